@@ -1,0 +1,172 @@
+"""Every exception of the package. The first branch says whose turn it is.
+
+TbGraphError                 .hint  .exit_code
+├── ReadError                the file              exit 3
+│   ├── UnknownFormat        no form of graph that we know
+│   ├── MalformedText        text that is no text proto: .line .column
+│   ├── MalformedProto       bytes that are no message: .offset
+│   ├── MalformedRecord      a broken record of an event file: .offset
+│   ├── NoGraph              a good file that holds something else
+│   └── TooLarge             a limit was passed
+├── GraphError               the graph             exit 4
+│   ├── DuplicateNode        two nodes of one name (only with strict)
+│   └── UnknownInput         an input that names no node (only with strict)
+├── RequestError             what was asked        exit 2
+│   ├── UnknownNode          a name that is not in the graph
+│   ├── UnknownChoice        a word that is not on the list
+│   ├── Ambiguous            several graphs and no choice
+│   └── MissingFacts         needs facts that the source does not hold
+└── ToolError                this machine          exit 5
+    ├── ToolMissing          a program or package that is not installed
+    ├── ToolFailed           a program that stopped with an error
+    └── CannotWrite          an output that cannot be written
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TbGraphError(Exception):
+    """The root of the tree: a message that finishes the sentence, and a hint that says what to do next."""
+
+    exit_code = 70
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ReadError(TbGraphError):
+    """The file cannot be read as a graph."""
+
+    exit_code = 3
+
+
+class UnknownFormat(ReadError):
+    """The content is no form of graph that we know."""
+
+
+class MalformedText(ReadError):
+    """Text that is no text proto; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, *, line: int, column: int, hint: str | None = None) -> None:
+        super().__init__(f"line {line}, column {column}: {message}", hint=hint)
+        self.line = line
+        self.column = column
+
+
+class MalformedProto(ReadError):
+    """Bytes that are no message; `offset` is the byte where reading stopped, if known."""
+
+    def __init__(self, message: str, *, offset: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message if offset is None else f"{message} (at byte {offset})", hint=hint)
+        self.offset = offset
+
+
+class MalformedRecord(ReadError):
+    """A broken record of an event file; `offset` is the byte where it starts."""
+
+    def __init__(self, message: str, *, offset: int, hint: str | None = None) -> None:
+        super().__init__(f"{message} (at byte {offset})", hint=hint)
+        self.offset = offset
+
+
+class NoGraph(ReadError):
+    """A good file that holds something else; the message says what."""
+
+
+class TooLarge(ReadError):
+    """The file passes a limit that keeps memory and time bounded."""
+
+
+class GraphError(TbGraphError):
+    """The file can be read, but the graph in it is not sound."""
+
+    exit_code = 4
+
+
+class DuplicateNode(GraphError):
+    """Two nodes have one name (an error only with strict reading)."""
+
+
+class UnknownInput(GraphError):
+    """An input names no node (an error only with strict reading)."""
+
+
+class RequestError(TbGraphError):
+    """What was asked for cannot be had from this graph."""
+
+    exit_code = 2
+
+
+class UnknownNode(RequestError):
+    """A name that is in no node; the message lists the three nearest."""
+
+    @classmethod
+    def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:
+        """Name the nearest legal names.
+
+        >>> str(UnknownNode.among('encodr', ['encoder', 'decoder', 'x']))
+        "no node 'encodr'; nearest: 'encoder', 'decoder'"
+        """
+        near = nearest(name, names)
+        tail = f"; nearest: {', '.join(map(repr, near))}" if near else ""
+        return cls(f"no {what} {name!r}{tail}")
+
+
+class UnknownChoice(RequestError):
+    """A word that is not on the list of legal ones."""
+
+    @classmethod
+    def among(cls, what: str, word: str, legal: Iterable[str]) -> UnknownChoice:
+        """List the legal words.
+
+        >>> str(UnknownChoice.among('colouring', 'red', ['none', 'device']))
+        "unknown colouring 'red'; choose one of: none, device"
+        """
+        return cls(f"unknown {what} {word!r}; choose one of: {', '.join(legal)}")
+
+
+class Ambiguous(RequestError):
+    """A source holds several graphs and none was chosen; the message lists them."""
+
+
+class MissingFacts(RequestError):
+    """The request needs facts (run statistics, devices) that the source does not hold."""
+
+
+class ToolError(TbGraphError):
+    """This machine lacks something, or a program on it failed."""
+
+    exit_code = 5
+
+
+class ToolMissing(ToolError):
+    """A program or package is not installed; the hint says how to get it."""
+
+
+class ToolFailed(ToolError):
+    """A program stopped with an error; the message ends with the tail of what it printed."""
+
+
+class CannotWrite(ToolError):
+    """An output file cannot be written."""
+
+
+def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
+    """The `count` names most like `name`, best first. Bounded: only names of like length are compared.
+
+    >>> nearest('conv', ['conv1', 'conv2', 'dense', 'conv3', 'conv4'])
+    ['conv1', 'conv2', 'conv3']
+    """
+    limit = 20_000
+    like = sorted(set(names), key=lambda other: (abs(len(other) - len(name)), other))[:limit]
+    short = name.rsplit("/", 1)[-1].lower()
+    found = [other for other in like if short and short in other.rsplit("/", 1)[-1].lower()][:count]
+    for other in get_close_matches(name, like[:2000], n=count, cutoff=0.5):
+        if other not in found:
+            found.append(other)
+    return found[:count]

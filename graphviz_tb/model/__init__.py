@@ -1,0 +1,1 @@
+"""The nouns: what each stage receives and gives. Nothing here reads, decides or draws."""

@@ -1,0 +1,43 @@
+"""Columns: read-only numpy arrays, one value a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Make `array` read-only and give it back.
+
+    >>> freeze(np.zeros(2, np.int32)).flags.writeable
+    False
+    """
+    array.setflags(write=False)
+    return array
+
+
+def ints(values: Iterable[int] | NDArray[Any]) -> Ints:
+    """A read-only int32 column."""
+    array = values.astype(np.int32) if isinstance(values, np.ndarray) else np.fromiter(values, np.int32)
+    array.setflags(write=False)
+    return array
+
+
+def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each run of equal keys starts, and the length at the end.
+
+    >>> runs(np.array([3, 3, 5, 9, 9])).tolist()
+    [0, 2, 3, 5]
+    """
+    if not len(sorted_keys):
+        return np.zeros(1, np.int64)
+    cuts = np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1
+    return np.concatenate(([0], cuts, [len(sorted_keys)])).astype(np.int64)

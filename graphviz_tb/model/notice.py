@@ -1,0 +1,18 @@
+"""What is odd but survivable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One kind of oddity met on the way: told once at the end, an error with `--strict`.
+
+    `code` is a stable word for machines, `where` the first place, `count` how many places.
+    """
+
+    code: str
+    message: str
+    where: str = ""
+    count: int = 1
