@@ -1,0 +1,104 @@
+"""The flat graph: one row a node, one row an edge, the main graph and all function bodies in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+
+class Mark(IntEnum):
+    """How a node is drawn: as itself, or as a small mark beside the nodes that use it."""
+
+    NONE = 0
+    CONSTANT = 1
+    SUMMARY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of the library.
+
+    `args` are node ids (one `input_arg` node for each argument, in order); `returns` are, for each result in order,
+    `(node id or -1, output key)`; `arg_names`/`result_names` the names in the signature; `index` the position in
+    `library.function`.
+    """
+
+    name: str
+    index: int
+    args: tuple[int, ...]
+    arg_names: tuple[str, ...]
+    returns: tuple[tuple[int, str], ...]
+    result_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function-valued attribute of a node: `node` calls `function` (index) by its attribute `attr`.
+
+    `bodies` says how many function-valued attributes the node has.
+    """
+
+    node: int
+    attr: str
+    function: int
+    bodies: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """Columns of nodes and edges, in file order: main graph first, then each function's arguments and body.
+
+    Nodes: `name` (as in the file; inside a function the name in its body), `op` (id into `op_types`), `device`
+    (id into `devices`), `function` (index into `functions`, -1 in the main graph), `mark` (a `Mark`), `definition`
+    (position in the node list of the main graph or of the function's body; -1 for an `input_arg` node).
+
+    Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
+    (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
+    that do not are told in `notices`.
+    """
+
+    name: list[str]
+    op: Ints
+    op_types: tuple[str, ...]
+    device: Ints
+    devices: tuple[str, ...]
+    function: Ints
+    mark: Bytes
+    definition: Ints
+    source: Ints
+    target: Ints
+    key: Ints
+    keys: tuple[str, ...]
+    slot: Ints
+    control: Bools
+    reference: Bools
+    functions: tuple[Function, ...]
+    calls: tuple[Call, ...]
+    graph_def: Any = field(repr=False)
+    notices: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are."""
+        return len(self.source)
+
+    def node_def(self, node: int) -> NodeDef | None:
+        """The message of `node`, or None for an argument of a function."""
+        position = int(self.definition[node])
+        if position < 0:
+            return None
+        function = int(self.function[node])
+        if function < 0:
+            return self.graph_def.node[position]  # type: ignore[no-any-return]
+        library = self.graph_def.library.function[self.functions[function].index]
+        return library.node_def[position]  # type: ignore[no-any-return]

@@ -1,0 +1,143 @@
+"""The hierarchy: every scope, op, series, fold and function is a row; rows are in preorder.
+
+    descendants of r                rows r+1 … end[r]-1
+    is a an ancestor of b?          a <= b < end[a]
+    a sum over everything under r   total[end[r]] - total[r]
+    metaedges inside group g        the run of edges owned by g
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bytes, Ints, Longs
+from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.notice import Notice
+
+
+class Kind(IntEnum):
+    """What a row is. A call is an OP that opens to functions (see `Hierarchy.calls`)."""
+
+    SCOPE = 0
+    OP = 1
+    SERIES = 2
+    FOLD = 3
+    FUNCTION = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Rows in preorder, parents before children; row 0 is the root (name ""), functions follow the main graph.
+
+    `kind` (a `Kind`), `parent` (-1 for the root and for functions), `end` (one past the last descendant), `depth`
+    (0 for the root and for functions), `node` (id in the graph, -1 for groups), `name` (full strict name; inside a
+    function the name in its body), `template` (same integer exactly for groups of equal structure, -1 for ops),
+    `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside).
+
+    Edges, filed by the group that owns them (the lowest common ancestor): `edge_order` lists edge ids sorted by
+    owner row, `owner_start[r]:owner_start[r+1]` is the run of row r; `edge_from`, `edge_to` (by edge id) are the
+    owner's children that hold the two ends, -1 where an edge is not between ordinary ops (an end is a mark, or it
+    was dropped).
+
+    `calls[row]` are `(attribute, function row)` pairs of an op that opens; `marks_of[row]` the rows of the marks
+    drawn beside an op, `hosts_of[row]` the other way round.
+    """
+
+    graph: Graph
+    kind: Bytes
+    parent: Ints
+    end: Ints
+    depth: Ints
+    node: Ints
+    name: list[str]
+    template: Ints
+    connected: Bytes
+    row_of_node: Ints
+    edge_from: Ints
+    edge_to: Ints
+    edge_order: Ints
+    owner_start: Longs
+    function_rows: tuple[int, ...] = ()
+    calls: dict[int, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    marks_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    hosts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @cached_property
+    def mark(self) -> Bytes:
+        """The `Mark` of each row: 0 for groups and ordinary ops."""
+        marks = np.zeros(len(self), np.uint8)
+        ops = self.node >= 0
+        marks[ops] = self.graph.mark[self.node[ops]]
+        # A constant or summary that nobody draws beside itself stays an ordinary op.
+        alone = [row for row in np.flatnonzero(marks).tolist() if row not in self.hosts_of]
+        marks[alone] = Mark.NONE
+        marks.setflags(write=False)
+        return marks
+
+    @cached_property
+    def op_total(self) -> Longs:
+        """Prefix sum of ordinary ops: `op_total[end[r]] - op_total[r]` ops lie under (or are) row r."""
+        counted = (self.kind == Kind.OP) & (self.mark == Mark.NONE)
+        return np.concatenate(([0], np.cumsum(counted))).astype(np.int64)
+
+    def ops(self, row: int) -> int:
+        """How many ops lie under `row` (itself counted if it is one); marks are not counted."""
+        return int(self.op_total[self.end[row]] - self.op_total[row])
+
+    def children(self, row: int) -> Ints:
+        """The rows directly below `row`, in file order, marks left out."""
+        start, stop = self.child_start[row], self.child_start[row + 1]
+        found: Ints = self.child_order[start:stop]
+        return found
+
+    @cached_property
+    def _filed_children(self) -> tuple[Ints, Longs]:
+        held = (self.parent >= 0) & (self.mark == Mark.NONE)
+        rows = np.flatnonzero(held)
+        order = rows[np.argsort(self.parent[rows], kind="stable")].astype(np.int32)
+        counts = np.bincount(self.parent[rows], minlength=len(self))
+        return order, np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+    @property
+    def child_order(self) -> Ints:
+        """Child rows sorted by parent row."""
+        return self._filed_children[0]
+
+    @property
+    def child_start(self) -> Longs:
+        """Where the children of each row start in `child_order`."""
+        return self._filed_children[1]
+
+    def owned(self, row: int) -> Ints:
+        """Edge ids whose ends lie under two different children of `row`."""
+        found: Ints = self.edge_order[self.owner_start[row] : self.owner_start[row + 1]]
+        return found
+
+    def ancestors(self, row: int) -> list[int]:
+        """Rows from the root (or the function) down to the parent of `row`."""
+        found: list[int] = []
+        while (row := int(self.parent[row])) >= 0:
+            found.append(row)
+        return found[::-1]
+
+    def leaf(self, row: int) -> str:
+        """The last segment of the row's name: what its label shows."""
+        name = self.name[row]
+        parent = int(self.parent[row])
+        while parent > 0 and self.kind[parent] in (Kind.SERIES, Kind.FOLD):
+            parent = int(self.parent[parent])
+        if parent > 0 and self.kind[parent] == Kind.SCOPE and name.startswith(self.name[parent] + "/"):
+            return name[len(self.name[parent]) + 1 :] or name
+        return name if parent <= 0 or self.kind[parent] == Kind.FUNCTION else name.rsplit("/", 1)[-1] or name
+
+    def opens(self, row: int) -> bool:
+        """Whether the row is a group or a call."""
+        return self.kind[row] != Kind.OP or row in self.calls

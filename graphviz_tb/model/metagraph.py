@@ -1,0 +1,128 @@
+"""What one group holds when it is open. It depends on the graph, not on what else is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graphviz_tb.model.columns import Ints
+
+Side = Literal["in", "out"]
+StubKind = Literal["shortcut", "constant", "summary"]
+Shape = tuple[int | None, ...] | None
+EdgeKind = Literal["data", "control", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metaedge:
+    """All edges between two children of one group, in one direction.
+
+    `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
+    and reference edges; `size` is the number of elements of the distinct tensors (unknown dimension = 1), `known`
+    whether any shape is known; `shapes`, `dtypes` of the distinct tensors; `edges` the ids of the flat edges.
+    """
+
+    source: int
+    target: int
+    tensors: int
+    control: int
+    reference: int
+    size: int = 1
+    known: bool = False
+    shapes: tuple[Shape, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    edges: Ints | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def kind(self) -> EdgeKind:
+        """How it is drawn: reference before data before control."""
+        return "reference" if self.reference else "data" if self.tensors else "control"
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
+
+    `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
+    target. `drawable` is false where a stub stands for it (an annotation of kind shortcut).
+    """
+
+    child: int
+    other: int
+    inbound: bool
+    tensors: int
+    control: int
+    reference: int
+    drawable: bool = True
+    size: int = 1
+    known: bool = False
+    shapes: tuple[Shape, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    edges: Ints | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def kind(self) -> EdgeKind:
+        """How it is drawn: reference before data before control."""
+        return "reference" if self.reference else "data" if self.tensors else "control"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A small stub beside a child that stands for an edge not drawn, or for a constant or summary.
+
+    `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it stands for (it may lie in
+    another group), `edges` how many flat edges it stands for, `control` whether all of them are control edges.
+    """
+
+    child: int
+    side: Side
+    other: int
+    kind: StubKind
+    edges: int = 1
+    control: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """What is not drawn in the core: extracted children (positions) and metaedges turned into stubs (indices)."""
+
+    in_extract: tuple[int, ...] = ()
+    out_extract: tuple[int, ...] = ()
+    stubbed: frozenset[int] = frozenset()
+
+    @property
+    def extracted(self) -> frozenset[int]:
+        """Positions of all extracted children."""
+        return frozenset(self.in_extract) | frozenset(self.out_extract)
+
+
+@dataclass(frozen=True, slots=True)
+class Metagraph:
+    """One group, open.
+
+    `row` is its row, `children` the rows directly below, `units` their nominal widths in half units (op 2, scope 4,
+    series and fold 3); `edges` all metaedges between them (drawn or not: see `mask`); `bridges` the edges that leave
+    the group; `mask` what is drawn elsewhere, `automatic` the same before `--main` and `--aux` (the order of drawing
+    is decided by it, so that moving one node by hand moves no other); `annotations` stubs and marks;
+    `loops` counts edges from a child to itself.
+    """
+
+    row: int
+    children: tuple[int, ...]
+    units: tuple[int, ...]
+    edges: tuple[Metaedge, ...]
+    bridges: tuple[Bridge, ...]
+    mask: Mask = Mask()
+    automatic: Mask = Mask()
+    annotations: tuple[Annotation, ...] = ()
+    functions: tuple[int, ...] = ()
+    loops: tuple[tuple[int, int], ...] = ()
+
+    def core_edges(self) -> list[int]:
+        """Indices of the metaedges that are drawn as lines."""
+        return [index for index in range(len(self.edges)) if index not in self.mask.stubbed]
+
+    def core(self) -> list[int]:
+        """Positions of the children that are drawn in the main area."""
+        away = self.mask.extracted
+        return [position for position in range(len(self.children)) if position not in away]

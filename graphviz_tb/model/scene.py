@@ -1,0 +1,140 @@
+"""A picture with coordinates and without colours: what `place` gives and `render` draws.
+
+All coordinates are integers in pixels, x to the right, y down. Boxes are in drawing order (parents before children).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from graphviz_tb.model.metagraph import EdgeKind
+
+Point = tuple[int, int]
+Anchor = Literal["start", "middle", "end"]
+Direction = Literal["BT", "TB", "LR", "RL"]
+TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge"]
+BoxKind = Literal["scope", "op", "series", "fold", "call", "function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text: `x` is where `anchor` says, `y` the baseline, `width` its measured advance.
+
+    `content` is what is shown, `full` what it stands for (differs where it was shortened); `box` the box it belongs
+    to (-1: none); `inside` whether it lies in that box.
+    """
+
+    x: int
+    y: int
+    content: str
+    full: str
+    size: int
+    width: int
+    role: TextRole
+    anchor: Anchor = "middle"
+    semibold: bool = False
+    box: int = -1
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node. `address` is its call path and name, `row` its row, `parent` the box around it (-1: the picture).
+
+    `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind the front one (0 or 2, drawn
+    inside the given rectangle), `connected` decides where they are offset to. `area` is "main", "in_extract" or
+    "out_extract".
+    """
+
+    address: str
+    row: int
+    kind: BoxKind
+    parent: int
+    depth: int
+    x: int
+    y: int
+    width: int
+    height: int
+    open: bool
+    openable: bool
+    sheets: int = 0
+    connected: bool = False
+    area: Literal["main", "in_extract", "out_extract", "functions"] = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An edge. `points` is a polyline from the source's border to the target's border (arrow tip at the last point,
+    at the first for a reference edge).
+
+    `source`, `target` are box numbers (-1 where the end is a port of the frame `frame`); `thickness` is in tenths of
+    a pixel; `title` the full account for a tooltip (one line).
+    """
+
+    points: tuple[Point, ...]
+    kind: EdgeKind
+    source: int
+    target: int
+    thickness: int
+    back: bool = False
+    arrow: bool = True
+    frame: int = -1
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port)."""
+
+    x: int
+    y: int
+    box: int
+    kind: EdgeKind
+    count: int = 1
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """A constant, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
+
+    `other` is the row it stands for (-1 for the rest), `points` the line to the box (from tail to tip).
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+    kind: Literal["shortcut", "constant", "summary", "more"]
+    side: Literal["in", "out"]
+    box: int
+    other: int
+    points: tuple[Point, ...]
+    control: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A thin line that sets the auxiliary area apart."""
+
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The whole drawing without title and legend. `width`, `height` include no margin."""
+
+    width: int
+    height: int
+    direction: Direction
+    boxes: tuple[Box, ...]
+    routes: tuple[Route, ...]
+    ports: tuple[Port, ...]
+    stubs: tuple[Stub, ...]
+    texts: tuple[Text, ...]
+    rules: tuple[Rule, ...] = ()

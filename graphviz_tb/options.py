@@ -1,0 +1,118 @@
+"""Frozen groups of options. Where TensorBoard has the same knob, its default and the constant's name stand beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from graphviz_tb.model.scene import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What to take from a source that holds several graphs, and how to read it."""
+
+    run: str | None = None
+    tag: str | None = None
+    kind: str | None = None  # "op" or "conceptual"
+    tag_set: str | None = None
+    signature: str | None = None
+    strict: bool = False
+    max_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlattenOptions:
+    """How the flat graph is made. `tensorboard`: marks, strict names and inputs as TensorBoard has them."""
+
+    strict: bool = False
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOptions:
+    """How nodes are folded."""
+
+    series_min: int = 5  # seriesNodeMinSize
+    scope_series: bool = True  # TensorBoard: ops only
+    lenient_numbers: bool = True  # TensorBoard: false (conv2d_1 is no number, add and add_1 no run)
+    folds: bool = True  # TensorBoard: none
+    max_children: int = 40
+    group: tuple[str, ...] = ()
+    ungroup: tuple[str, ...] = ()
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandOptions:
+    """What is drawn in the main area of a group (TensorBoard's render PARAMS)."""
+
+    extract: bool = True
+    auto_extract: bool = True
+    min_nodes: int = 15  # minNodeCountForExtraction
+    min_degree: int = 5  # minDegreeForExtraction
+    max_control_degree: int = 4  # maxControlDegree
+    max_bridge_degree: int = 4  # maxBridgePathDegree
+    sink_types: tuple[str, ...] = ("NoOp",)  # outExtractTypes
+    main: tuple[str, ...] = ()
+    aux: tuple[str, ...] = ()
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """Which groups are open, and how the picture looks."""
+
+    open: tuple[str, ...] = ()
+    depth: int | Literal["auto"] = "auto"
+    open_all: bool = False
+    max_open: int = 5000
+    engine: str = "layered"
+    color_by: str = "structure"
+    direction: Direction = "BT"  # rankDirection
+    theme: Literal["light", "dark"] = "light"
+    title: str | None = None
+    legend: bool = True
+    select: tuple[str, ...] = ()
+    stats: bool = False
+    max_annotations: int = 5  # maxAnnotations
+    scale: float = 2.0
+    width: int | None = None
+    font_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything. `Options.preset("tensorboard")` folds as TensorBoard does."""
+
+    read: ReadOptions = field(default_factory=ReadOptions)
+    flatten: FlattenOptions = field(default_factory=FlattenOptions)
+    group: GroupOptions = field(default_factory=GroupOptions)
+    expand: ExpandOptions = field(default_factory=ExpandOptions)
+    picture: PictureOptions = field(default_factory=PictureOptions)
+
+    @classmethod
+    def preset(cls, name: str) -> Options:
+        """The options of a preset: "default" or "tensorboard".
+
+        >>> Options.preset("tensorboard").group.folds
+        False
+        """
+        from graphviz_tb.errors import UnknownChoice
+
+        base = cls()
+        if name == "default":
+            return base
+        if name != "tensorboard":
+            raise UnknownChoice.among("preset", name, PRESETS)
+        return replace(
+            base,
+            flatten=replace(base.flatten, tensorboard=True),
+            group=replace(
+                base.group, scope_series=False, lenient_numbers=False, folds=False, tensorboard=True
+            ),
+            expand=replace(base.expand, tensorboard=True),
+        )
+
+
+PRESETS = ("default", "tensorboard")
