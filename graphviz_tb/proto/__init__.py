@@ -1,0 +1,51 @@
+"""TensorFlow's messages, compiled into a private pool.
+
+Before: nothing. After: one class per message and enum of ``*.proto`` in this folder, under its own name.
+
+    >>> from graphviz_tb.proto import GraphDef
+    >>> GraphDef.FromString(b"\\n\\x03\\n\\x01x").node[0].name
+    'x'
+
+The pool is private and the package is ``graphviz_tb.tensorflow``, so a TensorFlow in the same process
+never collides with it. ``messages.bin`` is a serialized ``FileDescriptorSet``, not generated code, so any
+``protobuf>=4.21`` can load it. ``python -m graphviz_tb.proto.make`` writes it and the type stub again.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.internal import enum_type_wrapper
+
+PACKAGE = "graphviz_tb.tensorflow"
+
+
+def _load() -> dict[str, Any]:
+    """Before: ``messages.bin``. After: {name: message class or enum}."""
+    data = files(__name__).joinpath("messages.bin").read_bytes()
+    file_set = descriptor_pb2.FileDescriptorSet.FromString(data)
+    pool = descriptor_pool.DescriptorPool()
+    for file in file_set.file:
+        pool.AddSerializedFile(file.SerializeToString())
+    made: dict[str, Any] = {}
+    for file in file_set.file:
+        for message in file.message_type:
+            found = pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}")
+            made[message.name] = _message_class(found, pool)
+        for enum in file.enum_type:
+            wrapped = pool.FindEnumTypeByName(f"{PACKAGE}.{enum.name}")
+            made[enum.name] = enum_type_wrapper.EnumTypeWrapper(wrapped)
+    return made
+
+
+def _message_class(descriptor: Any, pool: Any) -> Any:
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
+    return message_factory.MessageFactory(pool).GetPrototype(descriptor)  # protobuf 4.21
+
+
+_MESSAGES = _load()
+globals().update(_MESSAGES)
+__all__ = sorted(_MESSAGES)
