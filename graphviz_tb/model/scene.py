@@ -43,8 +43,8 @@ class Box:
     """A node. `address` is its call path and name, `row` its row, `parent` the box around it (-1: the picture).
 
     `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind the front one (0 or 2, drawn
-    inside the given rectangle), `connected` decides where they are offset to. `area` is "main", "in_extract" or
-    "out_extract".
+    inside the given rectangle), `connected` decides where they are offset to, `member` is the kind the front sheet is
+    drawn as. `area` is "main", "in_extract", "out_extract" or "functions". `title` is the full account for a tooltip.
     """
 
     address: str
@@ -61,6 +61,8 @@ class Box:
     sheets: int = 0
     connected: bool = False
     area: Literal["main", "in_extract", "out_extract", "functions"] = "main"
+    member: BoxKind = "scope"
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ class Face:
     """What one child of an open group shows.
 
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
-    empty for none), `badge` a short sign of a stack ("×12"; empty for none).
+    empty for none), `badge` a short sign of a stack ("×12"; empty for none). `member` is the kind of the members of a
+    series or fold, which its front sheet is drawn as.
     """
 
     row: int
@@ -27,6 +28,7 @@ class Face:
     badge: str = ""
     openable: bool = False
     connected: bool = False
+    member: BoxKind = "scope"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class View:
     """One open group: its metagraph, its order of drawing, a face for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
-    and bridges of this metagraph speak of (rows may lie anywhere in the graph).
+    and bridges of this metagraph speak of (rows may lie anywhere in the graph). `functions` is a face for each of
+    `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`.
     """
 
     address: str
@@ -44,3 +47,4 @@ class View:
     faces: tuple[Face, ...]
     opened: Mapping[int, View] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
+    functions: tuple[Face, ...] = ()

@@ -1,0 +1,69 @@
+"""What a colouring says about rows, and what stands around a picture: its title row and its legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from graphviz_tb.model.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How one row is filled.
+
+    `text` and `second` are the colours of its first and second line; `bands` are colours side by side with their
+    shares of the width (in thousandths, they sum to 1,000; empty where `fill` is all); `badge` a short sign that
+    says in a letter what the hue says in colour; `hatch` whether there is nothing to say about the row; `hued`
+    whether the fill says anything (an open group then shows it as its left bar and frame).
+    """
+
+    fill: str
+    stroke: str
+    text: str
+    second: str
+    bands: tuple[tuple[str, int], ...] = ()
+    badge: str = ""
+    hatch: bool = False
+    hued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LegendRow:
+    """One colour of the legend, with what it stands for. `shape` is how its sample is drawn."""
+
+    label: str
+    fill: Fill
+    shape: Literal["box", "ramp", "rest"] = "box"
+
+
+class Painter(Protocol):
+    """A colouring of one file in one theme. It never depends on what is open, but for scales of statistics."""
+
+    scheme: str
+    theme: Theme
+
+    def fill(self, row: int) -> Fill:
+        """How `row` is filled."""
+        ...
+
+    def second(self, row: int) -> str | None:
+        """The second line of `row`, or None to leave the usual one."""
+        ...
+
+    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+        """What the colours of `rows`, the rows shown, stand for; at most ten, then one that counts the rest."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select` the
+    addresses that are picked out. Where `title` is empty there is no title row.
+    """
+
+    title: str
+    ops: int
+    shown: int
+    select: tuple[str, ...] = ()

@@ -1,0 +1,83 @@
+"""Base colours of the two themes: what colourings and renderers agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours as `#RRGGBB`.
+
+    `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box; `frames` fill
+    open groups by depth (the last two in turn); `data`, `reference`, `selected` are edges; `mark` the disc of the
+    +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of neutral boxes and ops; `hues`
+    the seven colours of categories, told apart by colour-blind eyes.
+    """
+
+    name: str
+    text: str
+    secondary: str
+    quiet: str
+    background: str
+    neutral: str
+    op: str
+    stroke: str
+    frames: tuple[str, ...]
+    data: str
+    reference: str
+    selected: str
+    mark: str
+    sign: str
+    rule: str
+    hues: tuple[str, ...]
+
+    def frame(self, depth: int) -> str:
+        """The fill of an open group, `depth` open groups deep.
+
+        >>> [LIGHT.frame(depth) for depth in range(4)]
+        ['#FFFFFF', '#F6F8FA', '#EFF2F5', '#F6F8FA']
+        """
+        first, *rest = self.frames
+        return first if depth == 0 else rest[(depth - 1) % len(rest)]
+
+
+LIGHT = Theme(
+    name="light",
+    text="#1F2328",
+    secondary="#57606A",
+    quiet="#57606A",
+    background="#FFFFFF",
+    neutral="#EAEEF2",
+    op="#FFFFFF",
+    stroke="#989B9D",
+    frames=("#FFFFFF", "#F6F8FA", "#EFF2F5"),
+    data="#8C959F",
+    reference="#C2410C",
+    selected="#0969DA",
+    mark="#C2410C",
+    sign="#FFFFFF",
+    rule="#D0D7DE",
+    hues=("#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"),
+)
+
+DARK = Theme(
+    name="dark",
+    text="#F0F3F6",
+    secondary="#8B949E",
+    quiet="#9DA7B3",
+    background="#0D1117",
+    neutral="#30363D",
+    op="#161B22",
+    stroke="#787C81",
+    frames=("#0D1117", "#151B23", "#1C232C"),
+    data="#6E7681",
+    reference="#FB923C",
+    selected="#58A6FF",
+    mark="#FB923C",
+    sign="#0D1117",
+    rule="#30363D",
+    hues=("#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"),
+)
+
+THEMES = {"light": LIGHT, "dark": DARK}

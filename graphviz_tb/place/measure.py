@@ -1,0 +1,151 @@
+"""How wide a text is, from the advances of the font it is drawn with; and how a text is shortened to fit.
+
+All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks are given
+the room that a fallback face needs: one em for wide ones, nothing for combining ones, three quarters for the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache, lru_cache
+
+from graphviz_tb.place import advances
+
+EM = 2048
+OTHER = EM * 3 // 4
+PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
+ELLIPSIS = "…"
+LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")
+# What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+@cache
+def table(semibold: bool) -> dict[str, int]:
+    """Advance of each character of the font, in 1/2048 em."""
+    found: dict[str, int] = {}
+    lines = (advances.SEMIBOLD if semibold else advances.REGULAR).replace("\n ", " ").splitlines()
+    for line in lines:
+        first, *widths = line.split()
+        code = int(first, 16)
+        for offset, width in enumerate(widths):
+            found[chr(code + offset)] = int(width)
+    return found
+
+
+@cache
+def _ranges(name: str) -> tuple[list[int], list[int]]:
+    pairs = [word.split("-") for word in getattr(advances, name).split()]
+    return [int(first, 16) for first, _ in pairs], [int(last, 16) for _, last in pairs]
+
+
+def within(name: str, code: int) -> bool:
+    """Whether a code point lies in one of the ranges "WIDE" or "NARROW".
+
+    >>> within("WIDE", ord("한")), within("NARROW", 0x301), within("WIDE", ord("a"))
+    (True, True, False)
+    """
+    firsts, lasts = _ranges(name)
+    index = bisect_right(firsts, code) - 1
+    return index >= 0 and code <= lasts[index]
+
+
+@lru_cache(maxsize=65536)
+def _advance(char: str, semibold: bool) -> int:
+    code = ord(char)
+    if within("NARROW", code):
+        return 0
+    known = table(semibold).get(char)
+    if known is not None:
+        return known
+    if 0x1F000 <= code < 0x1FB00:
+        return PICTURE
+    return EM if within("WIDE", code) else OTHER
+
+
+@lru_cache(maxsize=65536)
+def width(text: str, size: int, semibold: bool = False) -> int:
+    """Pixels that `text` takes at `size`, rounded up.
+
+    >>> width("conv1", 12), width("conv1", 12, semibold=True), width("합성곱", 12)
+    (33, 34, 36)
+    """
+    return -(-sum(_advance(char, semibold) for char in text) * size // EM)
+
+
+def known(text: str) -> bool:
+    """Whether the font has a glyph for every character that has one at all.
+
+    >>> known("conv_1…"), known("층")
+    (True, False)
+    """
+    glyphs = table(False)
+    return all(char in glyphs or within("NARROW", ord(char)) for char in text)
+
+
+def clean(text: str) -> str:
+    """`text` on one line, fit for a picture: what could break it or turn it round is replaced.
+
+    >>> clean("a\\nb\\x00")
+    'a�b�'
+    """
+    return UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@lru_cache(maxsize=65536)
+def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
+    """`text`, or its head and tail with an ellipsis between them so that it takes at most `limit` pixels.
+
+    The number at the end stays, for it is what tells `conv2d_bias_1` from `conv2d_bias_12`.
+
+    >>> elide("batch_normalization_12", 100, 12)
+    'batch_no…ion_12'
+    >>> elide("conv1", 100, 12)
+    'conv1'
+    """
+    if width(text, size, semibold) <= limit:
+        return text
+    room = limit * EM // size - _advance(ELLIPSIS, semibold)
+    number = LAST_NUMBER.search(text)
+    last = number.group() if number else ""
+    kept = sum(_advance(char, semibold) for char in last)
+    if kept * 2 > room:
+        last, kept = "", 0
+    middle = text[: len(text) - len(last)]
+    tail = _tail(middle, (room - kept) // 4, semibold)
+    used = kept + sum(_advance(char, semibold) for char in tail)
+    head = _head(middle[: len(middle) - len(tail)], room - used, semibold)
+    return f"{head}{ELLIPSIS}{tail}{last}"
+
+
+def _head(text: str, room: int, semibold: bool) -> str:
+    """The longest beginning of `text` that fits, not cut before a combining character."""
+    stop = 0
+    for char in text:
+        room -= _advance(char, semibold)
+        if room < 0:
+            break
+        stop += 1
+    while 0 < stop < len(text) and joins(text, stop):
+        stop -= 1
+    return text[:stop]
+
+
+def _tail(text: str, room: int, semibold: bool) -> str:
+    """The longest end of `text` that fits, not cut before a combining character."""
+    start = len(text)
+    while start and (room := room - _advance(text[start - 1], semibold)) >= 0:
+        start -= 1
+    while start < len(text) and joins(text, start):
+        start += 1
+    return text[start:]
+
+
+def joins(text: str, index: int) -> bool:
+    """Whether the character at `index` is drawn on, or joined to, the one before it.
+
+    >>> joins("e\\u0301", 1), joins("ab", 1)
+    (True, False)
+    """
+    return within("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
