@@ -52,16 +52,32 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """Which mark is drawn beside which ordinary node: parallel columns, sorted by host in file order.
+
+    `mark`, `host` (node ids), `inward` (the mark stands on the side where edges come in), `edges` (how many edges of
+    the graph the pair stands for).
+    """
+
+    mark: Ints
+    host: Ints
+    inward: Bools
+    edges: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """Columns of nodes and edges, in file order: main graph first, then each function's arguments and body.
 
     Nodes: `name` (as in the file; inside a function the name in its body), `op` (id into `op_types`), `device`
     (id into `devices`), `function` (index into `functions`, -1 in the main graph), `mark` (a `Mark`), `definition`
-    (position in the node list of the main graph or of the function's body; -1 for an `input_arg` node).
+    (position in the node list of the main graph or of the function's body; -1 for an `input_arg` node), `kept` (false
+    for a node that takes no part in the picture: only TensorBoard's preset leaves nodes out).
 
     Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
     (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
-    that do not are told in `notices`.
+    that do not are told in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
+    belongs to which touches no ordinary node.
     """
 
     name: list[str]
@@ -72,6 +88,7 @@ class Graph:
     function: Ints
     mark: Bytes
     definition: Ints
+    kept: Bools
     source: Ints
     target: Ints
     key: Ints
@@ -81,6 +98,8 @@ class Graph:
     reference: Bools
     functions: tuple[Function, ...]
     calls: tuple[Call, ...]
+    beside: Beside
+    within: dict[int, tuple[int, ...]]
     graph_def: Any = field(repr=False)
     notices: tuple[Notice, ...] = ()
 

@@ -43,8 +43,8 @@ class Hierarchy:
     owner's children that hold the two ends, -1 where an edge is not between ordinary ops (an end is a mark, or it
     was dropped).
 
-    `calls[row]` are `(attribute, function row)` pairs of an op that opens; `marks_of[row]` the rows of the marks
-    drawn beside an op, `hosts_of[row]` the other way round.
+    `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
+    of the graph.
     """
 
     graph: Graph
@@ -63,8 +63,6 @@ class Hierarchy:
     owner_start: Longs
     function_rows: tuple[int, ...] = ()
     calls: dict[int, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    marks_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    hosts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
@@ -76,9 +74,6 @@ class Hierarchy:
         marks = np.zeros(len(self), np.uint8)
         ops = self.node >= 0
         marks[ops] = self.graph.mark[self.node[ops]]
-        # A constant or summary that nobody draws beside itself stays an ordinary op.
-        alone = [row for row in np.flatnonzero(marks).tolist() if row not in self.hosts_of]
-        marks[alone] = Mark.NONE
         marks.setflags(write=False)
         return marks
 

@@ -1,0 +1,36 @@
+"""From messages to columns: names, edges, functions, marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphviz_tb.flatten.build import assemble
+from graphviz_tb.flatten.edges import resolve
+from graphviz_tb.flatten.functions import find_calls, result_nodes
+from graphviz_tb.flatten.marks import settle_marks
+from graphviz_tb.flatten.nodes import list_nodes
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.options import FlattenOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef
+
+
+def flatten(graph_def: GraphDef, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008
+    """Make the flat graph of `graph_def`.
+
+    Before: any message, however odd its names. After: every node is a row and every input that names a node is an
+    edge; inputs that name none, and names that stand twice, are notices (errors with `options.strict`:
+    `UnknownInput`, `DuplicateNode`).
+
+    >>> from graphviz_tb.proto import GraphDef
+    >>> graph = flatten(GraphDef(node=[{"name": "a", "op": "Relu"}, {"name": "b", "op": "Add", "input": ["a", "a:1"]}]))
+    >>> graph.name, graph.source.tolist(), [graph.keys[key] for key in graph.key]
+    (['a', 'b'], [0, 0], ['0', '1'])
+    """
+    nodes = list_nodes(graph_def, options)
+    edges = resolve(nodes, options)
+    marks = settle_marks(nodes, edges, options)
+    calls = find_calls(nodes, graph_def)
+    functions = result_nodes(nodes, graph_def)
+    return assemble(graph_def, nodes, marks, functions, calls)

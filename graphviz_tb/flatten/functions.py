@@ -1,0 +1,97 @@
+"""Functions of the library: who calls them, and what they give back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.graph import Call, Function
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+# Function lists may be empty on the first node that is looked at.
+ALWAYS_LOOK = frozenset({"Case", "StatelessCase"})
+
+
+def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
+    """All function-valued attributes that name a function of the library, in node order.
+
+    An op type has function-valued attributes on all its nodes or on none, so that only the first node of each type is
+    looked at; a million ordinary nodes cost nothing.
+    """
+    names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
+    if not names:
+        return ()
+    calling: dict[str, bool] = {}
+    calls: list[Call] = []
+    for node, op in enumerate(nodes.op):
+        if op in names:
+            calls.append(Call(node, "", names[op], 1))
+            continue
+        if calling.get(op) is False:
+            continue
+        definition = node_def(nodes, graph_def, node)
+        found = [] if definition is None else function_attrs(definition)
+        calling.setdefault(op, bool(found) or op in ALWAYS_LOOK)
+        known = [(attr, names[name]) for attr, name in found if name in names]
+        calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
+    return tuple(calls)
+
+
+def node_def(nodes: Nodes, graph_def: GraphDef, node: int) -> NodeDef | None:
+    """The message of a node."""
+    block = _block_of(nodes, node)
+    position = int(nodes.definition[block][node - nodes.starts[block]])
+    if position < 0:
+        return None
+    if block == 0:
+        return graph_def.node[position]
+    return graph_def.library.function[block - 1].node_def[position]
+
+
+def _block_of(nodes: Nodes, node: int) -> int:
+    from bisect import bisect_right
+
+    return bisect_right(nodes.starts, node) - 1
+
+
+def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
+    """`(attribute, function name)` for each function that a node's attributes name.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> node = NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})
+    >>> function_attrs(node)
+    [('cond', 'f')]
+    """
+    found: list[tuple[str, str]] = []
+    for attr in sorted(definition.attr):
+        value = definition.attr[attr]
+        if value.HasField("func"):
+            found.append((attr, value.func.name))
+        elif value.HasField("list"):
+            found.extend((f"{attr}[{at}]", func.name) for at, func in enumerate(value.list.func))
+    return found
+
+
+def result_nodes(nodes: Nodes, graph_def: GraphDef) -> tuple[Function, ...]:
+    """Every function with its argument nodes and the nodes that make its results."""
+    functions = []
+    for index, function in enumerate(graph_def.library.function):
+        names = nodes.index[index + 1]
+        returns = []
+        for result in function.signature.output_arg:
+            name, key, _ = split_input(function.ret.get(result.name, result.name))
+            returns.append((names.get(name, -1), key))
+        functions.append(
+            Function(
+                function.signature.name,
+                index,
+                nodes.args[index + 1],
+                tuple(arg.name for arg in function.signature.input_arg),
+                tuple(returns),
+                tuple(arg.name for arg in function.signature.output_arg),
+            )
+        )
+    return tuple(functions)

@@ -1,0 +1,124 @@
+"""Constants and summaries: small marks beside the nodes that use them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.flatten.edges import Edges, named
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.options import FlattenOptions
+
+CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
+SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
+ORDINARY = frozenset({"MergeSummary"})
+TENSORBOARD_SUMMARY = re.compile(r"[a-zA-Z]+Summary")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What `settle_marks` found: the mark of each node, which nodes are kept, the edges, and who stands where."""
+
+    mark: Bytes
+    kept: Bools
+    edges: Edges
+    beside: Beside
+    within: dict[int, tuple[int, ...]]
+
+
+def mark_of(op: str, tensorboard: bool = False) -> Mark:
+    """The mark that an op type is drawn as.
+
+    >>> mark_of("Const").name, mark_of("ScalarSummary").name, mark_of("MergeSummary").name
+    ('CONSTANT', 'SUMMARY', 'NONE')
+    """
+    if tensorboard:
+        if "Const" in op:
+            return Mark.CONSTANT
+        return Mark.SUMMARY if TENSORBOARD_SUMMARY.fullmatch(op) else Mark.NONE
+    if op in CONSTANTS:
+        return Mark.CONSTANT
+    return Mark.SUMMARY if op not in ORDINARY and SUMMARY.fullmatch(op) else Mark.NONE
+
+
+def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
+    """Decide which constants and summaries are drawn as marks, and beside which nodes.
+
+    Before: all edges as the file has them. After: each mark stands beside an ordinary node, or belongs to marks that
+    do; one that nobody uses is an ordinary node.
+    """
+    kinds = {op: mark_of(op, options.tensorboard) for op in set(nodes.op)}
+    mark = np.fromiter((kinds[op] for op in nodes.op), np.uint8, len(nodes))
+    if options.tensorboard:
+        from graphviz_tb.flatten.embedding import embed
+
+        last = np.fromiter((index[name] == at for at, (name, index) in enumerate(named(nodes))), bool, len(nodes))
+        return embed(mark, last, edges)
+    mark = keep_lonely_ordinary(mark, edges)
+    return Marks(mark, np.ones(len(mark), bool), edges, place_beside(mark, edges), belong(mark, edges))
+
+
+def keep_lonely_ordinary(mark: Bytes, edges: Edges) -> Bytes:
+    """Take the mark from those that touch no ordinary node, not even through other marks."""
+    mark = mark.copy()
+    while len(stray := np.flatnonzero(~reached(mark, edges))):
+        has_user = np.zeros(len(mark), bool)
+        has_user[edges.source[edges.source != edges.target]] = True
+        loose = stray[(mark[stray] == Mark.SUMMARY) | ~has_user[stray]]
+        mark[loose if len(loose) else stray[:1]] = Mark.NONE
+    return mark
+
+
+def reached(mark: Bytes, edges: Edges) -> Bools:
+    """Which nodes are ordinary or hang, through marks, on one that is."""
+    tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))
+    source, target = edges.source[tied], edges.target[tied]
+    done: Bools = mark == Mark.NONE
+    while True:
+        count = int(done.sum())
+        done[source[done[target]]] = True
+        done[target[done[source] & (mark[target] == Mark.SUMMARY)]] = True
+        if int(done.sum()) == count:
+            return done
+
+
+def place_beside(mark: Bytes, edges: Edges) -> Beside:
+    """Each mark beside the ordinary nodes it touches (a constant: those that use it)."""
+    into = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
+    out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
+    marks = np.concatenate((edges.source[into], edges.target[out]))
+    hosts = np.concatenate((edges.target[into], edges.source[out]))
+    inward = np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool)))
+    return unique_pairs(marks, hosts, inward)
+
+
+def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> Beside:
+    """One row for each (mark, host, side), in the order of hosts and then of first appearance."""
+    key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward
+    _, first, counts = np.unique(key, return_index=True, return_counts=True)
+    order = np.lexsort((first, hosts[first]))
+    first, counts = first[order], counts[order]
+    return Beside(
+        marks[first].astype(np.int32), hosts[first].astype(np.int32), inward[first], counts.astype(np.int32)
+    )
+
+
+def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
+    """For each mark that touches no ordinary node, the marks that it touches."""
+    marks = mark > 0
+    anchored = np.zeros(len(mark), bool)
+    anchored[edges.source[marks[edges.source] & ~marks[edges.target]]] = True
+    anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
+    owners: dict[int, dict[int, None]] = defaultdict(dict)
+    both = np.flatnonzero(marks[edges.source] & marks[edges.target])
+    for source, target in zip(edges.source[both].tolist(), edges.target[both].tolist(), strict=True):
+        if not anchored[source] and source != target:
+            owners[source][target] = None
+        if not anchored[target] and mark[target] == Mark.SUMMARY and source != target:
+            owners[target][source] = None
+    return {node: tuple(found) for node, found in sorted(owners.items())}

@@ -1,0 +1,93 @@
+"""One pass over all messages: names, op types, devices and inputs as plain lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.errors import DuplicateNode
+from graphviz_tb.model.columns import Ints, ints
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import FlattenOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef
+
+INPUT_ARG = "input_arg"
+
+
+@dataclass(slots=True, eq=False)
+class Nodes:
+    """All nodes of the main graph, then of each function; `inputs` is one flat list, `fan_in` its cuts.
+
+    `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
+    `index[f]` maps names to node ids in that range; the last definition of a name wins.
+    """
+
+    name: list[str] = field(default_factory=list)
+    op: list[str] = field(default_factory=list)
+    device: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    fan_in: list[int] = field(default_factory=list)
+    definition: list[Ints] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
+    args: list[tuple[int, ...]] = field(default_factory=list)
+    index: list[dict[str, int]] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def function_column(self) -> Ints:
+        """For each node the index of its function, -1 in the main graph."""
+        sizes = np.diff(np.array(self.starts, np.int64))
+        return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
+
+
+def list_nodes(graph_def: GraphDef, options: FlattenOptions) -> Nodes:
+    """List the nodes of the main graph and of every function body, arguments before bodies."""
+    nodes = Nodes()
+    add_block(nodes, graph_def.node, (), options, "")
+    for function in graph_def.library.function:
+        args = [arg.name for arg in function.signature.input_arg]
+        add_block(nodes, function.node_def, args, options, function.signature.name)
+    return nodes
+
+
+def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, function: str) -> None:
+    """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
+    start = len(nodes.name)
+    nodes.name.extend(args)
+    nodes.op.extend(INPUT_ARG for _ in args)
+    nodes.device.extend("" for _ in args)
+    nodes.fan_in.extend(0 for _ in args)
+    nodes.args.append(tuple(range(start, start + len(args))))
+    add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
+    add_inputs, add_fan = nodes.inputs.extend, nodes.fan_in.append
+    for node in defs:
+        add_name(node.name)
+        add_op(node.op)
+        add_device(node.device)
+        inputs = node.input
+        add_inputs(inputs)
+        add_fan(len(inputs))
+    nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
+    nodes.starts.append(len(nodes.name))
+    names = nodes.name if start == 0 else nodes.name[start:]
+    index = dict(zip(names, range(start, len(nodes.name)), strict=True))
+    nodes.index.append(index)
+    if len(index) < len(names):
+        note_duplicates(nodes, names, options, function)
+
+
+def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:
+    """Tell (or refuse) that some names stand more than once."""
+    seen: set[str] = set()
+    twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+    where = f" in function {function!r}" if function else ""
+    message = f"node {twice[0]!r}{where} is defined more than once; inputs go to its last definition"
+    if options.strict:
+        raise DuplicateNode(message, hint="leave out --strict to draw all definitions")
+    nodes.notices.append(Notice("duplicate-node", message, twice[0], len(twice)))
