@@ -1,4 +1,4 @@
-"""Makes graphviz_tb/place/advances.py from the Arimo font: `python tests/place/make_advances.py`.
+"""Makes graphviz_tb/model/advances.py from the Arimo font: `python tests/place/make_advances.py`.
 
 Needs fontTools, which only this script uses. The wide and zero-width ranges come from this Python's Unicode tables
 and are written down, so that every Python measures alike.
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-TARGET = Path(__file__).parents[2] / "graphviz_tb" / "place" / "advances.py"
+TARGET = Path(__file__).parents[2] / "graphviz_tb" / "model" / "advances.py"
 WEIGHTS = {"REGULAR": 400, "SEMIBOLD": 600}
 HEAD = '''"""Advances of the Arimo font in 1/2048 em, and which characters are wide or have no width.
 

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 
-from graphviz_tb.place import advances
+from graphviz_tb.model import advances
 
 EM = 2048
 OTHER = EM * 3 // 4
@@ -149,3 +149,12 @@ def joins(text: str, index: int) -> bool:
     (True, False)
     """
     return within("NARROW", ord(text[index])) or text[index - 1] == "\N{ZERO WIDTH JOINER}"
+
+
+def thousands(number: int) -> str:
+    """A count with thin spaces between its thousands.
+
+    >>> thousands(12670), thousands(999)
+    ('12\\u2009670', '999')
+    """
+    return f"{number:,}".replace(",", "\N{THIN SPACE}")

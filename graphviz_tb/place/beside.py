@@ -1,0 +1,139 @@
+"""What stands beside a box: constants, summaries, extracted neighbours, the "+N" rest, and edges to itself.
+
+Where the flow is vertical, what comes in stands on the left and what goes out on the right, each in a column; where it
+is horizontal, what comes in stands above and what goes out below, in rows that hang on a rail. Either way the two
+flow sides of the box stay free for its edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from graphviz_tb.model.metagraph import Annotation, Side, StubKind
+from graphviz_tb.model.scene import Point, Stub, Text
+from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE
+
+ROW = 14  # from one stub to the next
+LABEL_MOST, LABEL_GAP = 100, 4
+LEAD = 18  # the line between a stub and its box
+RAIL = 10  # from the rail to the first stub, horizontal flow
+EXTENT: dict[str, tuple[int, int]] = {"shortcut": (18, 10), "constant": (10, 10), "summary": (12, 12), "more": (0, 10)}
+LOOP_REACH, LOOP_LABEL_GAP = 16, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One stub before it has a place: `other` is -1 for the rest."""
+
+    kind: Literal["shortcut", "constant", "summary", "more"]
+    label: str
+    title: str
+    other: int
+    control: bool
+
+    @property
+    def extent(self) -> int:
+        """Its width with its label."""
+        return EXTENT[self.kind][0] + (LABEL_GAP if self.kind != "more" else 0) + width(self.label, SMALL_SIZE)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The rows on one side of a box, placed relative to the box's upper left corner."""
+
+    stubs: tuple[Stub, ...] = ()
+    texts: tuple[Text, ...] = ()
+
+
+def rows(annotations: Sequence[Annotation], side: Side, names: Mapping[int, str], most: int) -> list[Row]:
+    """The rows of one side: at most `most`, then one that counts the rest and names them in its tooltip.
+
+    >>> stubs = [Annotation(0, "in", row, "constant") for row in range(4)]
+    >>> [row.label for row in rows(stubs, "in", {row: f"a/c{row}" for row in range(4)}, 2)]
+    ['c0', 'c1', '+2']
+    """
+    mine = [annotation for annotation in annotations if annotation.side == side]
+    if len(mine) == most + 1:  # "+1" would take the place of the one it stands for
+        most += 1
+    told = [_row(annotation, names) for annotation in mine[:most]]
+    rest = mine[most:]
+    if rest:
+        title = f"{len(rest)} more: " + ", ".join(clean(names.get(one.other, "")) for one in rest[:40])
+        told.append(Row("more", f"+{len(rest)}", title, -1, False))
+    return told
+
+
+WORDS: dict[StubKind, str] = {"shortcut": "linked", "constant": "constant", "summary": "summary"}
+
+
+def _row(annotation: Annotation, names: Mapping[int, str]) -> Row:
+    full = clean(names.get(annotation.other, ""))
+    count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
+    control = ", control" if annotation.control else ""
+    title = f"{full} ({WORDS[annotation.kind]}{count}{control})"
+    label = elide(full.rsplit("/", 1)[-1] or full, LABEL_MOST, SMALL_SIZE)
+    return Row(annotation.kind, label, title, annotation.other, annotation.control)
+
+
+def column_width(column: Sequence[Row]) -> int:
+    """The room that a column beside a box takes, its lines included."""
+    return max((row.extent for row in column), default=-LEAD) + LEAD
+
+
+def column(told: Sequence[Row], side: Side, box: tuple[int, int], edge: int, reach: int) -> Beside:
+    """A column of rows beside a box of size `box`: from `edge` (the x of the side it hangs on, for a series not quite
+    the border) outwards. The lines meet the box's side within `reach` of its middle."""
+    middle = box[1] // 2
+    top = middle - ROW * (len(told) - 1) // 2
+    sign = -1 if side == "in" else 1
+    stubs, texts = [], []
+    for index, row in enumerate(told):
+        y = top + ROW * index
+        meet = _spread(index, len(told), middle, min(reach, ROW * (len(told) - 1) // 2))
+        near = edge + sign * LEAD
+        stubs.append(_stub(row, side, near if sign > 0 else near - EXTENT[row.kind][0], y, ((near, y), (edge, meet))))
+        far = near + sign * (EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0))
+        texts.append(_label(row, far, y, "start" if sign > 0 else "end"))
+    return Beside(tuple(stubs), tuple(texts))
+
+
+def rows_height(told: Sequence[Row]) -> int:
+    """The room that rows above or below a box take."""
+    return ROW * len(told) + LABEL_GAP if told else 0
+
+
+def rail(told: Sequence[Row], side: Side, box: tuple[int, int], x: int) -> Beside:
+    """Rows above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
+    stubs, texts = [], []
+    border = 0 if side == "in" else box[1]
+    for index, row in enumerate(told):
+        away = LABEL_GAP + ROW * (len(told) - 1 - index if side == "in" else index) + ROW // 2
+        y = border - away if side == "in" else border + away
+        left = x + RAIL
+        stubs.append(_stub(row, side, left, y, ((left, y), (x, y), (x, border))))
+        texts.append(_label(row, left + EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0), y, "start"))
+    return Beside(tuple(stubs), tuple(texts))
+
+
+def _stub(row: Row, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:
+    """`line` goes from the stub to the box; an edge that goes out runs the other way."""
+    across, along = EXTENT[row.kind]
+    points = line if side == "in" else line[::-1]
+    top = middle - along // 2
+    return Stub(left, top, across, along, row.kind, side, -1, row.other, points, row.control, row.title)
+
+
+def _label(row: Row, x: int, middle: int, anchor: Literal["start", "end"]) -> Text:
+    wide = width(row.label, SMALL_SIZE)
+    y = middle + BASELINE[SMALL_SIZE]
+    return Text(x, y, row.label, row.title, SMALL_SIZE, wide, "stub", anchor)
+
+
+def _spread(index: int, count: int, middle: int, reach: int) -> int:
+    """Where the line of one row meets the side of the box."""
+    if count < 2:
+        return middle
+    return middle - reach + 2 * reach * index // (count - 1)

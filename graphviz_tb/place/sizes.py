@@ -1,0 +1,99 @@
+"""How large a closed box is, and where its texts stand in it. Numbers of the look are named here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphviz_tb.model.scene import BoxKind, Text, TextRole
+from graphviz_tb.model.view import Face
+from graphviz_tb.model.measure import clean, elide, width
+
+NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10
+SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
+OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
+PADDING = 12
+MARK_SIZE, MARK_GAP = 12, 4  # the +/− mark and its distance from the corner
+SHEET = 4  # how far the sheets of a stack are set off
+BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one
+BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A closed box at its own origin. `sheets` as in `Box`; texts are relative to the upper left corner."""
+
+    width: int
+    height: int
+    sheets: int
+    texts: tuple[Text, ...]
+
+
+def closed(face: Face) -> Shape:
+    """The box of a child that is not open.
+
+    >>> from graphviz_tb.model.view import Face
+    >>> shape = closed(Face(1, "conv1", "scope", "conv1", "conv1", "12 ops", openable=True))
+    >>> shape.width, shape.height, [text.content for text in shape.texts]
+    (73, 32, ['conv1', '12 ops'])
+    >>> closed(Face(2, "Relu", "op", "Relu", "Relu")).height
+    24
+    """
+    kind = drawn_as(face)
+    stack = face.kind in ("series", "fold")
+    second = " · ".join(part for part in (face.badge, face.second) if part)
+    two_lines = bool(second) or kind != "op"
+    inner, height, texts = _front(face, kind, clean(second), two_lines)
+    if not stack:
+        return Shape(inner, height, 0, texts)
+    if not face.connected:
+        return Shape(inner + 2 * SHEET, height, 2, texts)
+    return Shape(inner, height + 2 * SHEET, 2, tuple(_lower(text, 2 * SHEET) for text in texts))
+
+
+def drawn_as(face: Face) -> BoxKind:
+    """The kind that decides the outline: a stack's front sheet is drawn as its members."""
+    kind = face.member if face.kind in ("series", "fold") else face.kind
+    return "op" if kind in ("op", "call") else "scope"
+
+
+def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int, int, tuple[Text, ...]]:
+    """Width, height and texts of the front sheet."""
+    op = kind == "op"
+    least, most, size = (OP_LEAST, OP_MOST, OP_SIZE) if op else (SCOPE_LEAST, SCOPE_MOST, NODE_SIZE)
+    side = PADDING + (MARK_SIZE - MARK_GAP if face.openable else 0)
+    name = clean(face.label)
+    label = elide(name, most - 2 * side, size)
+    second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
+    wanted = max(width(label, size) + 2 * side, width(second, SMALL_SIZE) + 2 * BADGE_ROOM if second else 0)
+    total = max(least, wanted)
+    height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
+    if not second:
+        return total, height, (_line(total // 2, height // 2, label, face.full, size, "label"),)
+    first = _line(total // 2, 10, label, face.full, size, "label")
+    return total, height, (first, _line(total // 2, 23, second, second, SMALL_SIZE, "second"))
+
+
+def _line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
+    baseline = centre + BASELINE[size]
+    return Text(middle, baseline, content, full, size, width(content, size), role, "middle", inside=True)
+
+
+def _lower(text: Text, by: int) -> Text:
+    return moved(text, 0, by)
+
+
+def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:
+    """`text` set off by (x, y), belonging to `box` if one is given."""
+    return Text(
+        text.x + x,
+        text.y + y,
+        text.content,
+        text.full,
+        text.size,
+        text.width,
+        text.role,
+        text.anchor,
+        text.semibold,
+        text.box if box is None else box,
+        text.inside,
+    )
