@@ -1,0 +1,151 @@
+"""arrange: a metagraph becomes a skeleton, its order of drawing.
+
+    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ shelves
+
+An engine is one word in `ENGINES`. Equal metagraphs share one result.
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.arrange.acyclic import turn
+from graphviz_tb.arrange.cache import keep, key_of, recall
+from graphviz_tb.arrange.layered import layered
+from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, ports
+from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.arrange.part import Engine, Layers
+from graphviz_tb.arrange.parts import Piece, pieces
+from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+ENGINES: dict[str, Engine] = {"layered": layered}
+
+__all__ = ["ENGINES", "ArrangeOptions", "arrange", "turned_inside"]
+
+
+def arrange(
+    metagraph: Metagraph, options: ArrangeOptions | None = None, turned: Turned = frozenset()
+) -> Skeleton:
+    """The order in which one open group is drawn.
+
+    Before: `turned` are the bridges, as (other row, inbound), whose line in the parent level runs against the flow.
+    After: every metaedge and drawable bridge of the core has a wire.
+
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
+    >>> skeleton.parts, skeleton.wires[0].chain
+    ((((0,), (1,)),), (0, 1))
+    """
+    options = options or ArrangeOptions()
+    if options.engine not in ENGINES:
+        raise UnknownChoice.among("engine", options.engine, ENGINES)
+    key, rows = key_of(metagraph, options, turned)
+    skeleton = recall(key, rows)
+    if skeleton is None:
+        skeleton = fresh(metagraph, options, turned)
+        keep(key, rows, skeleton)
+    return skeleton
+
+
+def fresh(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> Skeleton:
+    """The same, not from memory."""
+    mask = metagraph.mask
+    bridges = core_bridges(metagraph, mask)
+    slots = ports(metagraph, bridges, turned)
+    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, slots, turned)
+    return draw(metagraph, slots, drawn, ENGINES[options.engine], options)
+
+
+def draw(
+    metagraph: Metagraph, slots: list[PortSlot], drawn: list[Line], engine: Engine, options: ArrangeOptions
+) -> Skeleton:
+    """Turn cycles, split, lay out each piece, and set the pieces on shelves."""
+    base = len(metagraph.children)
+    first = [base + i for i, slot in enumerate(slots) if slot.first]
+    last = [base + i for i, slot in enumerate(slots) if not slot.first]
+    backward = against(base, drawn, slots)
+    arcs = [
+        (line.target, line.source) if i in backward else (line.source, line.target)
+        for i, line in enumerate(drawn)
+    ]
+    found = pieces([*metagraph.core(), *first, *last], arcs, first, last)
+    layers = engine([piece.part for piece in found], options)
+    return assemble(metagraph, slots, drawn, backward, found, layers)
+
+
+def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
+    """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
+    inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
+    found = turn(base, [(drawn[i].source, drawn[i].target, drawn[i].tier, drawn[i].weight) for i in inner])
+    backward = {inner[i] for i in found}
+    for i, line in enumerate(drawn):
+        if line.bridge >= 0:
+            inbound = line.source >= base
+            port = line.source if inbound else line.target
+            if slots[port - base].first is not inbound:
+                backward.add(i)
+    return backward
+
+
+def assemble(
+    metagraph: Metagraph,
+    slots: list[PortSlot],
+    drawn: list[Line],
+    backward: set[int],
+    found: list[Piece],
+    layers: list[Layers],
+) -> Skeleton:
+    """Number all waypoints through the level, and write the wires in the order of `drawn`."""
+    fresh = len(metagraph.children) + len(slots)
+    chains: list[tuple[int, ...]] = [()] * len(drawn)
+    waypoint: list[int] = []
+    parts = []
+    for piece, laid in zip(found, layers, strict=True):
+        item = dict(enumerate(piece.items))
+        for index, chain in zip(piece.lines, laid.chains, strict=True):
+            for local in chain:
+                if local not in item:
+                    item[local] = fresh + len(waypoint)
+                    waypoint.append(index)
+            chain = [item[local] for local in chain]
+            chains[index] = tuple(chain[::-1] if index in backward else chain)
+        parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
+    wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
+    main = 0 if slots else -1
+    rest = range(main + 1, len(parts))
+    rows = shelves([nominal(parts[part], metagraph.units) for part in rest])
+    placed = tuple(tuple(rest[part] for part in row) for row in rows)
+    return Skeleton(len(metagraph.children), tuple(slots), wires, tuple(waypoint), tuple(parts), placed, main)
+
+
+def nominal(part: tuple[tuple[int, ...], ...], units: tuple[int, ...]) -> tuple[int, int]:
+    """About how wide and high a part comes out."""
+    width = max(sum(units[item] * UNIT if item < len(units) else WAYPOINT for item in row) for row in part)
+    return width, len(part) * ROW
+
+
+def turned_inside(metagraph: Metagraph, skeleton: Skeleton, child: int) -> Turned:
+    """Which bridges of `child`, when it is open, have their line turned at this level: the `turned` of its own `arrange`.
+
+    >>> from graphviz_tb.model.metagraph import Metaedge
+    >>> edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 0, 0, 0, 1))
+    >>> level = Metagraph(0, (1, 5), (2, 2), edges, ())
+    >>> turned_inside(level, arrange(level), 0)
+    frozenset({(5, True)})
+    """
+    found = set()
+    for wire in skeleton.wires:
+        if not wire.turned:
+            continue
+        if wire.bridge >= 0:
+            bridge = metagraph.bridges[wire.bridge]
+            if bridge.child == child:
+                found.add((bridge.other, bridge.inbound))
+        else:
+            edge = metagraph.edges[wire.edge]
+            if edge.source == child:
+                found.add((metagraph.children[edge.target], False))
+            elif edge.target == child:
+                found.add((metagraph.children[edge.source], True))
+    return frozenset(found)

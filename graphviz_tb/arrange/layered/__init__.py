@@ -1,0 +1,31 @@
+"""The engine `layered`: ranks of small total edge length, then an order with few crossings.
+
+The steps are those of Sugiyama, Tagawa & Toda 1981 and of Gansner, Koutsofios, North & Vo 1993, "A technique for drawing
+directed graphs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.arrange.layered.normalize import normalize
+from graphviz_tb.arrange.layered.order import order
+from graphviz_tb.arrange.layered.rank import rank
+from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.arrange.part import Layers, Part
+
+
+def layered(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+    """The layers of each part."""
+    return [lay(part) for part in parts]
+
+
+def lay(part: Part) -> Layers:
+    """The steps, one after the other.
+
+    >>> lay(Part(3, ((0, 1), (1, 2), (0, 2)))).ranks
+    [[0], [1, 3], [2]]
+    """
+    ranks = rank(part)
+    layers = normalize(part, ranks)
+    return order(part, layers)

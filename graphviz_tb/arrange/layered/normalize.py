@@ -1,0 +1,33 @@
+"""Long edges become chains of waypoints, one a rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.arrange.part import Layers, Part
+
+
+def normalize(part: Part, ranks: Sequence[int]) -> Layers:
+    """Give every edge one item a rank.
+
+    Before: `ranks[source] < ranks[target]` for every edge. After: no rank is empty, each link of a chain joins
+    neighbouring ranks.
+
+    >>> normalize(Part(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
+    Layers(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]])
+    """
+    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
+    ranks = [dense[rank] for rank in ranks]
+    rows: list[list[int]] = [[] for _ in dense]
+    for node in range(part.count):
+        rows[ranks[node]].append(node)
+    chains = []
+    fresh = part.count
+    for source, target in part.edges:
+        low, high = ranks[source], ranks[target]
+        count = high - low - 1
+        chains.append([source, *range(fresh, fresh + count), target])
+        for rank in range(low + 1, high):
+            rows[rank].append(fresh)
+            fresh += 1
+    return Layers(rows, chains)

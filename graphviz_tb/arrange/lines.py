@@ -1,0 +1,97 @@
+"""The lines of one level: metaedges between drawn children, and bridges to ports on the frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphviz_tb.model.metagraph import Bridge, Mask, Metagraph
+from graphviz_tb.model.skeleton import PortSlot
+
+MAX_PORTS = 8
+TIERS = {"data": 0, "control": 1, "reference": 2}
+Turned = frozenset[tuple[int, bool]]
+Place = tuple[bool, tuple[int, bool]]  # flow side, (other row, inbound)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
+
+    `tier` orders the kinds by how unwillingly they are turned: reference 2, control 1, data 0.
+    """
+
+    source: int
+    target: int
+    edge: int
+    bridge: int
+    tier: int
+    weight: int
+
+
+def core_edges(metagraph: Metagraph, mask: Mask) -> list[int]:
+    """Indices of the metaedges that `mask` leaves to be drawn as lines."""
+    away = mask.extracted
+    return [
+        index
+        for index, edge in enumerate(metagraph.edges)
+        if index not in mask.stubbed and edge.source not in away and edge.target not in away
+    ]
+
+
+def core_bridges(metagraph: Metagraph, mask: Mask) -> list[int]:
+    """Indices of the bridges that `mask` leaves to be drawn as lines."""
+    away = mask.extracted
+    return [i for i, bridge in enumerate(metagraph.bridges) if bridge.drawable and bridge.child not in away]
+
+
+def ports(metagraph: Metagraph, bridges: Iterable[int], turned: Turned) -> list[PortSlot]:
+    """The ports of the frame: one for each neighbour and direction, past eight on a side one for the smallest.
+
+    Before: `bridges` are indices of bridges. After: the ports of the first side, then those of the last; on each
+    side in the order of `bridges`, the shared port at the end.
+    """
+    weight: dict[Place, int] = {}
+    for index in bridges:
+        bridge = metagraph.bridges[index]
+        place = where(bridge, turned)
+        weight[place] = weight.get(place, 0) + total(bridge)
+    slots: list[PortSlot] = []
+    for first in (True, False):
+        here = [place for place in weight if place[0] is first]
+        own = set(sorted(here, key=lambda place: -weight[place])[:MAX_PORTS])
+        slots += [PortSlot(first, (place[1],)) for place in here if place in own]
+        rest = tuple(place[1] for place in here if place not in own)
+        if rest:
+            slots.append(PortSlot(first, rest))
+    return slots
+
+
+def lines(
+    metagraph: Metagraph, edges: list[int], bridges: list[int], slots: list[PortSlot], turned: Turned
+) -> list[Line]:
+    """All lines of the level: metaedges, then bridges, each in file order."""
+    base = len(metagraph.children)
+    item = {(slot.first, other): base + i for i, slot in enumerate(slots) for other in slot.others}
+    result = []
+    for index in edges:
+        edge = metagraph.edges[index]
+        weight = edge.tensors + edge.control + edge.reference
+        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight))
+    for index in bridges:
+        bridge = metagraph.bridges[index]
+        port = item[where(bridge, turned)]
+        ends = (port, bridge.child) if bridge.inbound else (bridge.child, port)
+        result.append(Line(*ends, -1, index, TIERS[bridge.kind], total(bridge)))
+    return result
+
+
+def where(bridge: Bridge, turned: Turned) -> Place:
+    """The flow side on which a bridge leaves the frame, and its neighbour."""
+    other = (bridge.other, bridge.inbound)
+    return bridge.inbound is not (other in turned), other
+
+
+def total(bridge: Bridge) -> int:
+    """How many flat edges the bridge stands for."""
+    return bridge.tensors + bridge.control + bridge.reference

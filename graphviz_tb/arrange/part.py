@@ -1,0 +1,35 @@
+"""What an engine is given, one connected piece at a time, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.arrange.options import ArrangeOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
+
+    Nodes in `first` (`last`) are ports: they stand alone on the first (last) rank.
+    """
+
+    count: int
+    edges: tuple[tuple[int, int], ...]
+    first: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Layers:
+    """For each rank its items from left to right, and for each edge its chain of items, one a rank.
+
+    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`.
+    """
+
+    ranks: list[list[int]]
+    chains: list[list[int]]
+
+
+Engine = Callable[[Sequence[Part], ArrangeOptions], list[Layers]]

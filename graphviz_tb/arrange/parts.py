@@ -1,0 +1,65 @@
+"""The unconnected pieces of one level, and what they become for an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.arrange.part import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One connected piece: its items in the level, the lines in it, and the same as the engine sees it."""
+
+    items: tuple[int, ...]
+    lines: tuple[int, ...]
+    part: Part
+
+
+def pieces(
+    items: Sequence[int], arcs: Sequence[tuple[int, int]], first: Sequence[int], last: Sequence[int]
+) -> list[Piece]:
+    """Split a level into connected pieces; everything that hangs on ports is one piece, and comes first.
+
+    Before: `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
+    After: pieces in the order of their first item.
+
+    >>> [piece.items for piece in pieces([0, 1, 2], [(0, 2)], [], [])]
+    [(0, 2), (1,)]
+    """
+    root = {item: item for item in items}
+
+    def find(item: int) -> int:
+        while root[item] != item:
+            root[item] = root[root[item]]
+            item = root[item]
+        return item
+
+    hung = [*first, *last]
+    for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
+        low, high = sorted((find(source), find(target)))
+        root[high] = low
+    members: dict[int, list[int]] = {find(hung[0]): []} if hung else {}
+    for item in items:
+        members.setdefault(find(item), []).append(item)
+    inside: dict[int, list[int]] = {key: [] for key in members}
+    for index, (source, _) in enumerate(arcs):
+        inside[find(source)].append(index)
+    ends = (frozenset(first), frozenset(last))
+    return [piece(members[key], inside[key], arcs, *ends) for key in members]
+
+
+def piece(
+    items: list[int],
+    lines: list[int],
+    arcs: Sequence[tuple[int, int]],
+    first: frozenset[int],
+    last: frozenset[int],
+) -> Piece:
+    """Number the items of one piece from 0."""
+    local = {item: place for place, item in enumerate(items)}
+    edges = tuple((local[arcs[i][0]], local[arcs[i][1]]) for i in lines)
+    top = frozenset(local[item] for item in items if item in first)
+    bottom = frozenset(local[item] for item in items if item in last)
+    return Piece(tuple(items), tuple(lines), Part(len(items), edges, top, bottom))

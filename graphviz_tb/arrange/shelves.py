@@ -1,0 +1,61 @@
+"""How wide and high things come out to be, in nominal pixels, and the shelves on which parts are set.
+
+A child is as wide as its `units` say; all is decided before any size is known, so that opening a box moves nothing to
+another shelf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+UNIT = 44  # half of a plain op's width and gap
+ROW = 72  # a box and the gap below it
+WAYPOINT = 8
+WIDEST = 3200
+PART = 32
+
+
+def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """Rows of parts that make a whole near 4:3.
+
+    Before: `sizes` are (width, height) in nominal pixels. After: each part on one shelf; higher parts first, equal ones in
+    the given order.
+
+    >>> shelves([(88, 72)] * 5)
+    ((0, 1, 2), (3, 4))
+    """
+    if not sizes:
+        return ()
+    order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
+    low = max(width for width, _ in sizes)
+    area = sum((width + PART) * (height + PART) for width, height in sizes)
+    best: tuple[int, list[list[int]]] | None = None
+    for step in range(6, 21):
+        width = max(low, min(isqrt(area * 4 // 3) * step // 10, WIDEST))
+        rows = fill(order, sizes, width)
+        misfit = shape(rows, sizes)
+        if best is None or misfit < best[0]:
+            best = misfit, rows
+    assert best is not None
+    return tuple(tuple(row) for row in best[1])
+
+
+def fill(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
+    """Set parts on a shelf while they fit."""
+    rows: list[list[int]] = []
+    used = 0
+    for part in order:
+        if not rows or used + sizes[part][0] > width:
+            rows.append([])
+            used = 0
+        rows[-1].append(part)
+        used += sizes[part][0] + PART
+    return rows
+
+
+def shape(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
+    """How far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
+    width = max(sum(sizes[part][0] + PART for part in row) - PART for row in rows)
+    height = sum(max(sizes[part][1] for part in row) + PART for row in rows) - PART
+    return max(3 * width * 1000 // (4 * height), 4 * height * 1000 // (3 * width))

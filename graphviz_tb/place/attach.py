@@ -1,0 +1,59 @@
+"""Where lines touch the boxes of one level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.skeleton import Skeleton
+
+MARGIN = 8  # no line nearer to a corner, where there is room
+
+
+def downward(skeleton: Skeleton) -> list[tuple[int, ...]]:
+    """The chain of each wire from its upper end to its lower end."""
+    return [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
+
+
+def attach(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    sizes: Sequence[tuple[int, int]],
+    gaps: Gaps,
+    anchors: Mapping[tuple[int, int], int],
+) -> list[tuple[int, int]]:
+    """For each wire, how far from the left edge of its upper and its lower item it touches.
+
+    Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its target).
+    After: at each side of a box the lines leave in the order of the items they go to, so that no two cross needlessly.
+    """
+    place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
+    sides: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for wire, chain in enumerate(chains):
+        sides.setdefault((chain[0], 0), []).append((place[chain[1]], wire))
+        sides.setdefault((chain[-1], 1), []).append((place[chain[-2]], wire))
+    offsets = [[0, 0] for _ in chains]
+    for (item, end), found in sides.items():
+        if item < skeleton.children:
+            found.sort()
+            for (_, wire), offset in zip(found, spread(sizes[item][0], len(found), gaps.spread), strict=True):
+                offsets[wire][end] = offset
+    for (wire, end), offset in anchors.items():
+        if wire < len(chains):
+            offsets[wire][end ^ skeleton.wires[wire].turned] = offset
+    return [(upper, lower) for upper, lower in offsets]
+
+
+def spread(width: int, count: int, step: int) -> list[int]:
+    """`count` places round the middle of a side, `step` apart, nearer where the side is short.
+
+    >>> spread(80, 3, 12)
+    [28, 40, 52]
+    >>> spread(32, 3, 12)
+    [8, 16, 24]
+    """
+    if count > 1:
+        room = max(width - 2 * MARGIN, width // 2, 0)
+        step = min(step, room // (count - 1))
+    start = width // 2 - (count - 1) * step // 2
+    return [start + place * step for place in range(count)]

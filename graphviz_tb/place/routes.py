@@ -1,0 +1,177 @@
+"""Bands of ranks, and the polylines through them.
+
+Between its ends a line passes each rank on a vertical run, from the top of the band to its bottom, where its waypoint keeps
+it clear of all boxes; it goes aslant only in the gaps between bands, where no box is. So no line can touch a foreign box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton
+
+
+@dataclass(slots=True)
+class Band:
+    """The strip of one rank: its top and bottom, and how much of the gaps above and below is kept for straight ends."""
+
+    top: int
+    bottom: int
+    before: int = 0
+    after: int = 0
+
+    @property
+    def middle(self) -> int:
+        """The line on which the boxes are centred."""
+        return (self.top + self.bottom) // 2
+
+    def move(self, down: int) -> None:
+        """Shift the strip."""
+        self.top += down
+        self.bottom += down
+
+
+def bands(
+    part: Sequence[Sequence[int]],
+    heights: Sequence[int],
+    chains: Sequence[tuple[int, ...]],
+    skeleton: Skeleton,
+    gaps: Gaps,
+    labels: Mapping[int, tuple[int, int]],
+) -> list[Band]:
+    """The strip of each rank: as high as its highest box, with a wider gap where a label crosses."""
+    rank = {item: r for r, row in enumerate(part) for item in row}
+    arrows_above, arrows_below, wide = set(), set(), set()
+    for wire, chain in enumerate(chains):
+        if chain[0] in rank:
+            if skeleton.wires[wire].turned:
+                arrows_below.add(rank[chain[0]])
+            else:
+                arrows_above.add(rank[chain[-1]])
+            if wire in labels:
+                wide.update(range(rank[chain[0]], rank[chain[-1]]))
+    result = []
+    top = 0
+    for r, row in enumerate(part):
+        bottom = top + max(heights[item] + heights[item] % 2 for item in row)
+        before, after = (gaps.straight if r in found else 0 for found in (arrows_above, arrows_below))
+        result.append(Band(top, bottom, before, after))
+        top = bottom + (gaps.labelled if r in wide else gaps.ranks)
+    return result
+
+
+def routes(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[tuple[int, int]],
+    lefts: Sequence[int],
+    tops: Sequence[int],
+    heights: Sequence[int],
+    band: Mapping[int, Band],
+) -> list[tuple[Point, ...]]:
+    """The polyline of each wire, from its source's border to its target's.
+
+    After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
+    """
+    result = []
+    for chain, (start, end), wire in zip(chains, ends, skeleton.wires, strict=True):
+        upper, lower = chain[0], chain[-1]
+        points = [(lefts[upper] + start, tops[upper] + heights[upper])]
+        final = len(chain) - 1
+        for at in range(1, final + 1):
+            x = lefts[chain[at]] + (end if at == final else 0)
+            here, there = band[chain[at - 1]], band[chain[at]]
+            points.append((points[-1][0], here.bottom + here.after))
+            points.append((x, there.top - there.before))
+            if at < final:
+                points.append((x, there.bottom))
+        points.append((points[-1][0], tops[lower]))
+        line = straight(points)
+        result.append(tuple(line[::-1] if wire.turned else line))
+    return result
+
+
+def straight(points: Sequence[Point]) -> list[Point]:
+    """Leave out points that lie on the way.
+
+    >>> straight([(0, 0), (0, 5), (0, 9), (4, 9)])
+    [(0, 0), (0, 9), (4, 9)]
+    """
+    result: list[Point] = []
+    for point in points:
+        if result and result[-1] == point:
+            continue
+        if len(result) > 1 and on_way(result[-2], result[-1], point):
+            result.pop()
+        result.append(point)
+    return result
+
+
+def on_way(a: Point, b: Point, c: Point) -> bool:
+    """Whether b lies on the straight line from a to c."""
+    return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])
+
+
+def labels_of(
+    lines: Sequence[tuple[Point, ...]],
+    boxes: Sequence[tuple[int, int, int, int]],
+    labels: Mapping[int, tuple[int, int]],
+) -> dict[int, Point | None]:
+    """The centre of each label, on the longest straight run of its line, or None where there is no free place."""
+    grid: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {}
+    for box in boxes:
+        fill(grid, box)
+    result: dict[int, Point | None] = {}
+    for wire, (width, height) in labels.items():
+        line = lines[wire]
+        runs = sorted(zip(line, line[1:], strict=False), key=lambda run: -length(*run))
+        result[wire] = None
+        for a, b in runs[:1]:
+            for part in (4, 3, 5, 2, 6):
+                x, y = a[0] + (b[0] - a[0]) * part // 8, a[1] + (b[1] - a[1]) * part // 8
+                box = (x - width // 2, y - height // 2, width, height)
+                if free(grid, box):
+                    fill(grid, box)
+                    result[wire] = (x, y)
+                    break
+            if result[wire]:
+                break
+    return result
+
+
+CELL = 64
+Box = tuple[int, int, int, int]
+
+
+def cells(box: Box) -> list[tuple[int, int]]:
+    """The grid cells that a box touches."""
+    x, y, width, height = box
+    return [
+        (column, row)
+        for column in range(x // CELL, (x + width) // CELL + 1)
+        for row in range(y // CELL, (y + height) // CELL + 1)
+    ]
+
+
+def fill(grid: dict[tuple[int, int], list[Box]], box: Box) -> None:
+    """Note a box in its cells."""
+    for cell in cells(box):
+        grid.setdefault(cell, []).append(box)
+
+
+def free(grid: dict[tuple[int, int], list[Box]], box: Box) -> bool:
+    """Whether nothing noted overlaps the box."""
+    x, y, width, height = box
+    for cell in cells(box):
+        for left, top, wide, high in grid.get(cell, ()):
+            if x < left + wide and left < x + width and y < top + high and top < y + height:
+                return False
+    return True
+
+
+def length(a: Point, b: Point) -> int:
+    """The square of the distance."""
+    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2

@@ -1,0 +1,1 @@
+"""Benchmarks: measure, then write the number down."""
