@@ -13,7 +13,7 @@ from pathlib import Path
 from google.protobuf import descriptor_pb2 as pb
 
 HERE = Path(__file__).parent
-HEADER = '''"""Types of the messages. Written by graphviz_tb/proto/make.py: change the .proto files instead."""
+HEADER = '''"""Types of the messages, written by proto/make.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
 

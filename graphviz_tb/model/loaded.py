@@ -1,0 +1,71 @@
+"""What reading gives back: one graph, where it came from, and what else the source holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, RunMetadata
+
+Kind = Literal["op", "conceptual"]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """One input or output of a signature.
+
+    `tensor` is "node:0"; a dimension of -1 is unknown, a shape of None wholly so.
+    """
+
+    key: str
+    tensor: str
+    dtype: str
+    shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a saved model can be asked: its inputs and outputs."""
+
+    name: str
+    method: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a source holds: a graph, or only the profile of a run (`kind` "profile").
+
+    `variant` marks a second form of a graph that is listed, but taken only when its tag is asked for.
+    """
+
+    kind: Literal["op", "conceptual", "profile"]
+    run: str | None = None
+    tag: str | None = None
+    tag_set: str | None = None
+    nodes: int | None = None
+    functions: int | None = None
+    bytes: int = 0
+    step: int | None = None
+    profile: bool = False
+    variant: bool = False
+    format: str = ""
+    signatures: tuple[Signature, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up."""
+
+    graph_def: GraphDef
+    kind: Kind
+    label: str
+    run_metadata: Mapping[str, RunMetadata] = field(default_factory=lambda: MappingProxyType({}))
+    signatures: tuple[Signature, ...] = ()
+    notices: tuple[Notice, ...] = ()

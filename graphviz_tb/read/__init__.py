@@ -1,0 +1,134 @@
+"""Stage `read`: whatever TensorFlow wrote becomes one GraphDef.
+
+open      a path, stdin, bytes or a message of TensorFlow's own; gzip is undone, sizes are bounded
+sniff     what it is, by content
+hold      every graph in it, none decoded before it is chosen
+choose    the one that was asked for, or the only one
+load      its GraphDef
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.errors import NoGraph, RequestError, UnknownFormat
+from graphviz_tb.model.loaded import Entry, Loaded
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef, RunMetadata
+from graphviz_tb.read import messages
+from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, label
+from graphviz_tb.read.opened import Opened, open_bytes, open_path, open_stdin
+from graphviz_tb.read.pb import decode
+from graphviz_tb.read.sniff import sniff
+
+__all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
+
+Progress = Callable[[int, int | None], None]  # bytes read so far, and all there are where that is known
+Reader = messages.Reader
+
+DEFAULT = ReadOptions()
+READERS: dict[str, Reader] = {**messages.READERS}
+
+
+def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None = None) -> Loaded:
+    """Before: a path, "-", bytes, or an object with a GraphDef. After: one graph, and where it came from.
+
+    >>> read(b'node { name: "x" op: "NoOp" }').graph_def.node[0].op
+    'NoOp'
+    """
+    name, holding = _hold(source, options, progress)
+    found = choose(holding, options)
+    content = found.load()
+    graph = content.graph_def
+    if not graph.node and not graph.library.function:
+        raise NoGraph(f"{name}: the graph has no nodes")
+    entry = found.entry
+    return Loaded(
+        graph_def=graph,
+        kind="conceptual" if entry.kind == "conceptual" else "op",
+        label=label(entry, name),
+        run_metadata=Profiles(holding.profiles.get(entry.run, {})),
+        signatures=content.signatures,
+        notices=(*holding.notices, *content.notices),
+    )
+
+
+def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:
+    """Before: as for `read`. After: everything the source holds, graphs with the number of their nodes."""
+    _, holding = _hold(source, options, None)
+    return tuple(_counted(found) for found in holding.found)
+
+
+def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMetadata]:
+    """Before: as for `read`. After: the run statistics in it by tag; those of every run if none is chosen."""
+    name, holding = _hold(source, options, None)
+    runs = holding.profiles if options.run is None else {options.run: holding.profiles.get(options.run, {})}
+    several = len([run for run in runs.values() if run]) > 1
+    made = {
+        f"{run}/{tag}" if several else tag: load
+        for run, tags in runs.items()
+        for tag, load in tags.items()
+        if options.tag in (None, tag)
+    }
+    if not made:
+        raise NoGraph(f"no run statistics in {name}")
+    return Profiles(made)
+
+
+def _counted(found: Found) -> Entry:
+    if found.entry.kind == "profile":
+        return found.entry
+    graph = found.load().graph_def
+    return replace(found.entry, nodes=len(graph.node), functions=len(graph.library.function))
+
+
+def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple[str, Holding]:
+    """The name of a source, and what it holds."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        opened = open_bytes(bytes(source), options)
+    elif isinstance(source, str | os.PathLike):
+        if source == "-":
+            opened = open_stdin(options)
+        else:
+            path = Path(source)
+            opened = open_path(path, options)
+    else:
+        return "this graph", _of_object(source)
+    return opened.name, _of_opened(opened, options)
+
+
+def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
+    form = sniff(opened.head, opened.name, whole=len(opened.head) < 1 << 16)
+    reader = READERS.get(form)
+    if reader is None:
+        raise UnknownFormat(f"{opened.name}: cannot read this yet ({form})")
+    return reader(opened, options)
+
+
+def _of_object(source: Any) -> Holding:
+    """A GraphDef, ours or TensorFlow's; or a Graph, a function or a model that has one."""
+    message = source
+    for _ in range(3):
+        if isinstance(message, GraphDef):
+            return _holding(message)
+        if hasattr(message, "SerializeToString"):
+            return _holding(decode(message.SerializeToString(), GraphDef, "this message"))
+        if hasattr(message, "as_graph_def"):
+            message = message.as_graph_def()
+        elif hasattr(message, "graph"):
+            message = message.graph
+        else:
+            break
+    raise RequestError(
+        f"a {type(source).__name__} is no graph",
+        hint="give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction",
+    )
+
+
+def _holding(message: GraphDef) -> Holding:
+    content = Content(message)
+    return Holding((Found(Entry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),))

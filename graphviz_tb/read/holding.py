@@ -1,0 +1,147 @@
+"""What a source turned out to hold, and the choice of one graph of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from graphviz_tb.errors import Ambiguous, NoGraph, RequestError, UnknownChoice
+from graphviz_tb.model.loaded import Entry, Signature
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef, RunMetadata
+
+RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A graph that was decoded, and what was learnt on the way."""
+
+    graph_def: GraphDef
+    notices: tuple[Notice, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing in a source: what it is, and how to get its graph."""
+
+    entry: Entry
+    load: Callable[[], Content]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Everything in a source. `profiles` is {run: {tag: how to get it}}; a lone file has the run None."""
+
+    found: tuple[Found, ...] = ()
+    profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+    what: str = "a source"  # said when it holds no graph
+
+
+class Profiles(Mapping[str, RunMetadata]):
+    """Run metadata by tag; each is decoded when it is looked up, and again when it is looked up again."""
+
+    def __init__(self, loaders: Mapping[str, Callable[[], RunMetadata]]) -> None:
+        self._loaders = dict(loaders)
+
+    def __getitem__(self, tag: str) -> RunMetadata:
+        return self._loaders[tag]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaders)
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+    def __repr__(self) -> str:
+        return f"Profiles({', '.join(self._loaders)})"
+
+
+def choose(holding: Holding, options: ReadOptions) -> Found:
+    """Before: what a source holds. After: the one graph that the options name, or the only one there is."""
+    graphs = [found for found in holding.found if found.entry.kind != "profile"]
+    if not graphs:
+        raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
+    graphs = _matching("run", options.run, graphs)
+    graphs = _matching("tag", options.tag, graphs)
+    graphs = _of_tag_set(options.tag_set, graphs)
+    graphs = _matching("kind", options.kind, graphs)
+    if options.tag is None:
+        graphs = [found for found in graphs if not found.entry.variant] or graphs
+    if options.kind is None:
+        graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
+    if len(graphs) > 1:
+        raise ambiguous(graphs)
+    return graphs[0]
+
+
+def _profile_hint(holding: Holding) -> str | None:
+    if not any(found.entry.kind == "profile" for found in holding.found):
+        return None
+    return "it holds run statistics only: give them with --run-metadata beside the graph"
+
+
+def _matching(what: str, wanted: str | None, graphs: list[Found]) -> list[Found]:
+    if wanted is None:
+        return graphs
+    kept = [found for found in graphs if getattr(found.entry, what) == wanted]
+    if kept:
+        return kept
+    legal = sorted({getattr(found.entry, what) for found in graphs} - {None})
+    if not legal:
+        raise RequestError(f"no {what} can be chosen here: the source is a single graph")
+    raise UnknownChoice.among(what, wanted, legal)
+
+
+def _of_tag_set(wanted: str | None, graphs: list[Found]) -> list[Found]:
+    """SavedModel's tags, in any order: "serve" or "serve,gpu"."""
+    if wanted is None:
+        return graphs
+    tags = set(wanted.split(","))
+    kept = [found for found in graphs if set((found.entry.tag_set or "").split(",")) == tags]
+    if kept:
+        return kept
+    legal = sorted({found.entry.tag_set for found in graphs if found.entry.tag_set})
+    if not legal:
+        raise RequestError("no tag set can be chosen here: the source is no SavedModel")
+    raise UnknownChoice.among("tag set", wanted, legal)
+
+
+def ambiguous(graphs: list[Found]) -> Ambiguous:
+    """The error that lists what there is and says how to choose."""
+    entries = [found.entry for found in graphs]
+    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:20])
+    more = f"\n  … and {len(entries) - 20} more" if len(entries) > 20 else ""
+    return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_how(entries))
+
+
+def describe(entry: Entry) -> str:
+    """The options that choose an entry, as they are typed.
+
+    >>> describe(Entry("op", run="train", tag="keras"))
+    "--run train --tag keras"
+    """
+    words = [("run", entry.run), ("tag", entry.tag), ("tag-set", entry.tag_set)]
+    typed = " ".join(f"--{name} {value if value.strip() == value != '' else repr(value)}"
+                     for name, value in words if value is not None)  # fmt: skip
+    return typed if entry.kind == "op" else f"{typed} --kind {entry.kind}".strip()
+
+
+def _how(entries: list[Entry]) -> str:
+    different = [
+        f"--{name.replace('_', '-')}"
+        for name in ("run", "tag", "tag_set", "kind")
+        if len({getattr(entry, name) for entry in entries}) > 1
+    ]
+    return f"choose with {' and '.join(different) or '--tag'}; 'tbgraph info' lists them all"
+
+
+def label(entry: Entry, name: str) -> str:
+    """What was opened, for titles: "run train, tag keras"."""
+    parts = [f"run {entry.run}"] if entry.run is not None else []
+    parts += [f"tag {entry.tag}"] if entry.tag not in (None, RUN_GRAPH) else []
+    parts += [f"tag set {entry.tag_set}"] if entry.tag_set else []
+    return ", ".join(parts) or name

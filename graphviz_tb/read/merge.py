@@ -1,0 +1,102 @@
+"""Several GraphDefs as one, each under its own prefix, as TensorBoard's server does, with its slips mended.
+
+TensorBoard makes `^x` into `graph_1/^x`, which is no control input any more, and renames a function only
+where a PartitionedCall names it. Here every reference follows its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef
+
+
+def merge(graphs: Sequence[GraphDef]) -> tuple[GraphDef, tuple[Notice, ...]]:
+    """Before: any number of graphs. After: one; nodes under `graph_1/`, functions with `graph_1_`.
+
+    >>> one, two = (GraphDef(node=[NodeDef(name="x"), NodeDef(name="y", input=["^x"])]) for _ in range(2))
+    >>> [(node.name, *node.input) for node in merge([one, two])[0].node][2:]
+    [('graph_2/x',), ('graph_2/y', '^graph_2/x')]
+    """
+    if len(graphs) == 1:
+        return graphs[0], ()
+    merged = GraphDef()
+    if graphs and graphs[0].HasField("versions"):
+        merged.versions.CopyFrom(graphs[0].versions)
+    for number, graph in enumerate(graphs, 1):
+        _add(merged, graph, f"graph_{number}")
+    return merged, _mixed(graphs)
+
+
+def _mixed(graphs: Sequence[GraphDef]) -> tuple[Notice, ...]:
+    producers = {graph.versions.producer for graph in graphs}
+    if len(producers) < 2:
+        return ()
+    told = ", ".join(map(str, sorted(producers)))
+    return (Notice("mixed-versions", f"the merged graphs are of different versions: {told}"),)
+
+
+def _add(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
+    names = {
+        function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function
+    }
+    for node in graph.node:
+        made = merged.node.add()
+        made.CopyFrom(node)
+        made.name = f"{prefix}/{node.name}"
+        made.input[:] = [_input(each, prefix) for each in node.input]
+        _rename_calls(made, names)
+        _rename_colocation(made, prefix)
+    for function in graph.library.function:
+        copy = merged.library.function.add()
+        copy.CopyFrom(function)
+        _rename_function(copy, names)
+    for gradient in graph.library.gradient:
+        merged.library.gradient.add(
+            function_name=names.get(gradient.function_name, f"{prefix}_{gradient.function_name}"),
+            gradient_func=names.get(gradient.gradient_func, f"{prefix}_{gradient.gradient_func}"),
+        )
+    for registered in graph.library.registered_gradients:
+        merged.library.registered_gradients.add(
+            gradient_func=names.get(registered.gradient_func, registered.gradient_func),
+            registered_op_type=registered.registered_op_type,
+        )
+
+
+def _input(name: str, prefix: str) -> str:
+    return f"^{prefix}/{name[1:]}" if name.startswith("^") else f"{prefix}/{name}"
+
+
+def _rename_function(function: FunctionDef, names: Mapping[str, str]) -> None:
+    function.signature.name = names[function.signature.name]
+    for node in function.node_def:
+        _rename_calls(node, names)
+    for key, value in function.attr.items():
+        if key.endswith("_function_name") and value.s.decode("utf-8", "replace") in names:
+            value.s = names[value.s.decode()].encode()
+
+
+def _rename_calls(node: NodeDef, names: Mapping[str, str]) -> None:
+    if not names:
+        return
+    if node.op in names:
+        node.op = names[node.op]
+    waiting: list[AttrValue] = list(node.attr.values())
+    while waiting:
+        value = waiting.pop()
+        which = value.WhichOneof("value")
+        functions = [value.func] if which == "func" else list(value.list.func) if which == "list" else []
+        for function in functions:
+            function.name = names.get(function.name, function.name)
+            waiting += function.attr.values()
+
+
+def _rename_colocation(node: NodeDef, prefix: str) -> None:
+    """`_class: "loc:@x"` names a node."""
+    if "_class" in node.attr:
+        places = node.attr["_class"].list.s
+        places[:] = [
+            b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each
+            for each in places
+        ]

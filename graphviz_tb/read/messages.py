@@ -1,0 +1,74 @@
+"""The bare messages: GraphDef, MetaGraphDef, SavedModel and RunMetadata, binary or text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.pb import decode, strangers
+from graphviz_tb.read.pbtxt import parse_message
+from graphviz_tb.read.run_metadata import graphs_of
+from graphviz_tb.read.saved_model import of_meta_graphs
+
+M = TypeVar("M", bound=Message)
+Decoded = tuple[M, int, tuple[Notice, ...]]  # the message, its size in the file, what was odd
+Decode = Callable[[Opened, type[Any]], Decoded[Any]]
+Reader = Callable[[Opened, ReadOptions], Holding]
+
+
+def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
+    data = opened.data()
+    return decode(data, kind, opened.name), len(data), strangers(data, kind)
+
+
+def text(opened: Opened, kind: type[M]) -> Decoded[M]:
+    data = opened.data()
+    message, notices = parse_message(data, kind)
+    return message, len(data), notices
+
+
+def read_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    message, size, notices = how(opened, GraphDef)
+    content = Content(message, notices)
+    return Holding((Found(Entry("op", bytes=size, format="GraphDef"), lambda: content),), what=opened.name)
+
+
+def read_meta_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    message, size, notices = how(opened, MetaGraphDef)
+    return of_meta_graphs([message], "MetaGraphDef", [size], notices, opened.name, options)
+
+
+def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    message, _, notices = how(opened, SavedModel)
+    graphs = list(message.meta_graphs)
+    sizes = [graph.ByteSize() for graph in graphs]
+    return of_meta_graphs(graphs, "SavedModel", sizes, notices, opened.name, options)
+
+
+def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    message, size, notices = how(opened, RunMetadata)
+    data = message.SerializeToString()
+    found = graphs_of(lambda: message, data, size=size, format="RunMetadata")
+    profiles = {"run": lambda: message} if message.HasField("step_stats") else {}
+    return Holding(tuple(found), {None: profiles}, notices, opened.name)
+
+
+READERS: dict[str, Reader] = {
+    f"{kind}{suffix}": partial(reader, how)
+    for kind, reader in (
+        ("graph", read_graph),
+        ("meta_graph", read_meta_graph),
+        ("saved_model", read_saved_model),
+        ("run_metadata", read_run_metadata),
+    )
+    for suffix, how in (("", binary), ("_text", text))
+}

@@ -1,0 +1,154 @@
+"""Where bytes come from: a file, stdin or memory, gzip or not, never more of them than the limit."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge
+from graphviz_tb.options import ReadOptions
+
+HEAD = 1 << 16  # what sniffing may look at
+BLOCK = 1 << 20
+LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
+BOMB_RATIO, BOMB_BYTES = 200, 64 << 20  # gzip: past so many bytes no real graph shrinks so much
+GZIP = b"\x1f\x8b\x08"
+
+
+class Stream(Protocol):
+    """Anything that reads forward."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Opened:
+    """A source whose first bytes were looked at; the rest is read once, by `data` or `stream`."""
+
+    def __init__(self, name: str, stream: Stream, options: ReadOptions, path: Path | None = None) -> None:
+        self.name = name
+        self.path = path  # of a plain file, which can be read again at an offset
+        self.limit = options.max_bytes or LIMIT
+        head = read_up_to(stream, HEAD)
+        self.gzip = head.startswith(GZIP)
+        if self.gzip:
+            self.path = None
+            stream = Gunzip(head, stream, name, unbounded=options.max_bytes is not None)
+            head = read_up_to(stream, HEAD)
+        self.head = head
+        self._rest = stream
+
+    def stream(self) -> Stream:
+        """All bytes, forward, once."""
+        return _Chained(self.head, self._rest)
+
+    def data(self) -> bytes:
+        """All bytes at once, if the limit allows."""
+        rest = read_up_to(self._rest, self.limit - len(self.head) + 1)
+        if len(self.head) + len(rest) > self.limit:
+            raise too_large(self.name, self.limit)
+        return self.head + rest if rest else self.head
+
+
+def open_bytes(data: bytes, options: ReadOptions) -> Opened:
+    return Opened("these bytes", io.BytesIO(data), options)
+
+
+def open_stdin(options: ReadOptions) -> Opened:
+    return Opened("standard input", sys.stdin.buffer, options)
+
+
+def open_path(path: Path, options: ReadOptions) -> Opened:
+    """Before: the path of a file. After: it is open, or the error says why not."""
+    try:
+        handle = path.open("rb", buffering=0)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return Opened(str(path), handle, options, path if path.is_file() else None)
+
+
+def unreadable(path: Path, error: OSError) -> ReadError:
+    if isinstance(error, FileNotFoundError):
+        return ReadError(f"no file or folder '{path}'", hint="check the path; '-' reads standard input")
+    return ReadError(f"cannot read '{path}': {os.strerror(error.errno or 0)}")
+
+
+def too_large(name: str, limit: int) -> TooLarge:
+    return TooLarge(
+        f"{name} holds more than {limit:,} bytes",
+        hint="raise the limit with --max-bytes if it is your own file",
+    )
+
+
+def read_up_to(stream: Stream, size: int) -> bytes:
+    """Exactly `size` bytes, or all there are: one block at a time, so a false size costs nothing."""
+    blocks, wanted = [], size
+    while wanted > 0:
+        block = stream.read(min(wanted, BLOCK))
+        if not block:
+            break
+        blocks.append(block)
+        wanted -= len(block)
+    return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+
+class _Chained:
+    """The head that was looked at, then the rest."""
+
+    def __init__(self, head: bytes, rest: Stream) -> None:
+        self._head = io.BytesIO(head)
+        self._rest = rest
+
+    def read(self, size: int, /) -> bytes:
+        return self._head.read(size) or self._rest.read(size)
+
+
+class Gunzip:
+    """Decompresses forward, bounded: a bomb is refused before it fills memory."""
+
+    def __init__(self, head: bytes, rest: Stream, name: str, unbounded: bool) -> None:
+        self._source: Callable[[int], bytes] = _Chained(head, rest).read
+        self._engine = zlib.decompressobj(31)
+        self._name = name
+        self._unbounded = unbounded
+        self._waiting = b""
+        self._taken = self._given = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end. A cut end is the end: what was whole was given."""
+        while True:
+            if not self._waiting:
+                self._waiting = self._source(BLOCK)
+                self._taken += len(self._waiting)
+            ended = not self._waiting
+            block = self._inflate(size)
+            if block or ended:
+                self._given += len(block)
+                self._check()
+                return block
+
+    def _inflate(self, size: int) -> bytes:
+        if self._engine.eof:
+            if self._waiting[:2] != GZIP[:2]:  # zero padding after the last member
+                self._waiting = b""
+                return b""
+            self._engine = zlib.decompressobj(31)
+        try:
+            block = self._engine.decompress(self._waiting, size)
+        except zlib.error as error:
+            offset = self._taken - len(self._waiting)
+            raise MalformedRecord(f"{self._name}: broken gzip data: {error}", offset=offset) from None
+        self._waiting = self._engine.unused_data or self._engine.unconsumed_tail
+        return block
+
+    def _check(self) -> None:
+        if self._unbounded or self._given < BOMB_BYTES or self._given < BOMB_RATIO * self._taken:
+            return
+        raise TooLarge(
+            f"{self._name} unpacks to more than {BOMB_RATIO} times its size: it looks like a gzip bomb",
+            hint="give --max-bytes if it is your own file",
+        )

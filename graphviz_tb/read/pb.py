@@ -1,0 +1,86 @@
+"""Binary messages: decoded whole by protobuf; where that fails, the error says at which byte."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from graphviz_tb.errors import MalformedProto, TooLarge
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
+
+M = TypeVar("M", bound=Message)
+MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
+SAMPLE = 1 << 16
+
+
+def decode(data: bytes, kind: type[M], name: str) -> M:
+    """Before: the bytes of a message. After: the message, or MalformedProto with the byte that is wrong.
+
+    >>> from graphviz_tb.proto import GraphDef
+    >>> decode(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")
+    Traceback (most recent call last):
+    graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef, it is cut short or damaged (at byte 0)
+    """
+    if len(data) > MESSAGE_LIMIT:
+        raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
+    try:
+        return kind.FromString(data)
+    except DecodeError:
+        what = f"{name}: not a whole {kind.DESCRIPTOR.name}, it is cut short or damaged"
+        raise MalformedProto(what, offset=where_broken(data, kind.DESCRIPTOR)) from None
+
+
+def where_broken(data: bytes, descriptor: Any) -> int | None:
+    """The byte at which the innermost field starts that cannot be read, looked for level by level."""
+    first, last, kind = 0, len(data), descriptor
+    while True:
+        try:
+            inner = _broken_field(data, first, last, kind)
+        except CutError as cut:
+            return cut.offset
+        if inner is None:
+            return first if first else None
+        start, first, last, kind = inner
+        if kind is None:
+            return start
+
+
+def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, int, int, Any] | None:
+    from google.protobuf import message_factory
+
+    fields = {field.number: field for field in kind.fields}
+    for piece in pieces(data, first, last):
+        field = fields.get(piece.number)
+        if field is None or piece.wire != BYTES:
+            continue
+        if field.message_type is None:
+            if field.type == field.TYPE_STRING and not _is_utf8(data[piece.first : piece.last]):
+                return piece.start, 0, 0, None
+            continue
+        made = getattr(field.message_type, "_concrete_class", None) or message_factory.GetMessageClass(
+            field.message_type
+        )
+        try:
+            made.FromString(data[piece.first : piece.last])
+        except DecodeError:
+            return piece.start, piece.first, piece.last, field.message_type
+    return None
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def strangers(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
+    """A notice for the fields, among the first ones, that our messages do not know."""
+    found = fit(data[:SAMPLE], kind.DESCRIPTOR, cut=len(data) > SAMPLE, budget=2000).strangers
+    return tuple(
+        Notice("unknown-field", f"field {number} of {message} is not known here and was skipped", "", count)
+        for (message, number), count in found.items()
+    )

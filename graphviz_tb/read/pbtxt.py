@@ -1,0 +1,51 @@
+"""Text protos: the way in.
+
+Programs print text one field to a line; `textproto.lines` reads that at tens of megabytes a second. Whatever
+else the format allows is read by `textproto.tokens`, field by field, and both write the same wire bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from graphviz_tb.errors import MalformedProto
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.textproto.document import Document
+from graphviz_tb.read.textproto.lines import read_lines
+from graphviz_tb.read.textproto.schema import forget, table_of
+from graphviz_tb.read.textproto.tokens import read_fields
+
+M = TypeVar("M", bound=Message)
+MARK = b"\xef\xbb\xbf"  # the byte order mark some editors put first
+
+
+def parse(data: bytes) -> GraphDef:
+    """Before: a GraphDef as text. After: the message.
+
+    >>> parse(b"node { name: 'x' op: 'NoOp' }").node[0].op
+    'NoOp'
+    """
+    return parse_message(data, GraphDef)[0]
+
+
+def parse_message(data: Any, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
+    """Before: text (bytes, or a map of a file). After: the message, and what was skipped in it."""
+    message = kind()
+    document = Document(message, table_of(kind.DESCRIPTOR), data)
+    position = len(MARK) if data[:3] == MARK else 0
+    patience = 1  # fields to read by tokens before the fast way is tried again
+    try:
+        while position < len(data):
+            position = read_lines(document, position)
+            if position < len(data):
+                position = read_fields(document, position, patience)
+                patience *= 2
+        document.flush()
+    except DecodeError as error:
+        raise MalformedProto(f"this text makes no sound message: {error}") from None
+    finally:
+        forget()
+    return message, document.notices()

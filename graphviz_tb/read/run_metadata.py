@@ -1,0 +1,80 @@
+"""The graphs inside a RunMetadata: what the runtime was given, what it made of it, and what it ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.proto import GraphDef, RunMetadata
+from graphviz_tb.read.holding import Content, Found
+from graphviz_tb.read.merge import merge
+from graphviz_tb.read.wire import CutError, pieces
+
+STEP_STATS, PARTITIONS, FUNCTIONS = 1, 3, 4  # fields of RunMetadata
+FORMS = ("pre_optimization", "post_optimization", "partitions")
+
+
+def graphs_of(
+    load: Callable[[], RunMetadata],
+    data: bytes,
+    *,
+    run: str | None = None,
+    tag: str | None = None,
+    size: int = 0,
+    step: int | None = None,
+    format: str = "",
+) -> Iterator[Found]:
+    """Before: the bytes of a RunMetadata. After: an entry for each form of graph in it, else for the profile.
+
+    The first form there is carries the tag alone; the others are variants, tagged "tag:form".
+    """
+    present, profile = forms_in(data)
+    common = {"run": run, "step": step, "bytes": size or len(data), "profile": profile, "format": format}
+    if not present:
+        yield Found(Entry("profile", tag=tag, **common), _nothing)  # type: ignore[arg-type]
+    for number, form in enumerate(present):
+        name = form if tag is None else f"{tag}:{form}"
+        shown = tag if tag is not None and number == 0 else name
+        entry = Entry("op", tag=shown, variant=number > 0, **common)  # type: ignore[arg-type]
+        yield Found(entry, partial(_content, load, form))
+
+
+def forms_in(data: bytes) -> tuple[list[str], bool]:
+    """The forms of graph that are there, and whether step statistics are; nothing is decoded for it."""
+    seen: set[str] = set()
+    profile = False
+    try:
+        for piece in pieces(data):
+            profile |= piece.number == STEP_STATS and piece.last > piece.first
+            if piece.number == PARTITIONS:
+                seen.add("partitions")
+            elif piece.number == FUNCTIONS:
+                seen |= {_INSIDE.get(inner.number, "") for inner in pieces(data, piece.first, piece.last)}
+    except CutError:
+        pass  # decoding will say where
+    return [form for form in FORMS if form in seen], profile
+
+
+_INSIDE = {1: "partitions", 2: "pre_optimization", 3: "post_optimization"}
+
+
+def _content(load: Callable[[], RunMetadata], form: str) -> Content:
+    merged, notices = merge(graphs_in(load(), form))
+    return Content(merged, notices)
+
+
+def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
+    """The GraphDefs of one form, in order."""
+    functions = metadata.function_graphs
+    if form == "pre_optimization":
+        return [each.pre_optimization_graph for each in functions if each.HasField("pre_optimization_graph")]
+    if form == "post_optimization":
+        return [
+            each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")
+        ]
+    return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
+
+
+def _nothing() -> Content:
+    return Content(GraphDef())

@@ -1,0 +1,143 @@
+"""What a file is, by its first bytes; its name says nothing.
+
+The order matters: containers with a mark of their own, then text, then the bare messages, which have none
+and are told apart by how well their fields fit.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from google.protobuf.message import Message
+
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.read.crc import masked_crc
+from graphviz_tb.read.pbtxt import MARK
+from graphviz_tb.read.wire import VARINT, CutError, Fit, fit, pieces
+
+MESSAGES: dict[str, type[Message]] = {
+    "graph": GraphDef,
+    "saved_model": SavedModel,
+    "meta_graph": MetaGraphDef,
+    "run_metadata": RunMetadata,
+}
+RECORD = 12  # length and its checksum, before every record of an event file
+FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
+_START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:([A-Za-z_]\w*+)[ \t\r\n]*+[:{<]|\[)")
+_TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
+
+REFUSED = (
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file (Keras weights or a Keras 2 model)",
+     "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"),
+    (4, b"TFL3", "a TensorFlow Lite model",
+     "its graph is no GraphDef: give the SavedModel it was converted from"),
+    (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
+     "write the graph with SummaryWriter.add_graph and give the log folder"),
+    (0, b"GGUF", "a GGUF model", FREEZE),
+    (0, b"\x93NUMPY", "a NumPy array", FREEZE),
+    (0, b"%PDF", "a PDF document", FREEZE),
+    (0, b"\x89PNG", "a PNG picture", FREEZE),
+    (0, b"BZh", "a bzip2 file", "unpack it first, or compress with gzip"),
+    (0, b"\xfd7zXZ", "an xz file", "unpack it first, or compress with gzip"),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it first, or compress with gzip"),
+    (0, GZIP_AGAIN := b"\x1f\x8b\x08", "gzip inside gzip", "unpack it once"),
+)  # fmt: skip
+
+
+def sniff(head: bytes, name: str, *, whole: bool) -> str:
+    """Before: the first bytes (`whole`: all of them). After: the key of a reader; or UnknownFormat.
+
+    >>> sniff(b'node { name: "x" }', "x.bin", whole=True)
+    'graph_text'
+    """
+    if not head.strip(b"\0"):
+        raise UnknownFormat(f"{name} is empty" if not head else f"{name} holds only zero bytes")
+    _refuse_marked(head, name)
+    if head.startswith(b"PK\x03\x04"):
+        return "archive"
+    if is_events(head):
+        return "events"
+    text = _as_text(head)
+    if text:
+        return text
+    return _as_message(head, name, whole=whole)
+
+
+def is_events(head: bytes) -> bool:
+    """The checksum of the first record's length is right."""
+    return len(head) >= RECORD and struct.unpack_from("<I", head, 8)[0] == masked_crc(head[:8])
+
+
+def _refuse_marked(head: bytes, name: str) -> None:
+    for offset, mark, what, hint in REFUSED:
+        if head.startswith(mark, offset):
+            raise UnknownFormat(f"{name} is {what}, not a graph", hint=hint)
+
+
+def _as_text(head: bytes) -> str | None:
+    """JSON or a text proto; None where the bytes are no text."""
+    body = head.removeprefix(MARK)
+    if body.lstrip()[:1] in (b"{", b"[") and not re.match(rb"\s*\[[\w.]+[/\w.]*\]", body):
+        return "keras_json"
+    if not _START.match(body):
+        return None
+    names = [found[1] for found in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
+    for name in names:
+        kind = _TEXT_KINDS.get(name or b"")
+        if kind:
+            return kind + "_text"
+    return "graph_text" if _printable(body) else None
+
+
+def _text_kinds() -> dict[bytes, str]:
+    """Which message a top-level field name belongs to; the first of the table takes shared ones."""
+    kinds: dict[bytes, str] = {}
+    for kind, message in MESSAGES.items():
+        for field in message.DESCRIPTOR.fields:
+            kinds.setdefault(field.name.encode(), kind)
+    return kinds
+
+
+_TEXT_KINDS = _text_kinds()
+
+
+def _printable(body: bytes) -> bool:
+    return not re.search(rb"[\0-\x08\x0e-\x1f]", body)
+
+
+def _as_message(head: bytes, name: str, *, whole: bool) -> str:
+    _refuse_onnx(head, name)
+    fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
+    kind = max(fits, key=lambda each: _rank(fits[each]))
+    if fits[kind].good == 0 or fits[kind].bad > fits[kind].good:
+        raise _unknown(head, name)
+    return kind
+
+
+def _rank(found: Fit) -> float:
+    return found.good - 4 * found.bad
+
+
+def _refuse_onnx(head: bytes, name: str) -> None:
+    """ONNX: version (1) is a number, then producer strings; the graph is field 7, operator sets field 8."""
+    seen = set()
+    try:
+        for piece in pieces(head):
+            seen.add((piece.number, piece.wire))
+    except CutError as where:
+        if where.offset < len(head):
+            seen.add((head[where.offset] >> 3, head[where.offset] & 7))
+    if (1, VARINT) in seen and (7, 2) in seen and (3, VARINT) not in seen:
+        raise UnknownFormat(
+            f"{name} is an ONNX model, not a TensorFlow graph",
+            hint="convert it with onnx-tf, or open it in Netron",
+        )
+
+
+def _unknown(head: bytes, name: str) -> UnknownFormat:
+    if _printable(head):
+        line = head.split(b"\n", 1)[0][:60].decode("utf-8", "replace").strip()
+        return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=FREEZE)
+    return UnknownFormat(f"{name} is no form of graph that is known here", hint=FREEZE)

@@ -1,0 +1,88 @@
+"""What is being built while text is read: the open messages, the finished bytes, what was skipped."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from graphviz_tb.errors import MalformedText
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.textproto.literals import varint
+from graphviz_tb.read.textproto.schema import Table
+
+DEPTH_LIMIT = 99  # protobuf itself refuses the hundredth message inside a message
+FLUSH_BYTES = 4 << 20
+SKIPPED_KINDS = 20  # unknown names told one by one
+
+
+class Frame(NamedTuple):
+    """An open message: the tag to write before it (empty where it is skipped), and how it must close."""
+
+    table: Table
+    tag: bytes
+    parts: list[bytes]
+    closer: bytes
+    start: int  # where it was opened, for the error that says so
+    in_list: bool = False
+
+
+class Document:
+    """A message being read: finished top-level fields are merged into it a few megabytes at a time."""
+
+    def __init__(self, message: Any, table: Table, data: Any) -> None:
+        self.message = message
+        self.data = data
+        self.table = table
+        self.parts: list[bytes] = []
+        self.waiting = 0
+        self.skipped: dict[tuple[str, str], list[int]] = {}
+
+    def add(self, parts: list[bytes]) -> None:
+        """Before: a finished top-level field. After: it is in the message, now or at the next flush."""
+        self.parts += parts
+        self.waiting += sum(map(len, parts))
+        if self.waiting > FLUSH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        self.message.MergeFromString(b"".join(self.parts))
+        self.parts, self.waiting = [], 0
+
+    def skip(self, code: str, what: str, position: int) -> None:
+        """Note a field or name that our messages do not know."""
+        if len(self.skipped) >= SKIPPED_KINDS and (code, what) not in self.skipped:
+            what = "and others"
+        seen = self.skipped.setdefault((code, what), [position, 0])
+        seen[1] += 1
+
+    def notices(self) -> tuple[Notice, ...]:
+        """One notice for each unknown field or name, with the place where it was first met."""
+        made = []
+        for (code, what), (position, count) in self.skipped.items():
+            line, column = place(self.data, position)
+            kind = "field" if code == "unknown-field" else "value"
+            where = f"line {line}, column {column}"
+            made.append(Notice(code, f"{kind} {what} is not known here and was skipped", where, count))
+        return tuple(made)
+
+    def error(self, message: str, position: int, hint: str | None = None) -> MalformedText:
+        line, column = place(self.data, position)
+        return MalformedText(message, line=line, column=column, hint=hint)
+
+
+def closed(frame: Frame) -> bytes:
+    """Before: the parts of a message. After: tag, length and bytes; nothing for a skipped one."""
+    if not frame.tag:
+        return b""
+    payload = b"".join(frame.parts)
+    return frame.tag + varint(len(payload)) + payload
+
+
+def place(data: Any, position: int) -> tuple[int, int]:
+    """Line and column of a byte, both from 1, columns in characters.
+
+    >>> place(b"node {\\n  name: 7\\n}", 15)
+    (2, 9)
+    """
+    before = bytes(data[:position])
+    start = before.rfind(b"\n") + 1
+    return before.count(b"\n") + 1, len(before[start:].decode("utf-8", "replace")) + 1

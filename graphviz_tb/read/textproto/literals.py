@@ -1,0 +1,140 @@
+"""One literal of the text format to the value it stands for. A literal that is none raises ValueError."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+STRING = rb""""(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
+SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
+
+_ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
+_INTEGER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+_FLOAT = re.compile(rb"-?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))")
+_TRUE, _FALSE = (b"true", b"True", b"t", b"1"), (b"false", b"False", b"f", b"0")
+_SIMPLE = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b"\\": b"\\",
+    b"'": b"'",
+    b'"': b'"',
+    b"?": b"?",
+}
+
+
+class _Escapes(dict[bytes, bytes]):
+    """Escape to byte, filled as escapes are met."""
+
+    def __missing__(self, escape: bytes) -> bytes:
+        made = self[escape] = _unescape_one(escape[1:])
+        return made
+
+
+def _unescape_one(body: bytes) -> bytes:
+    if body in _SIMPLE:
+        return _SIMPLE[body]
+    head = body[:1]
+    if head in b"01234567" and body:
+        if int(body, 8) > 255:
+            raise ValueError(f"escape \\{body.decode()} is more than one byte")
+        return bytes([int(body, 8)])
+    if head in b"xX" and len(body) > 1:
+        return bytes([int(body[1:], 16)])
+    if head in b"uU" and len(body) > 1:
+        return _code_point(int(body[1:], 16))
+    raise ValueError(f"unknown escape \\{body.decode('utf-8', 'replace')}")
+
+
+def _code_point(number: int) -> bytes:
+    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+        raise ValueError(f"no character has the number {number:#x}")
+    return chr(number).encode()
+
+
+_ESCAPES = _Escapes()
+
+
+def unescape(body: bytes) -> bytes:
+    r"""Before: what stands between the quotes. After: the bytes it means.
+
+    >>> unescape(rb"tab\tquote\" \001\x41\u00e9")
+    b'tab\tquote" \x01A\xc3\xa9'
+    """
+    if b"\\" not in body:
+        return body
+    return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], body)
+
+
+def integer(literal: bytes, low: int, high: int) -> int:
+    """Decimal, hexadecimal or octal, within its bounds.
+
+    >>> integer(b"-7", -8, 7), integer(b"0x1F", 0, 255), integer(b"017", 0, 255)
+    (-7, 31, 15)
+    """
+    if not _INTEGER.fullmatch(literal):
+        raise ValueError("an integer is wanted here")
+    digits = literal.lstrip(b"-")
+    octal = len(digits) > 1 and digits[:1] == b"0" and digits[1:2] not in b"xX"
+    if len(digits) > 30:
+        raise ValueError("this integer is too long")
+    number = int(digits, 8) if octal else int(digits, 0)
+    number = -number if literal[:1] == b"-" else number
+    if not low <= number <= high:
+        raise ValueError(f"{number} is not within {low}…{high}")
+    return number
+
+
+def number(literal: bytes) -> float:
+    """A floating-point literal, with `inf`, `nan` and C's trailing `f`.
+
+    >>> number(b"1.5f"), number(b"-inf"), number(b".5e1")
+    (1.5, -inf, 5.0)
+    """
+    if _FLOAT.fullmatch(literal):
+        lower = literal.lower()
+        return float(lower if lower.endswith(b"inf") else lower.rstrip(b"f"))
+    if _INTEGER.fullmatch(literal):
+        return float(integer(literal, -(2**127), 2**127))
+    raise ValueError("a number is wanted here")
+
+
+def float32(value: float) -> bytes:
+    """The four bytes of the nearest single-precision number; too large is infinite."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return struct.pack("<f", float("inf") if value > 0 else float("-inf"))
+
+
+def boolean(literal: bytes) -> bool:
+    """`true`, `True`, `t`, `1` and their opposites."""
+    if literal in _TRUE:
+        return True
+    if literal in _FALSE:
+        return False
+    raise ValueError("true or false is wanted here")
+
+
+def varint(value: int) -> bytes:
+    """An unsigned integer as protobuf writes it; a negative one as its 64-bit complement.
+
+    >>> varint(300), len(varint(-1))
+    (b'\\xac\\x02', 10)
+    """
+    value &= 0xFFFFFFFFFFFFFFFF
+    if value < 0x80:
+        return _ONE_BYTE[value]
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_ONE_BYTE = [bytes([value]) for value in range(128)]

@@ -1,0 +1,149 @@
+"""What each message may hold, and how its fields are written on the wire: tables made from descriptors."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from graphviz_tb.read.textproto.literals import boolean, float32, integer, number, varint
+
+INT32, INT64 = (-(2**31), 2**31 - 1), (-(2**63), 2**63 - 1)
+UINT32, UINT64 = (0, 2**32 - 1), (0, 2**64 - 1)
+MEMO_LINES = 1 << 16  # lines remembered per message type before the memory is emptied
+
+
+class UnknownNameError(Exception):
+    """An enum name that our messages do not know: the field is skipped, with a notice."""
+
+
+class Field:
+    """One field: its tag on the wire, and either the table of its message or the writer of its literal."""
+
+    __slots__ = ("_descriptor", "_table", "is_message", "is_string", "name", "tag", "write")
+
+    def __init__(self, descriptor: Any) -> None:
+        self.name: str = descriptor.name
+        self.is_message = descriptor.message_type is not None
+        self.is_string = descriptor.type in (descriptor.TYPE_STRING, descriptor.TYPE_BYTES)
+        self.tag = varint(descriptor.number << 3 | _wire_type(descriptor))
+        self.write: Callable[[bytes], bytes] = _no_scalar if self.is_message else _writer(descriptor)
+        self._descriptor = descriptor
+        self._table: Table | None = None
+
+    @property
+    def table(self) -> Table:
+        if self._table is None:
+            self._table = table_of(self._descriptor.message_type)
+        return self._table
+
+
+class Table:
+    """One message type: its fields by name, and the lines already understood in it."""
+
+    __slots__ = ("fields", "lines", "name")
+
+    def __init__(self, name: str, fields: dict[bytes, Field]) -> None:
+        self.name = name
+        self.fields = fields
+        self.lines: dict[bytes, Any] = {}
+
+
+SKIPPED = Table("", {})  # the inside of a field that nobody knows
+_TABLES: dict[str, Table] = {}
+
+
+def table_of(descriptor: Any) -> Table:
+    """Before: a message descriptor. After: its table, made once.
+
+    >>> from graphviz_tb.proto import GraphDef
+    >>> table_of(GraphDef.DESCRIPTOR).fields[b"node"].table.fields[b"op"].write(b"NoOp")
+    b'\\x12\\x04NoOp'
+    """
+    name = descriptor.full_name
+    if name not in _TABLES:
+        fields = {field.name.encode(): Field(field) for field in descriptor.fields}
+        _TABLES[name] = Table(descriptor.name, fields)
+    return _TABLES[name]
+
+
+def _wire_type(field: Any) -> int:
+    if field.type in (field.TYPE_DOUBLE, field.TYPE_FIXED64):
+        return 1
+    if field.type in (field.TYPE_STRING, field.TYPE_BYTES, field.TYPE_MESSAGE):
+        return 2
+    return 5 if field.type == field.TYPE_FLOAT else 0
+
+
+def _writer(field: Any) -> Callable[[bytes], bytes]:
+    """The function from a literal to the whole field on the wire. Strings come unescaped."""
+    tag = varint(field.number << 3 | _wire_type(field))
+    if field.type == field.TYPE_STRING:
+        return partial(_write_text, tag)
+    if field.type == field.TYPE_BYTES:
+        return partial(_write_bytes, tag)
+    if field.type == field.TYPE_ENUM:
+        names = {value.name.encode(): tag + varint(value.number) for value in field.enum_type.values}
+        return partial(_write_enum, tag, names, field.enum_type.name)
+    made: dict[int, Callable[[bytes], bytes]] = {
+        field.TYPE_INT32: partial(_write_integer, tag, *INT32),
+        field.TYPE_INT64: partial(_write_integer, tag, *INT64),
+        field.TYPE_UINT32: partial(_write_integer, tag, *UINT32),
+        field.TYPE_UINT64: partial(_write_integer, tag, *UINT64),
+        field.TYPE_FIXED64: lambda literal: tag + struct.pack("<Q", integer(literal, *UINT64)),
+        field.TYPE_BOOL: lambda literal: tag + (b"\x01" if boolean(literal) else b"\x00"),
+        field.TYPE_FLOAT: lambda literal: tag + float32(number(literal)),
+        field.TYPE_DOUBLE: lambda literal: tag + struct.pack("<d", number(literal)),
+    }
+    return made[field.type]
+
+
+def _no_scalar(literal: bytes) -> bytes:
+    raise ValueError("a message in braces is wanted here")
+
+
+def _write_text(tag: bytes, value: bytes) -> bytes:
+    if not value.isascii():
+        try:
+            value.decode()
+        except UnicodeDecodeError:
+            raise ValueError("this string is not UTF-8") from None
+    return tag + varint(len(value)) + value
+
+
+def _write_bytes(tag: bytes, value: bytes) -> bytes:
+    return tag + varint(len(value)) + value
+
+
+def _write_integer(tag: bytes, low: int, high: int, literal: bytes) -> bytes:
+    return tag + varint(integer(literal, low, high))
+
+
+def _write_enum(tag: bytes, names: dict[bytes, bytes], kind: str, literal: bytes) -> bytes:
+    known = names.get(literal)
+    if known is not None:
+        return known
+    if literal[:1].isalpha() or literal[:1] == b"_":
+        raise UnknownNameError(f"{kind} {literal.decode()}")
+    return tag + varint(integer(literal, *INT32))
+
+
+def write_value(field: Field, literal: bytes, quoted: bool) -> bytes:
+    """Before: a literal; a quoted one without its quotes and escapes. After: the field on the wire."""
+    if quoted != field.is_string:
+        raise ValueError(_wanted(field))
+    return field.write(literal)
+
+
+def _wanted(field: Field) -> str:
+    if field.is_message:
+        return "a message in braces is wanted here"
+    return "a quoted string is wanted here" if field.is_string else "no quoted string is wanted here"
+
+
+def forget() -> None:
+    """Empty what was remembered of lines: the memory is for one file."""
+    for table in _TABLES.values():
+        table.lines.clear()
+    SKIPPED.lines.clear()

@@ -1,0 +1,218 @@
+"""The whole text format, one token at a time: comments, lists, both brackets, adjacent strings, extensions.
+
+Nothing recurses: open messages are a list of frames.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, Frame, closed
+from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
+from graphviz_tb.read.textproto.schema import SKIPPED, Field, Table, UnknownNameError, write_value
+
+_SPACE = re.compile(rb"(?:[ \t\r\n\f\v]++|\#[^\n]*+)*+")
+_GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields a separator may stand
+_NAME = re.compile(rb"[A-Za-z_]\w*+")
+_EXTENSION = re.compile(rb"\[[\w\s./%~-]*+\]")
+_PLAIN = re.compile(rb"(-?)[ \t\r\n]*+(" + SCALAR + rb")")
+_STRING = re.compile(STRING)
+_OPENERS = {b"{": b"}", b"<": b">"}
+
+
+def read_fields(document: Document, position: int, count: int) -> int:
+    """Before: `position` stands before a top-level field. After: at most `count` of them were read.
+
+    Gives back where the next one starts; the end of the data when there is none.
+    """
+    reader = _Reader(document, position)
+    for _ in range(count):
+        if not reader.top_level_field():
+            break
+    return reader.position
+
+
+class _Reader:
+    """A position in the text and the frames open there."""
+
+    def __init__(self, document: Document, position: int) -> None:
+        self.document = document
+        self.data: Any = document.data
+        self.position = position
+        self.frames: list[Frame] = []
+
+    def top_level_field(self) -> bool:
+        """Read one field with all it holds; False at the end of the data."""
+        parts: list[bytes] = []
+        self.frames = [Frame(self.document.table, b"", parts, b"", self.position)]
+        self._pass(_GAP)
+        if not self._peek():
+            return False
+        self._field()
+        while len(self.frames) > 1:
+            self._pass(_GAP)
+            if self._peek() in (b"}", b">"):
+                self._close()
+            else:
+                self._field()
+        self.document.add(parts)
+        return True
+
+    # one field
+
+    def _field(self) -> None:
+        start = self.position
+        field, table = self._name()
+        self._pass(_SPACE)
+        colon = self._take(b":")
+        self._pass(_SPACE)
+        head = self._peek()
+        if head in _OPENERS:
+            self._open(field, table, start, in_list=False)
+        elif head == b"[" and (colon or field is None or field.is_message):
+            self._list(field, table, start)
+        elif not colon:
+            raise self._wrong("':' or '{' is wanted after a field name")
+        else:
+            self._scalar(field)
+
+    def _name(self) -> tuple[Field | None, Table]:
+        """The field named here, and the table of its message; an unknown one is None, SKIPPED."""
+        table = self.frames[-1].table
+        found = _NAME.match(self.data, self.position) or _EXTENSION.match(self.data, self.position)
+        if not found:
+            raise self._wrong(self._no_field())
+        field = table.fields.get(found[0])
+        if field is None:
+            if table is not SKIPPED:
+                name = f"{table.name}.{found[0].decode('utf-8', 'replace')}"
+                self.document.skip("unknown-field", name, self.position)
+            self.position = found.end()
+            return None, SKIPPED
+        self.position = found.end()
+        return field, (field.table if field.is_message else SKIPPED)
+
+    def _no_field(self) -> str:
+        if not self._peek():
+            frame = self.frames[-1]
+            start = self.document.error("", frame.start)
+            return f"the text ends inside the message opened at line {start.line}, column {start.column}"
+        if self._peek() in (b"}", b">"):
+            return f"'{self._peek().decode()}' closes nothing"
+        return f"a field name is wanted, not {self._word()}"
+
+    def _scalar(self, field: Field | None) -> None:
+        start = self.position
+        if self._peek() in (b'"', b"'"):
+            literal, quoted = self._strings(), True
+        else:
+            literal, quoted = self._plain(), False
+        if field is None:
+            return
+        try:
+            self.frames[-1].parts.append(write_value(field, literal, quoted))
+        except UnknownNameError as unknown:
+            self.document.skip("unknown-value", str(unknown), start)
+        except ValueError as error:
+            raise self.document.error(f"{field.name}: {error}", start) from None
+
+    def _plain(self) -> bytes:
+        """The number or name that stands here; a minus may stand apart."""
+        found = _PLAIN.match(self.data, self.position)
+        if not found:
+            raise self._wrong(f"a value is wanted, not {self._word()}")
+        self.position = found.end()
+        return b"-" + found[2] if found[1] else found[2]
+
+    def _strings(self) -> bytes:
+        """The bytes that the strings standing here mean; adjacent strings are one."""
+        pieces = []
+        while self._peek() in (b'"', b"'"):
+            found = _STRING.match(self.data, self.position)
+            if not found:
+                raise self._wrong("this string does not end on its line")
+            try:
+                pieces.append(unescape(found[0][1:-1]))
+            except ValueError as error:
+                raise self._wrong(str(error)) from None
+            self.position = found.end()
+            self._pass(_SPACE)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    # messages and lists
+
+    def _open(self, field: Field | None, table: Table, start: int, in_list: bool) -> None:
+        if field is not None and not field.is_message:
+            raise self._wrong(f"{field.name} is no message, it takes one value")
+        if len(self.frames) > DEPTH_LIMIT:
+            raise self._wrong(f"messages are nested deeper than {DEPTH_LIMIT}")
+        closer = _OPENERS[self._peek()]
+        self.position += 1
+        self.frames.append(Frame(table, field.tag if field else b"", [], closer, start, in_list))
+
+    def _close(self) -> None:
+        frame = self.frames[-1]
+        if self._peek() != frame.closer:
+            raise self._wrong(f"'{frame.closer.decode()}' is wanted here")
+        self.position += 1
+        self.frames.pop()
+        self.frames[-1].parts.append(closed(frame))
+        if frame.in_list:
+            self._next_in_list(frame)
+
+    def _next_in_list(self, frame: Frame) -> None:
+        """After a message of a list: another one opens, or the list ends."""
+        self._pass(_SPACE)
+        if self._take(b"]"):
+            return
+        if not self._take(b","):
+            raise self._wrong("',' or ']' is wanted in a list")
+        self._pass(_SPACE)
+        if self._peek() not in _OPENERS:
+            raise self._wrong("a message in braces is wanted here")
+        closer = _OPENERS[self._peek()]
+        self.frames.append(Frame(frame.table, frame.tag, [], closer, self.position, True))
+        self.position += 1
+
+    def _list(self, field: Field | None, table: Table, start: int) -> None:
+        self.position += 1
+        self._pass(_SPACE)
+        if self._take(b"]"):
+            return
+        if self._peek() in _OPENERS:
+            self._open(field, table, start, in_list=True)
+            return
+        while True:
+            self._scalar(field)
+            self._pass(_SPACE)
+            if self._take(b"]"):
+                return
+            if not self._take(b","):
+                raise self._wrong("',' or ']' is wanted in a list")
+            self._pass(_SPACE)
+
+    # one token
+
+    def _pass(self, pattern: re.Pattern[bytes]) -> None:
+        found = pattern.match(self.data, self.position)
+        if found:
+            self.position = found.end()
+
+    def _peek(self) -> bytes:
+        return self.data[self.position : self.position + 1]  # type: ignore[no-any-return]
+
+    def _take(self, token: bytes) -> bool:
+        if self._peek() != token:
+            return False
+        self.position += 1
+        return True
+
+    def _word(self) -> str:
+        """What stands here, short enough for a message."""
+        found = _NAME.match(self.data, self.position)
+        word = found[0][:30] if found else self._peek()
+        return repr(word.decode("utf-8", "replace")) if word else "the end of the text"
+
+    def _wrong(self, message: str) -> Exception:
+        return self.document.error(message, self.position)

@@ -1,0 +1,180 @@
+"""The wire format seen from outside: which fields a message holds, without decoding it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
+
+
+class CutError(Exception):
+    """The bytes at `offset` are no field, or end in the middle of one."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+class Piece(NamedTuple):
+    """One field: its number and wire type, where it starts, and where its value lies."""
+
+    number: int
+    wire: int
+    start: int
+    first: int
+    last: int
+
+
+def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Piece]:
+    """Before: the bytes of a message. After: its fields in order; CutError where they stop being fields.
+
+    >>> [(piece.number, piece.last - piece.first) for piece in pieces(b"\\x0a\\x03abc\\x10\\x07")]
+    [(1, 3), (2, 1)]
+    """
+    end = len(data) if last is None else last
+    position = first
+    while position < end:
+        start = position
+        key, position = varint(data, position, end)
+        number, wire = key >> 3, key & 7
+        if not 0 < number < 1 << 29:
+            raise CutError(start)
+        if wire == BYTES:
+            size, position = varint(data, position, end)
+        elif wire == VARINT:
+            size = varint(data, position, end)[1] - position
+        elif wire in (FIXED64, FIXED32):
+            size = 8 if wire == FIXED64 else 4
+        else:
+            raise CutError(start)
+        if size > end - position:
+            raise CutError(start)
+        yield Piece(number, wire, start, position, position + size)
+        position += size
+
+
+def varint(data: bytes, position: int, end: int) -> tuple[int, int]:
+    """The integer that starts here, and where it ends."""
+    value = shift = 0
+    start = position
+    while position < end and shift < 70:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise CutError(start)
+
+
+class Fit(NamedTuple):
+    """How well bytes fit a message type: fields that agree, fields that do not, unknown numbers."""
+
+    good: int
+    bad: int
+    strangers: dict[tuple[str, int], int]
+
+
+def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
+    """Before: some bytes (`cut`: only the first of a message). After: how they fit, by `budget` fields.
+
+    The fields of the first few messages inside are looked at too: the outermost numbers alone say little.
+    """
+    judge = _Judge(data, budget)
+    waiting: list[_Span] = [(descriptor, 0, len(data), cut)]
+    while waiting and judge.budget > 0:
+        waiting += reversed(judge.look(*waiting.pop()))
+    return Fit(judge.good, judge.bad, judge.strangers)
+
+
+_Span = tuple[Any, int, int, bool]  # a message type, its bytes, and whether they are cut off
+
+
+class _Judge:
+    """Counts what agrees."""
+
+    def __init__(self, data: bytes, budget: int) -> None:
+        self.data = data
+        self.budget = budget
+        self.good = self.bad = 0
+        self.strangers: dict[tuple[str, int], int] = {}
+
+    def look(self, kind: Any, first: int, last: int, cut: bool) -> list[_Span]:
+        """Judge the fields of one message; give back the messages inside it."""
+        fields = {field.number: field for field in kind.fields}
+        inner: list[_Span] = []
+        try:
+            for piece in pieces(self.data, first, last):
+                self.budget -= 1
+                if self.budget < 0:
+                    break
+                field = fields.get(piece.number)
+                self._count(kind, field, piece)
+                if field is not None and field.message_type is not None and len(inner) < 8:
+                    inner.append((field.message_type, piece.first, piece.last, False))
+        except CutError as where:
+            inner += self._cut_off(where.offset, last, fields) if cut else []
+            self.bad += 0 if cut and _may_go_on(self.data, where.offset, fields) else 5
+        return inner
+
+    def _cut_off(self, offset: int, last: int, fields: dict[int, Any]) -> list[_Span]:
+        """The message that begins here and goes on behind what we see."""
+        try:
+            key, position = varint(self.data, offset, last)
+            _, position = varint(self.data, position, last)
+        except CutError:
+            return []
+        field = fields.get(key >> 3)
+        if field is None or key & 7 != BYTES or field.message_type is None:
+            return []
+        self.good += 1
+        return [(field.message_type, position, last, True)]
+
+    def _count(self, kind: Any, field: Any, piece: Piece) -> None:
+        if field is not None and _agrees(field, piece, self.data):
+            self.good += 1
+            return
+        self.bad += 1
+        if field is None and kind.fields:
+            key = (kind.name, piece.number)
+            self.strangers[key] = self.strangers.get(key, 0) + 1
+
+
+def _agrees(field: Any, piece: Piece, data: bytes) -> bool:
+    if piece.wire != BYTES:
+        return bool(field.message_type is None and _scalar_wire(field) == piece.wire)
+    if field.type == field.TYPE_STRING:
+        return _is_text(data[piece.first : min(piece.last, piece.first + 256)])
+    return field.message_type is not None or field.type == field.TYPE_BYTES or _is_repeated(field)
+
+
+def _is_repeated(field: Any) -> bool:
+    known = getattr(field, "is_repeated", None)  # newer than `label`, which warns there
+    return bool(field.label == field.LABEL_REPEATED if known is None else known)
+
+
+def _scalar_wire(field: Any) -> int:
+    if field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+        return BYTES
+    if field.type in (field.TYPE_DOUBLE, field.TYPE_FIXED64):
+        return FIXED64
+    return FIXED32 if field.type == field.TYPE_FLOAT else VARINT
+
+
+def _is_text(value: bytes) -> bool:
+    """UTF-8, maybe cut within a character."""
+    try:
+        value.decode()
+    except UnicodeDecodeError as error:
+        return error.start >= len(value) - 3 and len(value) > 3
+    return True
+
+
+def _may_go_on(data: bytes, offset: int, fields: dict[int, Any]) -> bool:
+    """The field that is cut by the end of what we see is a known one."""
+    try:
+        key, _ = varint(data, offset, len(data))
+    except CutError:
+        return True
+    return key >> 3 in fields and key & 7 in (VARINT, FIXED64, BYTES, FIXED32)
