@@ -1,7 +1,7 @@
 """Text protos: the way in.
 
-Programs print text one field to a line; `textproto.lines` reads that at tens of megabytes a second. Whatever
-else the format allows is read by `textproto.tokens`, field by field, and both write the same wire bytes.
+Programs print text one field to a line; `textproto.blocks` reads that at tens of megabytes a second.
+Whatever else the format allows is read by `textproto.tokens`, field by field; both write the same bytes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from google.protobuf.message import DecodeError, Message
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.textproto.blocks import read_blocks
 from graphviz_tb.read.textproto.document import Document
-from graphviz_tb.read.textproto.lines import read_lines
 from graphviz_tb.read.textproto.schema import forget, table_of
 from graphviz_tb.read.textproto.tokens import read_fields
 
@@ -39,7 +39,7 @@ def parse_message(data: Any, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
     patience = 1  # fields to read by tokens before the fast way is tried again
     try:
         while position < len(data):
-            position = read_lines(document, position)
+            position = read_blocks(document, position)
             if position < len(data):
                 position = read_fields(document, position, patience)
                 patience *= 2

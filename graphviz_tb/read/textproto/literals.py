@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import struct
 
-STRING = rb""""(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
+STRING = rb""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"""
 SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
 
 _ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
+_PRINTED = re.compile(rb"""[^\\]*+(?:\\(?:[nrt\\'"]|[0-3][0-7]{2})[^\\]*+)*+""")  # as programs write them
 _INTEGER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
 _FLOAT = re.compile(rb"-?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))")
 _TRUE, _FALSE = (b"true", b"True", b"t", b"1"), (b"false", b"False", b"f", b"0")
@@ -67,6 +68,8 @@ def unescape(body: bytes) -> bytes:
     """
     if b"\\" not in body:
         return body
+    if _PRINTED.fullmatch(body):
+        return body.decode("unicode_escape").encode("latin-1")  # means the same there, and runs in C
     return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], body)
 
 

@@ -1,0 +1,180 @@
+"""The fastest way: nodes as TensorFlow prints them, cut out of the text whole.
+
+The text is cut at the lines that open a node, a node at the lines that open an attribute. An attribute's
+text means the same in every node, so it is remembered: most attributes of a graph were met before. What
+stands between is walked line by line. Each cut is checked, so text that only looks printed is never read
+wrongly: a cut piece counts only if it begins and ends inside the message it was cut from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from graphviz_tb.read.textproto.document import Document
+from graphviz_tb.read.textproto.lines import Open, OtherError, Walk, size_of
+
+FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22
+MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 2048
+
+
+class _Level(NamedTuple):
+    """How nodes are printed at one depth: what opens one, its last line, what opens an attribute."""
+
+    opener: bytes
+    closer: bytes
+    attribute: bytes
+
+    @property
+    def line(self) -> bytes:
+        return self.opener[1:-1]
+
+
+LEVELS = (  # nodes of the graph, and of the functions in its library
+    _Level(b"\nnode {\n", b"\n}", b"\n  attr {\n"),
+    _Level(b"\n    node_def {\n", b"\n    }", b"\n      attr {\n"),
+)
+_PLAIN = rb'"([^"\\\n]*+)"'
+_HEAD = re.compile(
+    rb" ++name: " + _PLAIN + rb"\n ++op: " + _PLAIN +
+    rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN + rb")?+"
+)  # fmt: skip
+
+
+def read_blocks(document: Document, position: int) -> int:
+    """Before: `position` stands before a top-level field. After: all fields that the fast ways can read were.
+
+    Gives back where the first other one starts; the end of the data when there is none.
+    """
+    blocks = _Blocks(document, position)
+    try:
+        for start, text in _windows(document.data, position):
+            blocks.segment(text, start, 0)
+            blocks.hand_over()
+    except OtherError:
+        blocks.hand_over()
+        return min(blocks.done, len(document.data))
+    if not blocks.walk.at_base:
+        return blocks.done
+    document.add(blocks.walk.base)
+    return len(document.data)
+
+
+def _windows(data: Any, position: int) -> Iterator[tuple[int, bytes]]:
+    """The rest of the data cut at line ends, a little to begin with, then some megabytes at a time."""
+    size, end = FIRST_WINDOW, len(data)
+    while position < end:
+        stop = data.rfind(b"\n", position, position + size)
+        if stop < 0:
+            stop = data.find(b"\n", position + size)
+        if stop < 0:
+            stop = end
+        yield position, data[position:stop]
+        position, size = stop + 1, min(size * 4, WINDOW)
+
+
+class _Blocks:
+    """A walk that takes nodes whole where it can. Top-level fields before the byte `done` are finished."""
+
+    def __init__(self, document: Document, position: int) -> None:
+        self.document = document
+        self.walk = Walk(document, Open(document.table, b"", b""))
+        self.done = position
+        self.known: dict[bytes, bytes] = {}  # an attribute's text, and what may follow it, to wire bytes
+
+    def hand_over(self) -> None:
+        """Before: finished fields wait in the walk. After: they are in the document."""
+        walk = self.walk
+        self.document.add(walk.base[: walk.kept])
+        del walk.base[: walk.kept]
+        walk.kept = 0
+
+    def segment(self, text: bytes, at: int, depth: int) -> None:
+        """Walk whole lines that start at byte `at`, taking the nodes of this depth and below whole."""
+        if depth == len(LEVELS):
+            self._by_lines(text, at)
+            return
+        level = LEVELS[depth]
+        pieces = text.split(level.opener)
+        if pieces[0]:
+            self.segment(pieces[0], at, depth + 1)
+        at += len(pieces[0])
+        for piece in pieces[1:]:
+            self._piece(level, piece, at, depth)
+            at += len(level.opener) + len(piece)
+
+    def _by_lines(self, text: bytes, at: int) -> None:
+        lines = text.split(b"\n")
+        try:
+            finished = self.walk.through(lines)
+        except OtherError as other:
+            self._finished(lines, other.finished, at)
+            raise
+        self._finished(lines, finished, at)
+
+    def _finished(self, lines: list[bytes], count: int, at: int) -> None:
+        if count:
+            self.done = at + sum(map(len, lines[:count])) + count
+
+    def _piece(self, level: _Level, piece: bytes, at: int, depth: int) -> None:
+        """One node, which opens at byte `at`, and whatever follows it."""
+        walk = self.walk
+        opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
+        body, found, tail = piece.partition(level.closer)
+        if (
+            opened.__class__ is not Open
+            or opened.table.name != "NodeDef"
+            or not found
+            or tail[:1] not in b"\n"
+        ):
+            self._by_lines(level.opener[1:] + piece, at + 1)
+            return
+        payload = self._node(body, level, opened)
+        walk.parts += (opened.tag, size_of(payload), payload)
+        end = at + len(level.opener) + len(body) + len(found)
+        if walk.at_base:
+            walk.kept = len(walk.parts)
+            self.done = end + 1
+        if tail:
+            self.segment(tail[1:], end + 1, depth + 1)
+
+    def _node(self, body: bytes, level: _Level, opened: Open) -> bytes:
+        """The inside of a node on the wire."""
+        known = self.known
+        head, *attributes = body.split(level.attribute)
+        made = [known.get(text) for text in attributes]
+        if None in made:
+            line = level.attribute[1:]
+            made = [self._attribute(text, line, opened) if have is None else have
+                    for text, have in zip(attributes, made, strict=True)]  # fmt: skip
+        return self._head(head, opened) + b"".join(made)  # type: ignore[arg-type]
+
+    def _attribute(self, text: bytes, line: bytes, opened: Open) -> bytes:
+        made = self._lines_in_node(line + text, opened)
+        if len(text) <= MEMO_BLOCK_LENGTH:
+            if len(self.known) >= MEMO_BLOCKS:
+                self.known.clear()
+            self.known[text] = made
+        return made
+
+    def _head(self, text: bytes, opened: Open) -> bytes:
+        """Name, op, inputs and device; a head that holds anything else is walked."""
+        found = _HEAD.fullmatch(text)
+        if found is None or not text.isascii():
+            return self._lines_in_node(text, opened)
+        name, op, inputs, device = found.groups()
+        made = [b"\n", size_of(name), name, b"\x12", size_of(op), op]
+        for each in inputs.split(b'"')[1::2]:
+            made += (b"\x1a", size_of(each), each)
+        if device:
+            made += (b"\x22", size_of(device), device)
+        return b"".join(made)
+
+    def _lines_in_node(self, text: bytes, opened: Open) -> bytes:
+        """Lines that must begin and end inside the same node."""
+        walk = Walk(self.document, opened)
+        walk.through(text.split(b"\n"))
+        if not walk.at_base:
+            raise OtherError
+        return b"".join(walk.base)
