@@ -11,17 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
 from graphviz_tb.model.scene import Point, Stub, Text
-from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE
 
 ROW = 14  # from one stub to the next
 LABEL_MOST, LABEL_GAP = 100, 4
 LEAD = 18  # the line between a stub and its box
 RAIL = 10  # from the rail to the first stub, horizontal flow
-EXTENT: dict[str, tuple[int, int]] = {"shortcut": (18, 10), "constant": (10, 10), "summary": (12, 12), "more": (0, 10)}
-LOOP_REACH, LOOP_LABEL_GAP = 16, 4
+EXTENT: dict[str, tuple[int, int]] = {
+    "shortcut": (18, 10),
+    "constant": (10, 10),
+    "summary": (12, 12),
+    "more": (0, 10),
+}
+GAP = 4  # between a label and whatever comes next
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,9 @@ class Row:
     @property
     def extent(self) -> int:
         """Its width with its label."""
-        return EXTENT[self.kind][0] + (LABEL_GAP if self.kind != "more" else 0) + width(self.label, SMALL_SIZE)
+        return (
+            EXTENT[self.kind][0] + (LABEL_GAP if self.kind != "more" else 0) + width(self.label, SMALL_SIZE)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +90,19 @@ def column_width(column: Sequence[Row]) -> int:
     return max((row.extent for row in column), default=-LEAD) + LEAD
 
 
-def column(told: Sequence[Row], side: Side, box: tuple[int, int], edge: int, reach: int) -> Beside:
-    """A column of rows beside a box of size `box`: from `edge` (the x of the side it hangs on, for a series not quite
-    the border) outwards. The lines meet the box's side within `reach` of its middle."""
-    middle = box[1] // 2
+def column(told: Sequence[Row], side: Side, middle: int, edge: int, reach: int, off: int) -> Beside:
+    """A column of rows round the height `middle`, from `edge` (the x of the side that it hangs on) outwards, `off`
+    further away. The lines meet the side within `reach` of the middle."""
     top = middle - ROW * (len(told) - 1) // 2
     sign = -1 if side == "in" else 1
     stubs, texts = [], []
     for index, row in enumerate(told):
         y = top + ROW * index
         meet = _spread(index, len(told), middle, min(reach, ROW * (len(told) - 1) // 2))
-        near = edge + sign * LEAD
-        stubs.append(_stub(row, side, near if sign > 0 else near - EXTENT[row.kind][0], y, ((near, y), (edge, meet))))
+        near = edge + sign * (LEAD + off)
+        stubs.append(
+            _stub(row, side, near if sign > 0 else near - EXTENT[row.kind][0], y, ((near, y), (edge, meet)))
+        )
         far = near + sign * (EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0))
         texts.append(_label(row, far, y, "start" if sign > 0 else "end"))
     return Beside(tuple(stubs), tuple(texts))
@@ -114,7 +122,9 @@ def rail(told: Sequence[Row], side: Side, box: tuple[int, int], x: int) -> Besid
         y = border - away if side == "in" else border + away
         left = x + RAIL
         stubs.append(_stub(row, side, left, y, ((left, y), (x, y), (x, border))))
-        texts.append(_label(row, left + EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0), y, "start"))
+        texts.append(
+            _label(row, left + EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0), y, "start")
+        )
     return Beside(tuple(stubs), tuple(texts))
 
 

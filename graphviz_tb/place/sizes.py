@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import Face
-from graphviz_tb.model.measure import clean, elide, width
 
 NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
@@ -20,12 +20,19 @@ BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseli
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A closed box at its own origin. `sheets` as in `Box`; texts are relative to the upper left corner."""
+    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are relative to the
+    upper left corner."""
 
     width: int
     height: int
     sheets: int
     texts: tuple[Text, ...]
+    top: int = 0
+
+    @property
+    def middle(self) -> int:
+        """The y of the middle of the front sheet."""
+        return (self.height + self.top) // 2
 
 
 def closed(face: Face) -> Shape:
@@ -47,7 +54,7 @@ def closed(face: Face) -> Shape:
         return Shape(inner, height, 0, texts)
     if not face.connected:
         return Shape(inner + 2 * SHEET, height, 2, texts)
-    return Shape(inner, height + 2 * SHEET, 2, tuple(_lower(text, 2 * SHEET) for text in texts))
+    return Shape(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
 
 
 def drawn_as(face: Face) -> BoxKind:
@@ -76,10 +83,6 @@ def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int
 def _line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
     baseline = centre + BASELINE[size]
     return Text(middle, baseline, content, full, size, width(content, size), role, "middle", inside=True)
-
-
-def _lower(text: Text, by: int) -> Text:
-    return moved(text, 0, by)
 
 
 def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:

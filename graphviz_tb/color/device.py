@@ -1,0 +1,65 @@
+"""Colour by device: accelerators take the first hues, then the others, each in order of appearance."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from graphviz_tb.color.shares import Shares, shares
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.theme import Theme
+
+LAST = re.compile(r"/(?:device:)?([A-Za-z_]+):(\d+|\*)$")
+HOST = {"CPU", "XLA_CPU"}
+
+
+def device(hierarchy: Hierarchy, theme: Theme) -> Shares:
+    """The colouring "device"."""
+    graph = hierarchy.graph
+    names = list(graph.devices)
+    used = [at for at in range(len(names)) if names[at]]
+    appear = first_seen(graph.device, len(names))
+    order = sorted(used, key=lambda at: (not accelerator(names[at]), appear[at]))
+    place = np.full(len(names) + 1, -1, np.int32)
+    place[order] = np.arange(len(order))
+    told = short([names[at] for at in order])
+    return shares(hierarchy, theme, "device", place[graph.device], told, "no device")
+
+
+def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:
+    """Where each value below `count` first occurs in a column (its length where it does not)."""
+    seen = np.full(count, len(column))
+    values, first = np.unique(column, return_index=True)
+    real = values >= 0
+    seen[values[real]] = first[real]
+    return [int(at) for at in seen]
+
+
+def accelerator(name: str) -> bool:
+    """Whether a device name speaks of an accelerator.
+
+    >>> accelerator("/job:worker/task:0/device:GPU:0"), accelerator("/cpu:0"), accelerator("/job:ps/task:0")
+    (True, False, False)
+    """
+    found = LAST.search(name)
+    return bool(found) and found[1].upper() not in HOST if found else False
+
+
+def short(names: list[str]) -> list[str]:
+    """Names without what they all begin with, and without the words that every device name holds.
+
+    >>> short(["/job:localhost/replica:0/task:0/device:GPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"])
+    ['GPU:0', 'CPU:0']
+    >>> short(["/job:ps/task:0", "/job:worker/task:1/device:GPU:0"])
+    ['ps/task:0', 'worker/task:1/GPU:0']
+    """
+    parts = [[part for part in name.split("/") if part] for name in names]
+    common = 0
+    while len(parts) > 1 and all(len(one) > common + 1 and one[common] == parts[0][common] for one in parts):
+        common += 1
+    if len(parts) == 1 and LAST.search(names[0]):
+        common = len(parts[0]) - 1
+    told = ["/".join(re.sub(r"^(device|job):", "", part) for part in one[common:]) for one in parts]
+    cased = [re.sub(r"(^|/)([cgt]pu):", lambda found: found[1] + found[2].upper() + ":", one) for one in told]
+    return cased if len(set(cased)) == len(cased) else told if len(set(told)) == len(told) else names

@@ -1,0 +1,91 @@
+"""Colours made from colours: strokes, and what every colouring gives to rows it says nothing about."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.paint import Fill
+from graphviz_tb.model.theme import Theme
+
+STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of `#RRGGBB`.
+
+    >>> channels("#0B2DC2")
+    (11, 45, 194)
+    """
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def mixed(colour: str, other: str, per_cent: int) -> str:
+    """`colour` with some per cent of `other` in it.
+
+    >>> mixed("#FFFFFF", "#000000", 35)
+    '#A6A6A6'
+    """
+    pairs = zip(channels(colour), channels(other), strict=True)
+    return "#" + "".join(f"{(a * (100 - per_cent) + b * per_cent + 50) // 100:02X}" for a, b in pairs)
+
+
+def stroke(fill: str, theme: Theme) -> str:
+    """The border of a box filled with `fill`."""
+    return mixed(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours as WCAG 2 defines it, from 1 to 21.
+
+    >>> contrast("#000000", "#FFFFFF")
+    21.0
+    """
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, from 0 to 1."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in channels(colour))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def plain(theme: Theme, op: bool) -> Fill:
+    """A box that the colouring says nothing about: neutral, an op white."""
+    fill = theme.op if op else theme.neutral
+    second = theme.secondary if op else theme.quiet
+    return Fill(fill, stroke(fill, theme), theme.text, second)
+
+
+def hued(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> Fill:
+    """A box that says something: its second line has the colour of its first."""
+    return Fill(colour, stroke(colour, theme), theme.text, theme.text, bands, badge, hued=True)
+
+
+def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
+    """The fill of the category of some rank: seven hues in turn; with `lettered` each category also has its own sign.
+
+    Without, the letters begin where the hues begin again.
+    """
+    hue = theme.hues[rank % len(theme.hues)]
+    if lettered:
+        return hued(hue, theme, letters(rank))
+    turn = rank // len(theme.hues)
+    return hued(hue, theme, letters(turn) if turn else "")
+
+
+def letters(rank: int) -> str:
+    """A, B, … Z, then A2, B2, …
+
+    >>> letters(0), letters(25), letters(26)
+    ('A', 'Z', 'A2')
+    """
+    turn, letter = divmod(rank, 26)
+    return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
+
+
+def legend_limit(count: int, most: int = 10) -> tuple[int, int]:
+    """How many rows a legend shows and how many it only counts.
+
+    >>> legend_limit(10), legend_limit(12)
+    ((10, 0), (10, 2))
+    """
+    return min(count, most), max(0, count - most)

@@ -1,0 +1,21 @@
+"""Colour by op type: the types that occur most often take the first hues."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.color.shares import Shares, counted, shares
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.theme import Theme
+
+
+def op_type(hierarchy: Hierarchy, theme: Theme) -> Shares:
+    """The colouring "op-type"."""
+    graph = hierarchy.graph
+    nodes = hierarchy.node[counted(hierarchy)]
+    counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
+    order = sorted(range(len(counts)), key=lambda at: (-int(counts[at]), graph.op_types[at]))
+    place = np.zeros(len(counts), np.int32)
+    place[order] = np.arange(len(order))
+    names = [graph.op_types[at] or "(no type)" for at in order]
+    return shares(hierarchy, theme, "op-type", place[graph.op], names, "(no type)")

@@ -1,0 +1,113 @@
+"""Colourings by a category that each op has one of: an op has its colour, a group shows its ops in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphviz_tb.color.hues import hued, legend_limit, ranked
+from graphviz_tb.color.none import Plain
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.theme import Theme
+
+BANDS = 5  # at most so many, then one for the rest
+
+
+@dataclass(frozen=True)
+class Shares:
+    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` what -1 means."""
+
+    hierarchy: Hierarchy
+    theme: Theme
+    scheme: str
+    category: Ints
+    names: tuple[str, ...]
+    nothing: str
+    plain: Plain
+    _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
+
+    def counts(self, row: int) -> list[tuple[int, int]]:
+        """How many ops of each category lie under a row, by category; ops without one last, as category -1."""
+        found = self._counts.get(row)
+        if found is None:
+            stop = int(self.hierarchy.end[row])
+            ops = self.category[row:stop][counted(self.hierarchy)[row:stop]]
+            tally = np.bincount(ops + 1, minlength=1)
+            found = [(at, int(tally[at + 1])) for at in range(len(tally) - 1) if tally[at + 1]]
+            if tally[0]:
+                found.append((-1, int(tally[0])))
+            self._counts[row] = found
+        return found
+
+    def fill(self, row: int) -> Fill:
+        """One colour, or bands in proportion."""
+        found = self.counts(row)
+        if not found or found[0][0] < 0:
+            return self.plain.fill(row)
+        if len(found) == 1:
+            return self.colour(found[0][0])
+        top = max(found, key=lambda one: one[1])
+        return hued(self._tone(top[0]), self.theme, bands=self._bands(found))
+
+    def _bands(self, found: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
+        """Shares in thousandths; the smallest share one band at the end."""
+        large = sorted(sorted(found, key=lambda one: -one[1])[:BANDS])
+        large = [one for one in large if one[0] >= 0] + [one for one in large if one[0] < 0]
+        rest = sum(count for _, count in found) - sum(count for _, count in large)
+        told = [(self._tone(at), count) for at, count in large] + ([(self.theme.neutral, rest)] if rest else [])
+        total = sum(count for _, count in told)
+        return tuple((colour, count * 1000 // total) for colour, count in told)
+
+    def _tone(self, category: int) -> str:
+        return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
+
+    def colour(self, category: int) -> Fill:
+        """The colour of one category."""
+        return ranked(category, self.theme, lettered=False)
+
+    def second(self, row: int) -> str | None:
+        """The category that holds most, and its share where there are several."""
+        found = self.counts(row)
+        if not found:
+            return None
+        category, count = max(found, key=lambda one: one[1])
+        name = self.names[category] if category >= 0 else self.nothing
+        total = sum(count for _, count in found)
+        if self.hierarchy.kind[row] == Kind.OP or len(found) == 1:
+            return name
+        return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
+
+    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+        """The categories that occur in what is shown."""
+        found = {category for row in rows for category, _ in self.counts(row)}
+        shown = sorted(category for category in found if category >= 0)
+        kept, rest = legend_limit(len(shown))
+        told = [LegendRow(self.names[category], self.colour(category)) for category in shown[:kept]]
+        if rest:
+            told.append(LegendRow(f"+{rest} more", self.plain.fill(0), "rest"))
+        return [*told, LegendRow(self.nothing, self.plain.fill(0))] if -1 in found else told
+
+
+def counted(hierarchy: Hierarchy) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows are ordinary ops."""
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    return found
+
+
+def shares(
+    hierarchy: Hierarchy, theme: Theme, scheme: str, by_node: Ints, names: Sequence[str], nothing: str
+) -> Shares:
+    """Give each row the category of its node, numbered in the order of the hues.
+
+    Before: `by_node` is a category of each node of the graph or -1; `names` are in the order of the hues.
+    """
+    category = np.full(len(hierarchy), -1, np.int32)
+    ops = hierarchy.node >= 0
+    category[ops] = by_node[hierarchy.node[ops]]
+    category.setflags(write=False)
+    return Shares(hierarchy, theme, scheme, category, tuple(names), nothing, Plain(hierarchy, theme))

@@ -1,0 +1,106 @@
+"""What is said about an edge: its label, its thickness, its full account."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from graphviz_tb.model.measure import clean, elide, thousands, width
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Shape
+from graphviz_tb.place.sizes import SMALL_SIZE
+
+LABEL_MOST = 120
+LABEL_HEIGHT = 12
+THIN, THICK = 10, 60  # tenths of a pixel
+TOLD = 6  # shapes named in a tooltip
+Line = Metaedge | Bridge
+
+
+def _least(tenths: int) -> int:
+    """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole numbers."""
+    exponent = 8 * (2 * (tenths - THIN) - 1)  # n ** 100 >= 10 ** exponent
+    low, high = 1, 10 ** (exponent // 100 + 1)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle**100 >= 10**exponent else (middle + 1, high)
+    return low
+
+
+THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
+
+
+def thickness(edge: Line) -> int:
+    """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
+
+    >>> thickness(Metaedge(0, 1, 1, 0, 0, size=100, known=True)), thickness(Metaedge(0, 1, 1, 0, 0, size=100))
+    (23, 10)
+    """
+    if not edge.known or edge.kind == "control":
+        return THIN
+    return THIN + bisect_right(THRESHOLDS, edge.size)
+
+
+def label(edge: Line) -> str:
+    """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown shape.
+
+    >>> label(Metaedge(0, 1, 1, 0, 0, shapes=((None, 28, 28, 32),), dtypes=("float32",)))
+    '?×28×28×32'
+    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, shapes=((),), dtypes=("int32",)))
+    ('3 tensors', '')
+    """
+    count = len(edge.shapes) or edge.tensors + edge.reference
+    if count > 1:
+        return f"{thousands(count)} tensors"
+    dims = shape(edge.shapes[0]) if edge.shapes else ""
+    dtype = edge.dtypes[0] if edge.dtypes and edge.dtypes[0] not in ("float32", "") else ""
+    return f"{dims} {dtype}".strip() if dims else ""
+
+
+def shape(one: Shape) -> str:
+    """Dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
+    return "×".join("?" if dim is None else str(dim) for dim in one) if one else ""
+
+
+def shown(edge: Line) -> tuple[str, int]:
+    """The label as it is drawn, and its width."""
+    text = elide(clean(label(edge)), LABEL_MOST, SMALL_SIZE)
+    return text, width(text, SMALL_SIZE)
+
+
+def account(edge: Line, source: str, target: str) -> str:
+    """The full account of an edge on one line.
+
+    >>> account(Metaedge(0, 1, 1, 2, 0, shapes=((2, 3),), dtypes=("int32",)), "a", "b")
+    'a → b: 1 tensor (2×3 int32), 2 control edges'
+    """
+    told = [_tensors(edge)] if edge.tensors + edge.reference else []
+    told += [plural(edge.control, "control edge")] if edge.control else []
+    told += [plural(edge.reference, "reference edge")] if edge.reference else []
+    return f"{clean(source)} → {clean(target)}: {', '.join(told)}"
+
+
+def _tensors(edge: Line) -> str:
+    count = len(edge.shapes) or edge.tensors + edge.reference
+    types = edge.dtypes or ("",) * len(edge.shapes)
+    each = [describe(one, dtype) for one, dtype in zip(edge.shapes[:TOLD], types, strict=False)]
+    each = [text for text in each if text]
+    more = "; …" if len(edge.shapes) > TOLD else ""
+    return plural(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
+
+
+def describe(one: Shape, dtype: str) -> str:
+    """One tensor in words.
+
+    >>> describe((), "int32"), describe(None, "float32")
+    ('scalar int32', '? float32')
+    """
+    dims = "" if one is None and not dtype else "?" if one is None else shape(one) or "scalar"
+    return f"{dims} {dtype}".strip()
+
+
+def plural(count: int, word: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "tensor"), plural(2, "tensor")
+    ('1 tensor', '2 tensors')
+    """
+    return f"{thousands(count)} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,33 @@
+"""render: a scene becomes bytes. A format is one word in `RENDERERS` and one file.
+
+Formats that draw the whole folded graph, whatever is open, are made elsewhere from the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.paint import Caption, Painter
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.options import PictureOptions
+
+Renderer = Callable[[Scene, Painter, Caption, PictureOptions], bytes]
+
+# Format to module and function: loaded when first used, so that an SVG needs no rasteriser.
+RENDERERS: dict[str, tuple[str, str]] = {
+    "svg": ("graphviz_tb.render.svg", "svg"),
+    "png": ("graphviz_tb.render.png", "png"),
+}
+
+__all__ = ["RENDERERS", "Renderer", "render"]
+
+
+def render(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions, format: str) -> bytes:
+    """Before: `format` is a word of `RENDERERS` (else `UnknownChoice`). After: a whole file."""
+    if format not in RENDERERS:
+        raise UnknownChoice.among("format", format, RENDERERS)
+    module, name = RENDERERS[format]
+    draw: Renderer = getattr(import_module(module), name)
+    return draw(scene, painter, caption, options)

@@ -1,0 +1,163 @@
+"""The whole folded graph for machines, whatever is open. The schema is described in docs/json.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+
+VERSION = 1
+KINDS = {Kind.SCOPE: "scope", Kind.OP: "op", Kind.SERIES: "series", Kind.FOLD: "fold", Kind.FUNCTION: "function"}
+
+Node = dict[str, Any]
+Open = Callable[[int], Metagraph]
+
+
+def document(hierarchy: Hierarchy, metagraph: Open, stats: Callable[[int], Node] | None = None) -> Node:
+    """The document as plain values: `nodes` by id (the row), `groups` by the id of the group.
+
+    `metagraph(row)` opens a group; `stats(row)` gives run statistics, if there are any.
+    """
+    nodes = list(list_nodes(hierarchy))
+    if stats is not None:
+        for node in nodes:
+            node["stats"] = stats(node["id"])
+    groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
+    for mark, found in mark_annotations(hierarchy).items():
+        parent = str(int(hierarchy.parent[mark]))
+        groups[parent]["annotations"][str(mark)] = {"in": found, "out": []}
+    return {"format": "tbgraph", "version": VERSION, "nodes": nodes, "groups": groups}
+
+
+def encode(value: Node) -> bytes:
+    """The document as UTF-8 text, one node and one group a line."""
+    nodes = ",\n".join(json.dumps(node, ensure_ascii=True, separators=(",", ":")) for node in value["nodes"])
+    groups = ",\n".join(
+        f"{json.dumps(key)}:{json.dumps(item, ensure_ascii=True, separators=(',', ':'))}"
+        for key, item in value["groups"].items()
+    )
+    head = f'{{"format": "tbgraph", "version": {value["version"]},'
+    return f'{head}\n"nodes": [\n{nodes}\n],\n"groups": {{\n{groups}\n}}}}\n'.encode()
+
+
+def group_rows(hierarchy: Hierarchy) -> list[int]:
+    """Rows that hold children."""
+    return np.flatnonzero(hierarchy.kind != Kind.OP).tolist()  # type: ignore[no-any-return]
+
+
+def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
+    """One entry for each row, in preorder."""
+    counts = Histograms(hierarchy)
+    embedded = embedded_in(hierarchy)
+    functions = {row: at for at, row in enumerate(hierarchy.function_rows)}
+    for row in range(len(hierarchy)):
+        kind, node = Kind(hierarchy.kind[row]), int(hierarchy.node[row])
+        template, parent = int(hierarchy.template[row]), int(hierarchy.parent[row])
+        entry: Node = {
+            "id": row,
+            "name": hierarchy.name[row],
+            "kind": "call" if row in hierarchy.calls else KINDS[kind],
+            "parent": parent if parent >= 0 else None,
+            "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
+            "device": hierarchy.graph.devices[hierarchy.graph.device[node]] if node >= 0 else "",
+            "ops": hierarchy.ops(row),
+            "op_types": counts.op_types(row),
+            "devices": counts.devices(row),
+            "template": template if template >= 0 else None,
+            "embedded_in": embedded.get(row, []),
+        }
+        if row in hierarchy.calls:
+            bodies = hierarchy.calls[row]
+            entry["function"] = bodies[0][1]
+            entry["functions"] = {attr or "body": function for attr, function in bodies}
+        if row in functions:
+            entry["function_name"] = hierarchy.graph.functions[functions[row]].name
+        if kind in (Kind.SERIES, Kind.FOLD):
+            entry["connected"] = bool(hierarchy.connected[row])
+        yield entry
+
+
+class Histograms:
+    """Counts of op types and devices under any row; marks are not counted."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.rows = np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE))
+        nodes = hierarchy.node[self.rows]
+        self.op, self.device = hierarchy.graph.op[nodes], hierarchy.graph.device[nodes]
+
+    def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
+        start, stop = np.searchsorted(self.rows, (row, self.hierarchy.end[row]))
+        values, first, counts = np.unique(column[start:stop], return_index=True, return_counts=True)
+        order = np.argsort(first, kind="stable")
+        return {words[values[at]]: int(counts[at]) for at in order.tolist() if words[values[at]] or not skip_empty}
+
+    def op_types(self, row: int) -> dict[str, int]:
+        """How many ops of each type lie under a group; empty for an op."""
+        if self.hierarchy.kind[row] == Kind.OP:
+            return {}
+        return self._count(row, self.op, self.hierarchy.graph.op_types, False)
+
+    def devices(self, row: int) -> dict[str, int]:
+        """How many ops name each device under a group; ops without a device are left out; empty for an op."""
+        if self.hierarchy.kind[row] == Kind.OP:
+            return {}
+        return self._count(row, self.device, self.hierarchy.graph.devices, True)
+
+
+def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
+    """For each row of a mark the rows it is drawn beside, or the marks it belongs to."""
+    graph, row_of = hierarchy.graph, hierarchy.row_of_node
+    found: dict[int, dict[int, None]] = {}
+    for mark, host in zip(row_of[graph.beside.mark].tolist(), row_of[graph.beside.host].tolist(), strict=True):
+        found.setdefault(mark, {})[host] = None
+    for node, owners in graph.within.items():
+        found.setdefault(int(row_of[node]), {}).update((int(row_of[owner]), None) for owner in owners)
+    return {mark: list(hosts) for mark, hosts in found.items()}
+
+
+def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
+    """Control inputs of constants, kept once beside the constant itself."""
+    graph = hierarchy.graph
+    edges = np.flatnonzero((graph.mark[graph.target] == Mark.CONSTANT) & (graph.mark[graph.source] == Mark.NONE))
+    found: dict[int, dict[int, None]] = {}
+    for edge in edges.tolist():
+        mark = int(hierarchy.row_of_node[graph.target[edge]])
+        if mark >= 0:
+            found.setdefault(mark, {})[int(hierarchy.row_of_node[graph.source[edge]])] = None
+    return {mark: [[row, "shortcut"] for row in rows] for mark, rows in found.items()}
+
+
+def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
+    """One group: metaedges, extracts, functions, annotations."""
+    rows = metagraph.children
+    annotations: dict[str, dict[str, list[list[Any]]]] = {}
+    for note in metagraph.annotations:
+        sides = annotations.setdefault(str(rows[note.child]), {"in": [], "out": []})
+        sides[note.side].append([note.other, note.kind])
+    return {
+        "edges": [
+            {
+                "from": rows[edge.source],
+                "to": rows[edge.target],
+                "tensors": edge.tensors,
+                "control": edge.control,
+                "reference": edge.reference,
+                "size": edge.size,
+                "shapes": [None if shape is None else list(shape) for shape in edge.shapes],
+                "dtypes": list(edge.dtypes),
+            }
+            for edge in metagraph.edges
+        ],
+        "loops": [{"node": rows[child], "edges": count} for child, count in metagraph.loops],
+        "in_extract": [rows[at] for at in metagraph.mask.in_extract],
+        "out_extract": [rows[at] for at in metagraph.mask.out_extract],
+        "functions": list(metagraph.functions),
+        "annotations": annotations,
+    }

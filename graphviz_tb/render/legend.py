@@ -1,0 +1,173 @@
+"""The legend: the colours and the signs that occur in this picture, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from graphviz_tb.model.measure import elide, width
+from graphviz_tb.model.paint import Fill, LegendRow, Painter
+from graphviz_tb.model.scene import Box, Route, Scene, Stub
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.render import boxes
+from graphviz_tb.render.lines import route
+from graphviz_tb.render.markup import element, line
+
+MOST = 260
+ROW, SAMPLE, GAP = 20, 28, 8
+SIZE = 11
+HEADING = 22
+TITLES = {
+    "structure": "Same colour and letter: same structure",
+    "device": "Device",
+    "xla-cluster": "XLA cluster",
+    "op-type": "Op type",
+    "compute-time": "Compute time",
+    "memory": "Memory",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it stands for."""
+
+    sample: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """The legend as SVG at its own origin."""
+
+    width: int
+    height: int
+    body: str
+
+
+def legend(scene: Scene, painter: Painter) -> Legend | None:
+    """The legend of one picture; None where there is nothing to explain."""
+    shown = list(
+        dict.fromkeys([box.row for box in scene.boxes] + [stub.other for stub in scene.stubs if stub.other >= 0])
+    )
+    blocks = [
+        (
+            TITLES.get(painter.scheme, painter.scheme),
+            [_colour(row, painter.theme) for row in painter.legend(shown)],
+        ),
+        ("Signs", signs(scene, painter.theme)),
+    ]
+    told, y, wide = [], 0, 0
+    for heading, entries in blocks:
+        if entries:
+            body, block_width, block_height = _block(heading, entries, y, painter.theme)
+            told.append(body)
+            y += block_height + GAP
+            wide = max(wide, block_width)
+    return Legend(wide, y - GAP, "".join(told)) if told else None
+
+
+def _block(heading: str, entries: list[Entry], top: int, theme: Theme) -> tuple[str, int, int]:
+    """A heading and its rows, in two columns where the labels are short enough."""
+    half = (MOST - SAMPLE - GAP * 2 - SAMPLE) // 2
+    two = len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
+    lines = -(-len(entries) // 2) if two else len(entries)
+    told = [_text(heading, 0, top + 14, theme.text, True)]
+    for index, entry in enumerate(entries):
+        x = MOST // 2 * (index // lines)
+        y = top + HEADING + ROW * (index % lines)
+        label = elide(entry.label, MOST - SAMPLE - GAP, SIZE)
+        told.append(element("g", entry.sample, transform=f"translate({x} {y})"))
+        told.append(_text(label, x + SAMPLE + GAP, y + 12, theme.text, False))
+    widest = max(width(entry.label, SIZE) for entry in entries) + SAMPLE + GAP + (MOST // 2 if two else 0)
+    return "".join(told), min(MOST, max(widest, width(heading, SIZE, True))), HEADING + ROW * lines
+
+
+def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:
+    return element(
+        "text",
+        line(content),
+        x=x,
+        y=y,
+        font_size=SIZE,
+        font_weight=600 if semibold else None,
+        text_anchor="start",
+        fill=colour,
+    )
+
+
+def _colour(row: LegendRow, theme: Theme) -> Entry:
+    """A sample of one colour, with its badge."""
+    if row.shape == "rest":
+        return Entry("", row.label)
+    box = replace(SAMPLE_BOX, width=SAMPLE, height=16)
+    sample = boxes.closed(box, row.fill, theme)
+    if row.fill.badge:
+        sample += element(
+            "text", row.fill.badge, x=SAMPLE / 2, y=12, font_size=10, text_anchor="middle", fill=row.fill.text
+        )
+    return Entry(sample, row.label)
+
+
+SAMPLE_BOX = Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
+
+
+def _box_sign(**changes: object) -> Callable[[Fill, Theme], str]:
+    box = replace(SAMPLE_BOX, **changes)  # type: ignore[arg-type]
+    return lambda fill, theme: boxes.closed(box, fill, theme)
+
+
+def _edge_sign(**changes: object) -> Callable[[Fill, Theme], str]:
+    edge = replace(Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10), **changes)  # type: ignore[arg-type]
+    return lambda fill, theme: route(edge, theme, chosen=False)
+
+
+def _stub_sign(stub: Stub) -> Callable[[Fill, Theme], str]:
+    return lambda fill, theme: boxes.stub(stub, fill, theme)
+
+
+def _mark_sign(fill: Fill, theme: Theme) -> str:
+    return boxes.mark(7, 8, theme, opened=False) + boxes.mark(21, 8, theme, opened=True)
+
+
+LINE = ((16, 8), (28, 8))
+SIGNS: tuple[tuple[str, str, Callable[[Fill, Theme], str]], ...] = (
+    ("opens", "opens, is open", _mark_sign),
+    ("op", "operation", _box_sign(kind="op")),
+    ("call", "function call", _box_sign(kind="call")),
+    ("function", "function", _box_sign(kind="function")),
+    ("series", "series, apart", _box_sign(kind="series", sheets=2)),
+    ("chain", "series, linked", _box_sign(kind="series", sheets=2, connected=True, height=22, y=-4)),
+    ("fold", "fold of many", _box_sign(kind="fold", sheets=2)),
+    ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))),
+    ("summary", "summary", _stub_sign(Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))),
+    (
+        "shortcut",
+        "link to elsewhere",
+        _stub_sign(Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, ((18, 8), (28, 8)))),
+    ),
+    ("data", "data", _edge_sign()),
+    ("control", "control", _edge_sign(kind="control")),
+    ("reference", "reference", _edge_sign(kind="reference")),
+    ("back", "against the flow", _edge_sign(back=True)),
+)
+
+
+def occurring(scene: Scene) -> set[str]:
+    """Names of the signs that occur in a scene."""
+    found: set[str] = {stub.kind for stub in scene.stubs}
+    found |= {edge.kind for edge in scene.routes}
+    for box in scene.boxes:
+        if box.openable:
+            found.add("opens")
+        if not box.open and box.kind != "scope":
+            found.add("chain" if box.kind == "series" and box.connected else box.kind)
+    if any(edge.back for edge in scene.routes):
+        found.add("back")
+    return found
+
+
+def signs(scene: Scene, theme: Theme) -> list[Entry]:
+    """The signs of this picture, in the order of the table."""
+    found = occurring(scene)
+    plain = Fill(theme.op, theme.stroke, theme.text, theme.secondary)
+    return [Entry(draw(plain, theme), label) for name, label, draw in SIGNS if name in found]

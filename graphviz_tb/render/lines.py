@@ -1,0 +1,141 @@
+"""Edges: rounded polylines, arrow heads, chevrons of back edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from graphviz_tb.model.scene import Point, Route
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.render.markup import element, num, tooltip
+
+RADIUS = 10
+HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
+DASHES = "4 3"
+SELECTED_MORE = 15  # tenths of a pixel
+
+Place = tuple[float, float]
+
+
+def route(one: Route, theme: Theme, chosen: bool) -> str:
+    """An edge as one group: its line, its arrow head, and the chevron of a back edge."""
+    colour = edge_colour(one.kind, theme, chosen)
+    thickness = (one.thickness + (SELECTED_MORE if chosen else 0)) / 10
+    points = tidy(one.points)
+    if len(points) < 2:
+        return ""
+    backwards = one.kind == "reference"
+    marks = []
+    if one.arrow:
+        tip, before = (points[0], points[1]) if backwards else (points[-1], points[-2])
+        grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
+        marks.append(head(tip, before, grow))
+        room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
+        points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
+    if one.back:
+        marks.append(chevron(points, thickness))
+    dashes = DASHES if one.kind == "control" else None
+    path = element(
+        "path",
+        d=rounded(points),
+        fill="none",
+        stroke=colour,
+        stroke_width=thickness if thickness != 1 else None,
+        stroke_dasharray=dashes,
+    )
+    heads = "".join(element("path", d=mark, fill=colour) for mark in marks)
+    return f"<g>{tooltip(one.title)}{path}{heads}</g>"
+
+
+def edge_colour(kind: str, theme: Theme, chosen: bool = False) -> str:
+    """The colour of an edge's line and head."""
+    if chosen:
+        return theme.selected
+    return theme.reference if kind == "reference" else theme.data
+
+
+def tidy(points: Sequence[Point]) -> list[Place]:
+    """The polyline without repeated points and without points on a straight run.
+
+    >>> tidy([(0, 0), (0, 0), (0, 5), (0, 9), (3, 9)])
+    [(0, 0), (0, 9), (3, 9)]
+    """
+    kept: list[Place] = []
+    for point in points:
+        if kept and kept[-1] == point:
+            continue
+        if len(kept) > 1 and _straight(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def _straight(a: Place, b: Place, c: Place) -> bool:
+    across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
+    onward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
+    return across == 0 and onward > 0
+
+
+def shortened(points: list[Place], by: float, at_start: bool) -> list[Place]:
+    """The polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
+    if by <= 0:
+        return points
+    turned = points[::-1] if at_start else points
+    return_to = _towards(turned[-1], turned[-2], by)
+    turned = [*turned[:-1], return_to]
+    return turned[::-1] if at_start else turned
+
+
+def _towards(start: Place, goal: Place, distance: float) -> Place:
+    """The point `distance` from `start` on the way to `goal`."""
+    dx, dy = goal[0] - start[0], goal[1] - start[1]
+    length = sqrt(dx * dx + dy * dy)
+    return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start
+
+
+def rounded(points: Sequence[Place]) -> str:
+    """Path data through the points, corners rounded.
+
+    >>> rounded([(0, 0), (0, 40), (30, 40)])
+    'M0 0L0 30Q0 40 10 40L30 40'
+    """
+    told = [f"M{_pair(points[0])}"]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        radius = min(RADIUS, _length(before, corner) / 2, _length(corner, after) / 2)
+        enter, leave = _towards(corner, before, radius), _towards(corner, after, radius)
+        told.append(f"L{_pair(enter)}Q{_pair(corner)} {_pair(leave)}")
+    told.append(f"L{_pair(points[-1])}")
+    return "".join(told)
+
+
+def _length(a: Place, b: Place) -> float:
+    return sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
+
+
+def _pair(point: Place) -> str:
+    return f"{num(point[0])} {num(point[1])}"
+
+
+def head(tip: Place, before: Place, grow: float = 1.0) -> str:
+    """Path data of an arrow head: a triangle whose tip is `tip`.
+
+    >>> head((0, 10), (0, 0))
+    'M0 10L-3 2L3 2Z'
+    """
+    length = _length(tip, before) or 1.0
+    ux, uy = (tip[0] - before[0]) / length, (tip[1] - before[1]) / length
+    long, wide = HEAD_LONG * grow, HEAD_WIDE * grow / 2
+    foot = (tip[0] - ux * long, tip[1] - uy * long)
+    left = (foot[0] - uy * wide, foot[1] + ux * wide)
+    right = (foot[0] + uy * wide, foot[1] - ux * wide)
+    return f"M{_pair(tip)}L{_pair(left)}L{_pair(right)}Z"
+
+
+def chevron(points: Sequence[Place], thickness: float) -> str:
+    """Path data of the sign of a back edge: a double head in the middle of the longest run."""
+    start, stop = max(zip(points, points[1:], strict=False), key=lambda run: _length(*run))
+    half = _length(start, stop) / 2
+    grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
+    first = _towards(start, stop, half + 1)
+    second = _towards(start, stop, half + 1 + HEAD_LONG * grow * 0.75)
+    return head(first, start, grow) + head(second, start, grow)
