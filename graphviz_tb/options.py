@@ -1,4 +1,4 @@
-"""Frozen groups of options. Where TensorBoard has the same knob, its default and the constant's name stand beside it."""
+"""Frozen groups of options, TensorBoard's default and the name of its constant beside each."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,8 +18,10 @@ INPUT = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
 
 # Op types whose first input is a reference that they modify.
 REFERENCE_OPS = frozenset(
-    "Assign AssignAdd AssignSub assign assign_add assign_sub count_up_to ScatterAdd ScatterSub ScatterUpdate "
-    "scatter_add scatter_sub scatter_update".split()
+    (
+        *("Assign", "AssignAdd", "AssignSub", "assign", "assign_add", "assign_sub", "count_up_to"),
+        *("ScatterAdd", "ScatterSub", "ScatterUpdate", "scatter_add", "scatter_sub", "scatter_update"),
+    )
 )
 
 
@@ -113,24 +114,7 @@ def make_edges(
     modifies = np.fromiter((op in types for op in nodes.op), bool, len(nodes)) if types else np.zeros(len(nodes), bool)
     reference = modifies[target] & (slot == 0) & (options.tensorboard | ~control)
     edges = Edges(source, target, key, keys, slot, control, reference, unknown_inputs(unknown, options))
-    edges = edges.pick(wanted(edges, options))
-    if options.tensorboard and any(notice.code == "duplicate-node" for notice in nodes.notices):
-        edges = to_last_definition(nodes, edges)
-    return edges
-
-
-def to_last_definition(nodes: Nodes, edges: Edges) -> Edges:
-    """Let every edge end at the last definition of its target's name: TensorBoard keeps no other."""
-    last = np.array([index[name] for name, index in named(nodes)], np.int32)
-    moved = replace(edges, target=last[edges.target])
-    return moved.pick(np.argsort(moved.target, kind="stable"))
-
-
-def named(nodes: Nodes) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each node's name with the index of its own graph or body."""
-    for block, index in enumerate(nodes.index):
-        for name in nodes.name[nodes.starts[block] : nodes.starts[block + 1]]:
-            yield name, index
+    return edges.pick(wanted(edges, options))
 
 
 def wanted(edges: Edges, options: FlattenOptions) -> Bools:

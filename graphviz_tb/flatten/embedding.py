@@ -6,24 +6,69 @@ through a summary keeps the user's input flags.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.marks import Marks, unique_pairs
-from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
 
 
-def embed(mark: Bytes, last: Bools, edges: Edges) -> Marks:
+def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
     """Replace every edge that touches a mark.
 
-    Before: all edges. After: edges join ordinary nodes only, no self edges; a mark without an ordinary host is not
-    kept, nor a definition that is not the `last` of its name.
+    Before: all edges. After: edges join ordinary nodes only, no self edges; of several nodes with one strict name the
+    last is kept and has the edges of all; a mark without a kept host is not kept.
     """
+    last = last_of_name(nodes, mark)
+    kept = (mark == Mark.NONE) & (last == np.arange(len(mark)))
     beside = hosts(mark, edges)
-    kept = (mark == Mark.NONE) & last
+    beside = pick(beside, kept[beside.host])
     kept[beside.mark] = True
-    return Marks(mark, kept, lead_on(mark, edges), beside, {})
+    led = lead_on(mark, edges)
+    led = replace(led, source=last[led.source], target=last[led.target])
+    return Marks(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside, {})
+
+
+def pick(beside: Beside, rows: Bools) -> Beside:
+    """Only some pairs."""
+    return Beside(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
+
+
+def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
+    """For each ordinary node the last one that TensorBoard gives the same strict name."""
+    last = np.arange(len(nodes), dtype=np.int32)
+    for block, index in enumerate(nodes.index):
+        start, stop = nodes.starts[block], nodes.starts[block + 1]
+        plain = [node for node in range(start, stop) if not mark[node]]
+        scopes = {name for node in plain if (name := nodes.name[node].rpartition("/")[0])}
+        clashes = len(index) < stop - start or any(scope in index for scope in scopes)
+        if not clashes:
+            continue
+        around = all_scopes(scopes)
+        final = {node: strict(nodes.name[node], around) for node in plain}
+        owner = {name: node for node, name in final.items()}
+        for node, name in final.items():
+            last[node] = owner[name]
+    return last
+
+
+def all_scopes(scopes: set[str]) -> set[str]:
+    """The scopes with all scopes around them."""
+    found: set[str] = set()
+    for scope in scopes:
+        while scope and scope not in found:
+            found.add(scope)
+            scope = scope.rpartition("/")[0]
+    return found
+
+
+def strict(name: str, scopes: set[str]) -> str:
+    """The name of an op, inside the scope of the same name if there is one."""
+    return f"{name}/({name.rpartition('/')[2]})" if name in scopes else name
 
 
 def hosts(mark: Bytes, edges: Edges) -> Beside:
@@ -50,7 +95,7 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     constant = mark[edges.source[outer]] == Mark.CONSTANT
     order = np.argsort(np.concatenate((plain, outer)), kind="stable")
     flags = np.where(constant, inner, outer)
-    joined = Edges(
+    return Edges(
         np.concatenate((edges.source[plain], edges.source[inner]))[order],
         np.concatenate((edges.target[plain], edges.target[outer]))[order],
         np.concatenate((edges.key[plain], edges.key[flags]))[order],
@@ -60,4 +105,3 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
         np.concatenate((edges.reference[plain], edges.reference[outer]))[order],
         edges.notices,
     )
-    return joined.pick((mark[joined.source] == 0) & (joined.source != joined.target))

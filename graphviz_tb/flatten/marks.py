@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges, named
+from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
@@ -57,8 +57,7 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
     if options.tensorboard:
         from graphviz_tb.flatten.embedding import embed
 
-        last = np.fromiter((index[name] == at for at, (name, index) in enumerate(named(nodes))), bool, len(nodes))
-        return embed(mark, last, edges)
+        return embed(nodes, mark, edges)
     mark = keep_lonely_ordinary(mark, edges)
     return Marks(mark, np.ones(len(mark), bool), edges, place_beside(mark, edges), belong(mark, edges))
 

@@ -42,7 +42,8 @@ class Nodes:
 
     def function_column(self) -> Ints:
         """For each node the index of its function, -1 in the main graph."""
-        sizes = np.diff(np.array(self.starts, np.int64))
+        starts = np.array(self.starts, np.int64)
+        sizes = starts[1:] - starts[:-1]
         return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
 
 

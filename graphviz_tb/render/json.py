@@ -48,7 +48,7 @@ def encode(value: Node) -> bytes:
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
     """Rows that hold children."""
-    return np.flatnonzero(hierarchy.kind != Kind.OP).tolist()  # type: ignore[no-any-return]
+    return np.flatnonzero(hierarchy.kind != Kind.OP).tolist()
 
 
 def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:

@@ -1,0 +1,144 @@
+"""Shapes and dtypes of a node's outputs, from what the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
+from graphviz_tb.model.facts import Tensor
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.metagraph import Shape
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+# Attributes by which some ops state the shape of their one output.
+STATED = {
+    "Placeholder": "shape",
+    "PlaceholderV2": "shape",
+    "PlaceholderWithDefault": "shape",
+    "Variable": "shape",
+    "VariableV2": "shape",
+    "TemporaryVariable": "shape",
+    "ImmutableConst": "shape",
+    "_Arg": "_output_shapes",
+    "Const": "value",
+    "HostConst": "value",
+    "prim::Constant": "value",
+}
+
+Outputs = Callable[[str], Tensor]
+
+
+def tensors_of(graph: Graph, node: int) -> Outputs:
+    """A lookup from an output key of `node` to its tensor.
+
+    The shape comes from `_output_shapes`, else from the op's own statement, else from the function's signature.
+    """
+    definition = graph.node_def(node)
+    if definition is None:
+        return argument_of(graph, node)
+    shapes = declared(definition)
+    stated = stated_shape(definition) if shapes is None else None
+    dtypes = output_dtypes(definition)
+
+    def lookup(key: str) -> Tensor:
+        index = output_index(definition.op, key)
+        dtype = dtypes(index)
+        if shapes is not None and index < len(shapes):
+            return Tensor(shapes[index], dtype, "declared" if shapes[index] is not None else "")
+        if stated is not None and index == 0:
+            return Tensor(stated, dtype, "stated")
+        return Tensor(None, dtype)
+
+    return lookup
+
+
+def output_index(op: str, key: str) -> int:
+    """The flat position of an output: "2" is 2; in functions "output:2" is 2 for ops with one list output.
+
+    >>> output_index("Split", "output:1"), output_index("FusedBatchNormV3", "batch_mean:0")
+    (1, 1)
+    """
+    name, _, number = key.rpartition(":")
+    offset = NAMED_OUTPUTS.get(op, ()).index(name) if name in NAMED_OUTPUTS.get(op, ()) else 0
+    return offset + int(number)
+
+
+# Ops with several single outputs, by the names that function bodies use.
+NAMED_OUTPUTS = {
+    "FusedBatchNorm": ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"),
+    "FusedBatchNormV2": ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"),
+    "FusedBatchNormV3": (
+        "y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3",
+    ),
+    "FusedBatchNormGradV3": ("x_backprop", "scale_backprop", "offset_backprop", "reserve_space_4", "reserve_space_5"),
+    "BroadcastGradientArgs": ("r0", "r1"),
+    "SoftmaxCrossEntropyWithLogits": ("loss", "backprop"),
+    "SparseSoftmaxCrossEntropyWithLogits": ("loss", "backprop"),
+    "Switch": ("output_false", "output_true"),
+    "RefSwitch": ("output_false", "output_true"),
+    "Merge": ("output", "value_index"),
+    "TopKV2": ("values", "indices"),
+    "TopK": ("values", "indices"),
+    "Unique": ("y", "idx"),
+    "UniqueWithCounts": ("y", "idx", "count"),
+    "Where": ("index",),
+    "TensorArrayV3": ("handle", "flow"),
+    "QueueDequeueManyV2": ("components",),
+    "Qr": ("q", "r"),
+    "Svd": ("s", "u", "v"),
+    "Moments": ("mean", "variance"),
+    "RaggedTensorToSparse": ("sparse_indices", "sparse_values", "sparse_dense_shape"),
+}  # fmt: skip
+
+
+def declared(definition: NodeDef) -> list[Shape] | None:
+    """The shapes in `_output_shapes`, or None where there is no list."""
+    if "_output_shapes" not in definition.attr:
+        return None
+    value = definition.attr["_output_shapes"]
+    if not value.HasField("list"):
+        return None
+    return [shape_of(shape) for shape in value.list.shape]
+
+
+def stated_shape(definition: NodeDef) -> Shape:
+    """The shape that the op's own attribute states, or None."""
+    attr = STATED.get(definition.op)
+    if attr is None or attr not in definition.attr:
+        return None
+    value = definition.attr[attr]
+    if value.HasField("tensor"):
+        return shape_of(value.tensor.tensor_shape)
+    return shape_of(value.shape) if value.HasField("shape") else None
+
+
+def shape_of(message: Any) -> Shape:
+    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether.
+
+    >>> from graphviz_tb.proto import TensorShapeProto
+    >>> shape_of(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])), shape_of(TensorShapeProto(unknown_rank=True))
+    ((None, 28), None)
+    """
+    if message.unknown_rank:
+        return None
+    return tuple(None if dim.size < 0 else int(dim.size) for dim in message.dim)
+
+
+def argument_of(graph: Graph, node: int) -> Outputs:
+    """The tensor of a function's argument, from the signature and the attributes of the argument."""
+    function = graph.functions[int(graph.function[node])]
+    index = function.args.index(node)
+    message = graph.graph_def.library.function[function.index]
+    dtype = dtype_name(message.signature.input_arg[index].type)
+    shape: Shape = None
+    if index in message.arg_attr:
+        attr = message.arg_attr[index].attr
+        if "_output_shapes" in attr and attr["_output_shapes"].list.shape:
+            shape = shape_of(attr["_output_shapes"].list.shape[0])
+        elif "_user_specified_shape" in attr:
+            shape = shape_of(attr["_user_specified_shape"].shape)
+    tensor = Tensor(shape, dtype, "signature" if shape is not None else "")
+    return lambda key: tensor

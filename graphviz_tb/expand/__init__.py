@@ -1,0 +1,140 @@
+"""From a group to its metagraph: what it holds when it is open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphviz_tb.expand.annotations import MarkFiles, list_annotations
+from graphviz_tb.expand.bridges import EdgeFiles, crossings, find_bridges
+from graphviz_tb.expand.drawable import decide_drawable
+from graphviz_tb.expand.extract import Level, decide
+from graphviz_tb.expand.metaedges import find_metaedges
+from graphviz_tb.expand.paths import Path, child_path, content_rows, parent_path
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from graphviz_tb.options import ExpandOptions
+
+__all__ = ["Expander", "Path", "child_path", "parent_path"]
+
+# Nominal widths in half units.
+UNITS = {Kind.SCOPE: 4, Kind.OP: 2, Kind.SERIES: 3, Kind.FOLD: 3, Kind.FUNCTION: 4}
+
+
+class Expander:
+    """Opens groups of one hierarchy, each once.
+
+    Before: a hierarchy and its facts. After: `metagraph(path)` gives what a group holds; it depends on the graph and
+    on the options, not on what else is open.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, facts: Facts, options: ExpandOptions = ExpandOptions()) -> None:  # noqa: B008
+        self.hierarchy = hierarchy
+        self.facts = facts
+        self.options = options
+        self.orders: dict[Path, dict[int, int]] = {}
+        self._cache: dict[Path, Metagraph] = {}
+        self._edges: EdgeFiles | None = None
+        self._marks: MarkFiles | None = None
+        self._main = frozenset(options.main)
+        self._aux = frozenset(options.aux)
+
+    def metagraph(self, path: Path) -> Metagraph:
+        """What the group at `path` holds. The groups around it are opened first, from the outside in."""
+        chain: list[Path] = []
+        at: Path | None = path
+        while at is not None and at not in self._cache:
+            chain.append(at)
+            at = parent_path(self.hierarchy, at)
+        for group in reversed(chain):
+            self._cache[group] = self._open(group)
+        return self._cache[path]
+
+    def _open(self, path: Path) -> Metagraph:
+        hierarchy = self.hierarchy
+        rows = content_rows(hierarchy, path)
+        place = {row: at for at, row in enumerate(rows)}
+        edges, loops = find_metaedges(hierarchy, self.facts, path, place)
+        marks = [(at, mark) for at, row in enumerate(rows) for mark in self._beside(row)]
+        level = self._level(path, rows, edges, marks)
+        automatic, mask = self._masks(path, rows, level)
+        bridges = self._bridges(path, rows, mask)
+        return Metagraph(
+            row=path[-1],
+            children=tuple(rows),
+            units=tuple(UNITS[Kind(hierarchy.kind[row])] for row in rows),
+            edges=tuple(edges),
+            bridges=tuple(bridges),
+            mask=mask,
+            automatic=automatic,
+            annotations=list_annotations(marks, edges, mask.stubbed, bridges, rows),
+            functions=hierarchy.function_rows if path == (0,) else (),
+            loops=tuple(loops),
+        )
+
+    def _beside(self, row: int) -> list:  # type: ignore[type-arg]
+        if self.hierarchy.node[row] < 0:
+            return []
+        if self._marks is None:
+            self._marks = MarkFiles(self.hierarchy)
+        return self._marks.beside(row)
+
+    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list) -> Level:  # type: ignore[type-arg]
+        sides: list[set[str]] = [set() for _ in rows]
+        for child, (_, side, kind, _) in marks:
+            if self.options.tensorboard or kind != "constant":
+                sides[child].add(side)
+        return Level(
+            count=len(rows),
+            edges=edges,
+            sink=[self._is_sink(row) for row in rows],
+            marked=[frozenset(side) for side in sides],
+            unseen=len(self.hierarchy.function_rows) if path == (0,) and self.options.tensorboard else 0,
+        )
+
+    def _is_sink(self, row: int) -> bool:
+        """An op of a sink type, or a scope whose root op (`name/(name)`) is one."""
+        hierarchy = self.hierarchy
+        if hierarchy.kind[row] == Kind.SCOPE:
+            leaf = hierarchy.name[row].rsplit("/", 1)[-1]
+            root = f"{hierarchy.name[row]}/({leaf})"
+            found = [at for at in hierarchy.children(row).tolist() if hierarchy.name[at] == root]
+            row = found[-1] if found else row
+        node = int(hierarchy.node[row])
+        return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
+
+    def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
+        """The automatic mask, and the one in effect after `--main` and `--aux`."""
+        if self.hierarchy.kind[path[-1]] in (Kind.SERIES, Kind.FOLD):
+            automatic = mask = Mask()
+        else:
+            automatic = mask = decide(level, self.options)
+        if self._main or self._aux:
+            names = [self.hierarchy.name[row] for row in rows]
+            included = frozenset(at for at, name in enumerate(names) if name in self._main)
+            if included:
+                mask = decide(replace(level, included=included), self.options)
+            for at, name in enumerate(names):
+                if name in self._aux and at not in mask.extracted:
+                    mask = put_away(mask, level, at)
+        return automatic, mask
+
+    def _bridges(self, path: Path, rows: list[int], mask: Mask) -> list:  # type: ignore[type-arg]
+        parent = parent_path(self.hierarchy, path)
+        if parent is None:
+            return []
+        if self._edges is None:
+            self._edges = EdgeFiles(self.hierarchy)
+        across = crossings(self.hierarchy, self._edges, path)
+        bridges = find_bridges(self.hierarchy, self.facts, across, rows)
+        return decide_drawable(self, path, bridges, mask, self.options)
+
+
+def put_away(mask: Mask, level: Level, node: int) -> Mask:
+    """Move one child to the auxiliary area by hand: more edges out than in, to the right column of sources."""
+    out = [at for at, edge in enumerate(level.edges) if edge.source == node]
+    into = [at for at, edge in enumerate(level.edges) if edge.target == node]
+    stubbed = mask.stubbed.union(out, into)
+    if len(out) > len(into):
+        return Mask(mask.in_extract, (*mask.out_extract, node), stubbed)
+    return Mask((*mask.in_extract, node), mask.out_extract, stubbed)

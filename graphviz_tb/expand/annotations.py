@@ -1,0 +1,67 @@
+"""Stubs: what stands beside a child instead of an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
+
+
+class MarkFiles:
+    """Marks by the row of the op they stand beside."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        beside = hierarchy.graph.beside
+        rows = hierarchy.row_of_node[beside.host]
+        self.order: Longs = np.argsort(rows, kind="stable")
+        self.rows = rows[self.order]
+        self.hierarchy = hierarchy
+
+    def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
+        """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, constants first."""
+        a, b = np.searchsorted(self.rows, (row, row + 1))
+        graph, found = self.hierarchy.graph, []
+        for at in self.order[a:b].tolist():
+            mark = int(graph.beside.mark[at])
+            kind: StubKind = "constant" if graph.mark[mark] == Mark.CONSTANT else "summary"
+            side: Side = "in" if graph.beside.inward[at] else "out"
+            found.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[at])))
+        return sorted(found, key=lambda entry: entry[2])
+
+
+def list_annotations(
+    marks: Iterable[tuple[int, tuple[int, Side, StubKind, int]]],
+    edges: Sequence[Metaedge],
+    stubbed: frozenset[int],
+    bridges: Sequence[Bridge],
+    rows: Sequence[int],
+) -> tuple[Annotation, ...]:
+    """Every stub of a level, once for each (child, side, other): marks, then cut metaedges, then bridges."""
+    found: dict[tuple[int, Side, int], Annotation] = {}
+
+    def push(child: int, side: Side, other: int, kind: StubKind, count: int, control: bool) -> None:
+        old = found.get((child, side, other))
+        if old is None:
+            found[child, side, other] = Annotation(child, side, other, kind, count, control)
+        else:
+            found[child, side, other] = Annotation(
+                child, side, other, old.kind, old.edges + count, old.control and control
+            )
+
+    for child, (row, side, kind, count) in marks:
+        push(child, side, row, kind, count, False)
+    for index in sorted(stubbed):
+        edge = edges[index]
+        count, control = edge.tensors + edge.control, not edge.tensors
+        push(edge.source, "out", rows[edge.target], "shortcut", count, control)
+        push(edge.target, "in", rows[edge.source], "shortcut", count, control)
+    for bridge in bridges:
+        if not bridge.drawable:
+            count = bridge.tensors + bridge.control
+            push(bridge.child, "in" if bridge.inbound else "out", bridge.other, "shortcut", count, not bridge.tensors)
+    return tuple(found.values())

@@ -1,0 +1,149 @@
+"""Edges that leave a group, as the levels around it see their other end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.expand.calls import through_call
+from graphviz_tb.expand.paths import Path
+from graphviz_tb.expand.tensors import bundle, first_seen_groups
+from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Bridge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossings:
+    """Edges that cross the border of a group: columns of the flat `edge`, the row `inner` that it touches inside, the
+    row `other` that stands for its other end at the level where both are seen, and whether it comes in.
+
+    `slot` is the input or output position at the inner end.
+    """
+
+    edge: Ints
+    inner: Ints
+    other: Ints
+    inbound: Bools
+    slot: Ints
+
+    def pick(self, rows: np.ndarray) -> Crossings:
+        """Only some of them."""
+        return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
+
+
+class EdgeFiles:
+    """Edges between ordinary ops, filed by the row of either end; made once."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        plain = hierarchy.edge_order
+        graph = hierarchy.graph
+        out_row = hierarchy.row_of_node[graph.source[plain]]
+        in_row = hierarchy.row_of_node[graph.target[plain]]
+        by_source, by_target = np.argsort(out_row, kind="stable"), np.argsort(in_row, kind="stable")
+        self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
+        self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
+
+    def leaving(self, start: int, end: int) -> Ints:
+        """Edges whose source row lies in `start … end-1`."""
+        a, b = np.searchsorted(self.out_rows, (start, end))
+        found: Ints = self.out_edges[a:b]
+        return found
+
+    def arriving(self, start: int, end: int) -> Ints:
+        """Edges whose target row lies in `start … end-1`."""
+        a, b = np.searchsorted(self.in_rows, (start, end))
+        found: Ints = self.in_edges[a:b]
+        return found
+
+
+def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
+    """The edges that cross the border of group or op `path`, in file order, those through calls around it too.
+
+    The calls on the path are followed from the outermost inwards.
+    """
+    found = nothing()
+    for length, row in enumerate(path, start=1):
+        outer = found
+        function = hierarchy.kind[row] == Kind.FUNCTION
+        found = nothing() if function else inside_body(hierarchy, files, row)
+        if length > 1:
+            found = join(found, handed_in(hierarchy, outer, path[length - 2], row))
+    return found
+
+
+def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int) -> Crossings:
+    """The edges of `call` that end or start below `row` inside its function."""
+    passed = through_call(hierarchy, call, outer.edge, outer.slot, outer.inbound)
+    kept = [entry for entry in passed if row <= entry[1] < hierarchy.end[row]]
+    at = np.array([entry[0] for entry in kept], np.int64)
+    return Crossings(
+        outer.edge[at],
+        np.array([entry[1] for entry in kept], np.int32),
+        outer.other[at],
+        outer.inbound[at],
+        np.array([entry[2] for entry in kept], np.int32),
+    )
+
+
+def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
+    """Edges of the same body with one end below `row`."""
+    graph = hierarchy.graph
+    start, end = row, int(hierarchy.end[row])
+    out, into = files.leaving(start, end), files.arriving(start, end)
+    target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
+    out = np.sort(out[(target < start) | (target >= end)])
+    into = np.sort(into[(source < start) | (source >= end)])
+    return join(
+        Crossings(
+            into, hierarchy.row_of_node[graph.target[into]], hierarchy.edge_from[into],
+            np.ones(len(into), bool), graph.slot[into],
+        ),
+        Crossings(
+            out, hierarchy.row_of_node[graph.source[out]], hierarchy.edge_to[out],
+            np.zeros(len(out), bool), graph.key[out],
+        ),
+    )  # fmt: skip
+
+
+def nothing() -> Crossings:
+    """No crossing."""
+    none = np.zeros(0, np.int32)
+    return Crossings(none, none, none, np.zeros(0, bool), none)
+
+
+def join(a: Crossings, b: Crossings) -> Crossings:
+    """Both, in the order of the flat edges."""
+    edge = np.concatenate((a.edge, b.edge))
+    order = np.argsort(edge, kind="stable")
+    return Crossings(
+        edge[order],
+        np.concatenate((a.inner, b.inner))[order],
+        np.concatenate((a.other, b.other))[order],
+        np.concatenate((a.inbound, b.inbound))[order],
+        np.concatenate((a.slot, b.slot))[order],
+    )
+
+
+def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int]) -> list[Bridge]:
+    """Bundle crossings by child, neighbour and direction. `drawable` is decided later."""
+    if not children or not len(across.edge):
+        return []
+    rows = np.array(children, np.int64)
+    by_row = np.argsort(rows)
+    position = by_row[np.searchsorted(rows[by_row], across.inner, side="right") - 1]
+    code = (position.astype(np.int64) << 33) | (across.other.astype(np.int64) << 1) | across.inbound
+    found = []
+    for group in first_seen_groups(code):
+        first = group[0]
+        what = bundle(hierarchy.graph, facts, across.edge[group])
+        found.append(
+            Bridge(
+                int(position[first]), int(across.other[first]), bool(across.inbound[first]),
+                what.tensors, what.control, what.reference, True, what.size, what.known,
+                what.shapes, what.dtypes, what.edges,
+            )
+        )  # fmt: skip
+    return found

@@ -1,0 +1,86 @@
+"""Which bridges are drawn as lines to a port, and which become stubs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from graphviz_tb.expand.order import data_order, tensorboard_order
+from graphviz_tb.expand.paths import Path, content_rows, parent_path
+from graphviz_tb.model.metagraph import Bridge, Mask, Metagraph
+from graphviz_tb.options import ExpandOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.expand import Expander
+
+
+def decide_drawable(
+    expander: Expander, path: Path, bridges: list[Bridge], mask: Mask, options: ExpandOptions
+) -> list[Bridge]:
+    """Mark the bridges that cannot be drawn.
+
+    Drawn is a bridge whose child is in the core, whose neighbour has at most `maxBridgePathDegree` bridges on that
+    side (of control-only ones, too), and that goes on in the level around the group; a control edge against the
+    order of the data is not.
+    """
+    parent = parent_path(expander.hierarchy, path)
+    if parent is None or not bridges:
+        return bridges
+    around = expander.metagraph(parent)
+    goes_on = continuations(around, path[-1])
+    per_side = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
+    control_only = Counter(bridge.other for bridge in bridges if not bridge.tensors)
+    away = mask.extracted
+    limit = options.max_bridge_degree
+    found = []
+    for bridge in bridges:
+        drawn = (
+            bridge.child not in away
+            and per_side[bridge.other, bridge.inbound] <= limit
+            and (bool(bridge.tensors) or control_only[bridge.other] <= limit)
+            and (bridge.other, bridge.inbound) in goes_on
+            and (bool(bridge.tensors) or not backwards(expander, path, bridge, options))
+        )
+        found.append(bridge if drawn else replace(bridge, drawable=False))
+    return found
+
+
+def continuations(around: Metagraph, row: int) -> set[tuple[int, bool]]:
+    """Neighbours (row, inbound) of child `row` whose edge is drawn in the level around it."""
+    position = around.children.index(row)
+    found: set[tuple[int, bool]] = set()
+    for index in around.core_edges():
+        edge = around.edges[index]
+        if edge.target == position:
+            found.add((around.children[edge.source], True))
+        elif edge.source == position:
+            found.add((around.children[edge.target], False))
+    for bridge in around.bridges:
+        if bridge.child == position and bridge.drawable:
+            found.add((bridge.other, bridge.inbound))
+    return found
+
+
+def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOptions) -> bool:
+    """Whether a control bridge runs against the data order at the level where both its ends are seen."""
+    at: Path | None = path
+    while at is not None:
+        parent = parent_path(expander.hierarchy, at)
+        if parent is None:
+            return False
+        rows = content_rows(expander.hierarchy, parent)
+        if bridge.other in rows:
+            break
+        at = parent
+    else:
+        return False
+    level = expander.metagraph(parent)
+    order = expander.orders.get(parent)
+    if order is None:
+        order = expander.orders[parent] = (tensorboard_order if options.tensorboard else data_order)(level.edges)
+    inner, outer = order.get(level.children.index(at[-1])), order.get(level.children.index(bridge.other))
+    if inner is None or outer is None:
+        return False
+    source, target = (outer, inner) if bridge.inbound else (inner, outer)
+    return source > target

@@ -1,0 +1,185 @@
+"""The auxiliary area: sinks, hubs and loose ends are taken out of the main drawing, stubs stand for their edges.
+
+The rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles,
+of control edges past `maxControlDegree`, of isolated nodes), with these mended unless its preset asks otherwise: a
+level is never emptied, a constant is no neighbour, and moving a node by hand moves no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graphviz_tb.model.metagraph import Mask, Metaedge
+from graphviz_tb.options import ExpandOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What the rules look at: one group's children and metaedges.
+
+    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks stand beside
+    each child (some of "in", "out"), `unseen` how many functions are listed beside the children (TensorBoard counts
+    them as nodes without edges), `included` which children were asked for in the main area.
+    """
+
+    count: int
+    edges: Sequence[Metaedge]
+    sink: Sequence[bool]
+    marked: Sequence[frozenset[str]]
+    unseen: int = 0
+    included: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Work:
+    """The core while it shrinks. `links_out[v][w]` and `links_in[w][v]` are indices of metaedges."""
+
+    level: Level
+    links_out: list[dict[int, int]]
+    links_in: list[dict[int, int]]
+    core: dict[int, None]
+    stubbed: set[int] = field(default_factory=set)
+    flag: dict[int, str] = field(default_factory=dict)
+    in_extract: list[int] = field(default_factory=list)
+    out_extract: list[int] = field(default_factory=list)
+    stub_in: set[int] = field(default_factory=set)
+    stub_out: set[int] = field(default_factory=set)
+
+
+def decide(level: Level, options: ExpandOptions) -> Mask:
+    """Which children and metaedges leave the main drawing.
+
+    Before: all children in the core. After: the mask; with an emptied core (but for TensorBoard's preset) no mask at
+    all. The order of rules is TensorBoard's.
+    """
+    if not options.extract or not level.count:
+        return Mask()
+    work = begin(level)
+    take_sinks(work)
+    if options.auto_extract:
+        take_high_degrees(work, options)
+    cut_control(work, options)
+    take_isolated(work)
+    if not work.core and not options.tensorboard:
+        return Mask()
+    return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
+
+
+def begin(level: Level) -> Work:
+    """Everything in the core."""
+    links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
+    links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
+    for index, edge in enumerate(level.edges):
+        links_out[edge.source][edge.target] = index
+        links_in[edge.target][edge.source] = index
+    return Work(level, links_out, links_in, dict.fromkeys(range(level.count)))
+
+
+def cut(work: Work, source: int, target: int) -> None:
+    """Turn a metaedge into stubs, unless one end was asked for in the main area."""
+    if source in work.level.included or target in work.level.included:
+        return
+    work.stubbed.add(work.links_out[source].pop(target))
+    del work.links_in[target][source]
+    work.stub_out.add(source)
+    work.stub_in.add(target)
+
+
+def take(work: Work, node: int, side: str) -> None:
+    """Cut all edges of a node; without neighbours left it moves to the auxiliary area."""
+    work.flag.setdefault(node, side)
+    both = [("in", sorted_links(work.links_in[node])), ("out", sorted_links(work.links_out[node]))]
+    for direction, others in both:
+        for other in others:
+            if direction == "in":
+                cut(work, other, node)
+            else:
+                cut(work, node, other)
+    if not work.links_in[node] and not work.links_out[node]:
+        move(work, node, side)
+
+
+def sorted_links(links: dict[int, int]) -> list[int]:
+    """A list that stays whole while links are cut."""
+    return list(links)
+
+
+def move(work: Work, node: int, side: str) -> None:
+    """Out of the core, into one of the two columns."""
+    del work.core[node]
+    (work.in_extract if side == "in" else work.out_extract).append(node)
+
+
+def take_sinks(work: Work) -> None:
+    """Sink types (NoOp) go out, whole scopes whose root op is one too."""
+    for node in range(work.level.count):
+        if work.level.sink[node] and node not in work.level.included and node in work.core:
+            take(work, node, "out")
+
+
+def take_high_degrees(work: Work, options: ExpandOptions) -> None:
+    """Children of a degree far above the others' go out: the upper fence of quartiles, at least four."""
+    level = work.level
+    nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
+    total = len(nodes) + level.unseen
+    if total < options.min_nodes:
+        return
+    into = {node: degree(work.links_in[node], level.edges) for node in nodes}
+    out = {node: degree(work.links_out[node], level.edges) for node in nodes}
+    floor = options.min_degree - 1
+    in_bound = fence([*into.values(), *[0] * level.unseen], 1, floor)
+    out_bound = fence([*out.values(), *[0] * level.unseen], 4, floor)
+    for node in highest(into, in_bound):
+        if node not in level.included:
+            take(work, node, "in")
+    for node in highest(out, out_bound):
+        if node not in level.included and node in work.core and work.flag.get(node) != "in":
+            take(work, node, "out")
+
+
+def degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
+    """Neighbours with a data edge; without any, all neighbours."""
+    return sum(1 for index in links.values() if edges[index].tensors) or len(links)
+
+
+def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
+    """Third quartile plus `factor` times the distance between the quartiles (positions rounded half up).
+
+    >>> fence([1] * 15 + [2] * 4 + [12], 1, 4)
+    4
+    """
+    ordered = sorted(degrees)
+    third = ordered[(3 * len(ordered) + 2) // 4]
+    first = ordered[(len(ordered) + 2) // 4]
+    return max(floor, third + factor * (third - first))
+
+
+def highest(degrees: dict[int, int], bound: int) -> list[int]:
+    """Nodes above the bound, highest first, later ones first among equals."""
+    return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
+
+
+def cut_control(work: Work, options: ExpandOptions) -> None:
+    """A child with more than four control-only metaedges keeps none of them."""
+    edges = work.level.edges
+    for node in list(work.core):
+        into = [(other, node) for other, index in work.links_in[node].items() if not edges[index].tensors]
+        out = [(node, other) for other, index in work.links_out[node].items() if not edges[index].tensors]
+        if len(into) + len(out) > options.max_control_degree:
+            for source, target in into + out:
+                if target in work.links_out[source]:
+                    cut(work, source, target)
+
+
+def take_isolated(work: Work) -> None:
+    """A child without drawn edges goes where its stubs point: only outgoing ones in, only incoming ones out."""
+    level = work.level
+    for node in list(work.core):
+        if node in level.included or work.links_in[node] or work.links_out[node]:
+            continue
+        into = node in work.stub_in or "in" in level.marked[node]
+        out = node in work.stub_out or "out" in level.marked[node]
+        side = work.flag.get(node) or ("in" if out and not into else "out" if into and not out else None)
+        if side:
+            move(work, node, side)

@@ -1,0 +1,52 @@
+"""Where a shown node is: a path of rows, the calls it lies in and then its own row.
+
+    (7,)       row 7 of the main graph
+    (7, 90)    row 90, inside the function that call 7 opens to
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+
+Path = tuple[int, ...]
+
+
+def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
+    """The rows that group `path` shows when it is open, in file order.
+
+    A call of one function shows the function's children, a call of several shows the functions.
+    """
+    row = path[-1]
+    bodies = hierarchy.calls.get(row)
+    if bodies is None:
+        return hierarchy.children(row).tolist()  # type: ignore[no-any-return]
+    if len(bodies) == 1:
+        return hierarchy.children(bodies[0][1]).tolist()  # type: ignore[no-any-return]
+    return list(dict.fromkeys(function for _, function in bodies))
+
+
+def owner_row(hierarchy: Hierarchy, path: Path) -> int:
+    """The row that owns the edges between the children of `path`; -1 where there are none."""
+    bodies = hierarchy.calls.get(path[-1])
+    if bodies is None:
+        return path[-1]
+    return bodies[0][1] if len(bodies) == 1 else -1
+
+
+def child_path(hierarchy: Hierarchy, path: Path, child: int) -> Path:
+    """The path of a child of group `path`."""
+    return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
+
+
+def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
+    """The path of the group around `path`; None for the root and for a function shown by itself."""
+    row = path[-1]
+    parent = int(hierarchy.parent[row])
+    if len(path) == 1:
+        return None if parent < 0 else (parent,)
+    call = path[-2]
+    if hierarchy.kind[row] == Kind.FUNCTION:
+        return path[:-1]
+    if parent >= 0 and hierarchy.kind[parent] != Kind.FUNCTION:
+        return (*path[:-1], parent)
+    return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)

@@ -1,0 +1,42 @@
+"""From names to the hierarchy: scopes, templates, series, folds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphviz_tb.group.build import build
+from graphviz_tb.group.folds import find_folds
+from graphviz_tb.group.insert import NewGroup, insert
+from graphviz_tb.group.scopes import build_scopes
+from graphviz_tb.group.series import find_series
+from graphviz_tb.group.templates import find_templates
+from graphviz_tb.group.tree import number
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.options import GroupOptions
+
+
+def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
+    """Fold the flat graph.
+
+    Before: nodes and edges. After: every node is a row below the scopes of its name; templates are computed on the
+    raw scopes, then numbered runs are series and levels that stay too wide are folded.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.proto import GraphDef
+    >>> graph = flatten(GraphDef(node=[{"name": f"layer/x{i}", "op": "Relu"} for i in range(6)]))
+    >>> group(graph).name[:3]
+    ['', 'layer', 'layer/x[0-5]']
+    """
+    raw = raw_hierarchy(graph, options)
+    series = [NewGroup(Kind.SERIES, run.parent, run.name, run.members) for run in find_series(raw, options)]
+    folded = insert(raw, series, last=options.tensorboard)
+    return insert(folded, find_folds(folded, options)) if options.folds else folded
+
+
+def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
+    """Scopes and templates, before series and folds."""
+    tree, functions = build_scopes(graph, options)
+    hierarchy = build(graph, tree, number(tree), functions, notices=graph.notices)
+    template, notices = find_templates(hierarchy)
+    return replace(hierarchy, template=template, notices=hierarchy.notices + notices)

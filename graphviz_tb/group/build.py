@@ -1,0 +1,76 @@
+"""A numbered tree and the graph's edges become a `Hierarchy`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from graphviz_tb.group.owners import file_by_owner, meet
+from graphviz_tb.group.tree import Numbered, Tree
+from graphviz_tb.model.columns import Bytes, Ints, freeze, ints
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.notice import Notice
+
+
+def build(
+    graph: Graph,
+    tree: Tree,
+    numbered: Numbered,
+    functions: list[int],
+    template: Ints | None = None,
+    connected: Bytes | None = None,
+    notices: tuple[Notice, ...] = (),
+) -> Hierarchy:
+    """File every edge between ordinary ops under its owner and freeze the table."""
+    order = numbered.order
+    node = ints(np.array(tree.node, np.int64)[order])
+    row_of_node = np.full(len(graph), -1, np.int32)
+    leaves = np.flatnonzero(node >= 0)
+    row_of_node[node[leaves]] = leaves
+    edge_from, edge_to, owner = edge_ends(graph, numbered, row_of_node)
+    edge_order, owner_start = file_by_owner(owner, len(order))
+    names = tree.name
+    return Hierarchy(
+        graph=graph,
+        kind=numbered.kind,
+        parent=numbered.parent,
+        end=numbered.end,
+        depth=numbered.depth,
+        node=node,
+        name=[names[id] for id in order.tolist()],
+        template=template if template is not None else ints(np.full(len(order), -1)),
+        connected=connected if connected is not None else freeze(np.zeros(len(order), np.uint8)),
+        row_of_node=freeze(row_of_node),
+        edge_from=freeze(edge_from),
+        edge_to=freeze(edge_to),
+        edge_order=edge_order,
+        owner_start=owner_start,
+        function_rows=tuple(int(numbered.row_of[id]) for id in functions),
+        calls=call_rows(graph, row_of_node, [int(numbered.row_of[id]) for id in functions]),
+        notices=notices,
+    )
+
+
+def edge_ends(graph: Graph, numbered: Numbered, row_of_node: Ints) -> tuple[Ints, Ints, Ints]:
+    """For each edge the owner's children that hold its ends, and the owner; -1 where an end is a mark."""
+    edge_from = np.full(graph.edge_count, -1, np.int32)
+    edge_to = np.full(graph.edge_count, -1, np.int32)
+    owner = np.full(graph.edge_count, -1, np.int32)
+    plain = np.flatnonzero((graph.mark[graph.source] == 0) & (graph.mark[graph.target] == 0))
+    source, target = row_of_node[graph.source[plain]], row_of_node[graph.target[plain]]
+    owner[plain], edge_from[plain], edge_to[plain] = meet(numbered.parent, numbered.depth, source, target)
+    return edge_from, edge_to, owner
+
+
+def call_rows(
+    graph: Graph, row_of_node: Ints, function_rows: list[int]
+) -> dict[int, tuple[tuple[str, int], ...]]:
+    """For each op that calls functions: its attributes and the functions' rows."""
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for call in graph.calls:
+        row = int(row_of_node[call.node])
+        if row >= 0:
+            found[row].append((call.attr, function_rows[call.function]))
+    return {row: tuple(bodies) for row, bodies in sorted(found.items())}

@@ -1,0 +1,180 @@
+"""Runs of numbered siblings become series: stacked nodes that open to their members."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.options import GroupOptions
+
+NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
+STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]+)", re.DOTALL)
+EXPLICIT = re.compile(r"(.*)\[([0-9]+)-([0-9]+)\](\*?)", re.DOTALL)
+
+Motif = tuple[int, int]  # what members must have in common: (kind, op type or template)
+Numbered = tuple[int, int]  # (number, row)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A series: consecutive members of one motif below one parent. `name` is `parent/prefix[first-last]`."""
+
+    parent: int
+    name: str
+    members: tuple[int, ...]
+
+
+def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
+    """All series of the hierarchy, in the order of their parents.
+
+    Before: raw rows with templates. After: runs of at least `series_min` siblings of one motif (op type, or
+    template of a scope) whose names differ only in a number that goes up by one; none named in `ungroup`, every one
+    named in `group`.
+    """
+    runs: list[Run] = []
+    if options.series_min > 0:
+        for parent in wide_parents(hierarchy, options):
+            runs.extend(runs_below(hierarchy, parent, options))
+    runs = [run for run in runs if len(run.members) >= options.series_min]
+    known = {run.name for run in runs}
+    stop = {resolve_ungroup(hierarchy, runs, known, name) for name in options.ungroup}
+    runs = [run for run in runs if run.name not in stop]
+    return add_explicit(hierarchy, runs, options)
+
+
+def wide_parents(hierarchy: Hierarchy, options: GroupOptions) -> list[int]:
+    """Groups with enough children to hold a run."""
+    fan = np.diff(hierarchy.child_start)
+    return np.flatnonzero(fan >= max(2, options.series_min)).tolist()
+
+
+def motif_of(hierarchy: Hierarchy, row: int, options: GroupOptions) -> Motif | None:
+    """What a row must share with its neighbours in a series; None where it takes part in none."""
+    if hierarchy.kind[row] == Kind.OP:
+        op = int(hierarchy.graph.op[hierarchy.node[row]])
+        return (Kind.OP, op) if hierarchy.graph.op_types[op] else None
+    template = int(hierarchy.template[row])
+    return (Kind.SCOPE, template) if options.scope_series and template >= 0 else None
+
+
+def runs_below(hierarchy: Hierarchy, parent: int, options: GroupOptions) -> list[Run]:
+    """The runs among the children of one group, of two members or more."""
+    motifs: dict[Motif, list[int]] = defaultdict(list)
+    for row in hierarchy.children(parent).tolist():
+        motif = motif_of(hierarchy, row, options)
+        if motif is not None:
+            motifs[motif].append(row)
+    found: list[Run] = []
+    for rows in motifs.values():
+        if len(rows) < 2:
+            continue
+        for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
+            for run in consecutive(members):
+                name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix}"
+                found.append(Run(parent, below(hierarchy, parent, name), tuple(row for _, row in run)))
+    return found
+
+
+def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
+    """The full name of something called `leaf` in group `parent`."""
+    if parent == 0 or hierarchy.kind[parent] == Kind.FUNCTION:
+        return leaf
+    return f"{hierarchy.name[parent]}/{leaf}"
+
+
+def by_prefix(
+    hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions
+) -> dict[tuple[str, str], list[Numbered]]:
+    """Rows of one motif by (prefix, suffix), each with its number."""
+    pattern = NUMBERED if options.lenient_numbers else STRICTLY_NUMBERED
+    filed: dict[tuple[str, str], list[Numbered]] = defaultdict(list)
+    bare: list[tuple[str, int]] = []
+    for row in rows:
+        leaf = hierarchy.name[row].rsplit("/", 1)[-1]
+        if found := pattern.fullmatch(leaf):
+            filed[found[1], ""].append((int(found[2]), row))
+        elif options.lenient_numbers:
+            bare.append((leaf, row))
+        else:
+            filed[(leaf[:-1], "*") if leaf.endswith("*") else (leaf, "")].append((0, row))
+    zeros = [(lenient_zero(filed, leaf), row) for leaf, row in bare]
+    for place, row in zeros:
+        if place is not None:
+            filed[place].append((0, row))
+    return {place: sorted(members) for place, members in filed.items()}
+
+
+def lenient_zero(filed: dict[tuple[str, str], list[Numbered]], leaf: str) -> tuple[str, str] | None:
+    """The run that a name without a number begins: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
+
+    A run that has a number 0 of its own takes nobody in.
+    """
+    best: tuple[int, str] | None = None
+    for prefix in (leaf + "_", leaf):
+        numbers = {number for number, _ in filed.get((prefix, ""), ())}
+        length = 0
+        while length + 1 in numbers:
+            length += 1
+        if length and 0 not in numbers and (best is None or length > best[0]):
+            best = (length, prefix)
+    return (best[1], "") if best else None
+
+
+def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
+    """Cut where the number does not go up by exactly one.
+
+    >>> consecutive([(1, 10), (2, 11), (4, 12), (4, 13), (5, 14)])
+    [[(1, 10), (2, 11)], [(4, 13), (5, 14)]]
+    """
+    runs: list[list[Numbered]] = []
+    for member in members:
+        if runs and member[0] == runs[-1][-1][0] + 1:
+            runs[-1].append(member)
+        else:
+            runs.append([member])
+    return [run for run in runs if len(run) > 1]
+
+
+def resolve_ungroup(hierarchy: Hierarchy, runs: list[Run], known: set[str], name: str) -> str:
+    """The series that `--ungroup NAME` means: named itself, or one of its members."""
+    if name in known:
+        return name
+    for run in runs:
+        if any(hierarchy.name[row] == name for row in run.members):
+            return run.name
+    raise UnknownNode.among(name, known, "series")
+
+
+def add_explicit(hierarchy: Hierarchy, runs: list[Run], options: GroupOptions) -> list[Run]:
+    """Add the series named with `--group`, however short; they take their members from others."""
+    explicit: list[Run] = []
+    for name in options.group:
+        if all(run.name != name for run in runs):
+            explicit.append(explicit_run(hierarchy, name, options))
+    taken = {row for run in explicit for row in run.members}
+    kept = [run for run in runs if not taken.intersection(run.members)]
+    return kept + explicit
+
+
+def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
+    """The run that a name like `scope/conv[1-3]` speaks of."""
+    found = EXPLICIT.fullmatch(name)
+    parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
+    if found:
+        scope, _, prefix = found[1].rpartition("/")
+        parent = parents.get(scope, -1)
+        if parent >= 0:
+            first, last = int(found[2]), int(found[3])
+            rows = hierarchy.children(parent).tolist()
+            loose = by_prefix(hierarchy, rows, options).get((prefix, found[4]), [])
+            members = [row for number, row in loose if first <= number <= last]
+            if len(members) > 1:
+                return Run(parent, name, tuple(members))
+    candidates = [run.name for parent in sorted(parents.values()) for run in runs_below(hierarchy, parent, options)]
+    raise UnknownNode.among(name, candidates, "run of numbered nodes")

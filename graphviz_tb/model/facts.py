@@ -1,0 +1,42 @@
+"""What is known of nodes and tensors beside the structure. Lazy: decoded when something is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.metagraph import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
+
+    `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's) or "".
+    """
+
+    shape: Shape = None
+    dtype: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache`.
+
+    `stats` is filled when run statistics were joined.
+    """
+
+    graph: Graph
+    decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
+    cache: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
+    stats: object | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def tensor(self, node: int, key: int) -> Tensor:
+        """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
+        found = self.cache.get((node, key))
+        if found is None:
+            found = self.cache[node, key] = self.decode(node)(self.graph.keys[key])
+        return found
