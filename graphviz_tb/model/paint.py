@@ -41,8 +41,15 @@ class LegendRow:
 class Painter(Protocol):
     """A colouring of one file in one theme. It never depends on what is open, but for scales of statistics."""
 
-    scheme: str
-    theme: Theme
+    @property
+    def scheme(self) -> str:
+        """The word of the colouring."""
+        ...
+
+    @property
+    def theme(self) -> Theme:
+        """The theme it is made for."""
+        ...
 
     def fill(self, row: int) -> Fill:
         """How `row` is filled."""

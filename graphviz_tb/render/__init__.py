@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Painter
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
@@ -21,7 +22,7 @@ RENDERERS: dict[str, tuple[str, str]] = {
     "png": ("graphviz_tb.render.png", "png"),
 }
 
-__all__ = ["RENDERERS", "Renderer", "render"]
+__all__ = ["RENDERERS", "Renderer", "notices", "render"]
 
 
 def render(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions, format: str) -> bytes:
@@ -31,3 +32,11 @@ def render(scene: Scene, painter: Painter, caption: Caption, options: PictureOpt
     module, name = RENDERERS[format]
     draw: Renderer = getattr(import_module(module), name)
     return draw(scene, painter, caption, options)
+
+
+def notices(
+    scene: Scene, painter: Painter, caption: Caption, options: PictureOptions, format: str
+) -> tuple[Notice, ...]:
+    """What `render` in this format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
+    tell = getattr(import_module(RENDERERS[format][0]), "notices", None)
+    return tell(scene, painter, caption, options) if tell else ()

@@ -51,6 +51,11 @@ def svg(scene: Scene, painter: Painter, caption: Caption, options: PictureOption
     return f"{_open_tag(page)}\n{told}\n</svg>\n".encode()
 
 
+def document(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> Sheet:
+    """The size of the document that `svg` makes."""
+    return sheet(scene, legend(scene, painter) if options.legend else None, caption)
+
+
 def _open_tag(page: Sheet) -> str:
     size = f'width="{page.width}" height="{page.height}" viewBox="0 0 {page.width} {page.height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{STACK}">'
