@@ -15,14 +15,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import NoGraph, RequestError, UnknownFormat
+from graphviz_tb.errors import NoGraph, RequestError
 from graphviz_tb.model.loaded import Entry, Loaded
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
+from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, label
-from graphviz_tb.read.opened import Opened, open_bytes, open_path, open_stdin
+from graphviz_tb.read.keras_model import read_keras
+from graphviz_tb.read.logdir import read_events, read_logdir
+from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin
 from graphviz_tb.read.pb import decode
+from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import sniff
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
@@ -31,7 +36,12 @@ Progress = Callable[[int, int | None], None]  # bytes read so far, and all there
 Reader = messages.Reader
 
 DEFAULT = ReadOptions()
-READERS: dict[str, Reader] = {**messages.READERS}
+READERS: dict[str, Reader] = {
+    **messages.READERS,
+    "events": read_events,
+    "keras_json": read_keras,
+    "archive": read_archive,
+}
 
 
 def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None = None) -> Loaded:
@@ -53,8 +63,16 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         label=label(entry, name),
         run_metadata=Profiles(holding.profiles.get(entry.run, {})),
         signatures=content.signatures,
-        notices=(*holding.notices, *content.notices),
+        notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
     )
+
+
+def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:
+    """A log without an op graph draws the model's layers, and says so."""
+    if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
+        return ()
+    text = "the log holds no op graph, these are the layers of its Keras model"
+    return (Notice("conceptual-graph", text, label(entry, "")),)
 
 
 def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:
@@ -90,23 +108,29 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
     """The name of a source, and what it holds."""
     if isinstance(source, bytes | bytearray | memoryview):
         opened = open_bytes(bytes(source), options)
-    elif isinstance(source, str | os.PathLike):
-        if source == "-":
-            opened = open_stdin(options)
-        else:
-            path = Path(source)
-            opened = open_path(path, options)
-    else:
+    elif not isinstance(source, str | os.PathLike):
         return "this graph", _of_object(source)
+    elif source == "-":
+        opened = open_stdin(options)
+    else:
+        path = Path(source)
+        if path.is_dir():
+            return str(path), _of_folder(path, options, progress)
+        opened = open_path(path, options)
     return opened.name, _of_opened(opened, options)
 
 
+def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) -> Holding:
+    """A SavedModel, or else logs."""
+    model = model_file(folder)
+    if model is not None:
+        return _of_opened(open_path(model, options), options)
+    return read_logdir(folder, options, progress)
+
+
 def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
-    form = sniff(opened.head, opened.name, whole=len(opened.head) < 1 << 16)
-    reader = READERS.get(form)
-    if reader is None:
-        raise UnknownFormat(f"{opened.name}: cannot read this yet ({form})")
-    return reader(opened, options)
+    form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
+    return READERS[form](opened, options)
 
 
 def _of_object(source: Any) -> Holding:

@@ -38,9 +38,7 @@ def _mixed(graphs: Sequence[GraphDef]) -> tuple[Notice, ...]:
 
 
 def _add(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
-    names = {
-        function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function
-    }
+    names = {function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function}
     for node in graph.node:
         made = merged.node.add()
         made.CopyFrom(node)
@@ -97,6 +95,5 @@ def _rename_colocation(node: NodeDef, prefix: str) -> None:
     if "_class" in node.attr:
         places = node.attr["_class"].list.s
         places[:] = [
-            b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each
-            for each in places
+            b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each for each in places
         ]

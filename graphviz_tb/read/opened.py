@@ -46,6 +46,14 @@ class Opened:
         """All bytes, forward, once."""
         return _Chained(self.head, self._rest)
 
+    def tail(self, size: int) -> bytes:
+        """The last bytes of a plain file or of one that was seen whole; none otherwise."""
+        if self.path is None:
+            return self.head[-size:] if len(self.head) < HEAD else b""
+        with self.path.open("rb") as handle:
+            handle.seek(max(0, self.path.stat().st_size - size))
+            return handle.read(size)
+
     def data(self) -> bytes:
         """All bytes at once, if the limit allows."""
         rest = read_up_to(self._rest, self.limit - len(self.head) + 1)

@@ -70,9 +70,7 @@ def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
     if form == "pre_optimization":
         return [each.pre_optimization_graph for each in functions if each.HasField("pre_optimization_graph")]
     if form == "post_optimization":
-        return [
-            each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")
-        ]
+        return [each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")]
     return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 
 from google.protobuf.message import Message
 
@@ -25,6 +26,9 @@ MESSAGES: dict[str, type[Message]] = {
 }
 RECORD = 12  # length and its checksum, before every record of an event file
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
+CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or the log folder"
+TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
+Tail = Callable[[int], bytes]
 _START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:([A-Za-z_]\w*+)[ \t\r\n]*+[:{<]|\[)")
 _TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
@@ -46,7 +50,7 @@ REFUSED = (
 )  # fmt: skip
 
 
-def sniff(head: bytes, name: str, *, whole: bool) -> str:
+def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> str:
     """Before: the first bytes (`whole`: all of them). After: the key of a reader; or UnknownFormat.
 
     >>> sniff(b'node { name: "x" }', "x.bin", whole=True)
@@ -59,9 +63,11 @@ def sniff(head: bytes, name: str, *, whole: bool) -> str:
         return "archive"
     if is_events(head):
         return "events"
-    text = _as_text(head)
+    text = _as_text(head, name)
     if text:
         return text
+    if tail is not None and tail(len(TABLE_END)) == TABLE_END:
+        raise UnknownFormat(f"{name} is a checkpoint index, not a graph", hint=CHECKPOINT)
     return _as_message(head, name, whole=whole)
 
 
@@ -76,7 +82,7 @@ def _refuse_marked(head: bytes, name: str) -> None:
             raise UnknownFormat(f"{name} is {what}, not a graph", hint=hint)
 
 
-def _as_text(head: bytes) -> str | None:
+def _as_text(head: bytes, name: str) -> str | None:
     """JSON or a text proto; None where the bytes are no text."""
     body = head.removeprefix(MARK)
     if body.lstrip()[:1] in (b"{", b"[") and not re.match(rb"\s*\[[\w.]+[/\w.]*\]", body):
@@ -84,8 +90,10 @@ def _as_text(head: bytes) -> str | None:
     if not _START.match(body):
         return None
     names = [found[1] for found in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
-    for name in names:
-        kind = _TEXT_KINDS.get(name or b"")
+    if b"model_checkpoint_path" in names:
+        raise UnknownFormat(f"{name} only says where checkpoints are", hint=CHECKPOINT)
+    for each in names:
+        kind = _TEXT_KINDS.get(each or b"")
         if kind:
             return kind + "_text"
     return "graph_text" if _printable(body) else None

@@ -122,12 +122,7 @@ class _Blocks:
         walk = self.walk
         opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
         body, found, tail = piece.partition(level.closer)
-        if (
-            opened.__class__ is not Open
-            or opened.table.name != "NodeDef"
-            or not found
-            or tail[:1] not in b"\n"
-        ):
+        if opened.__class__ is not Open or opened.table.name != "NodeDef" or not found or tail[:1] not in b"\n":
             self._by_lines(level.opener[1:] + piece, at + 1)
             return
         payload = self._node(body, level, opened)

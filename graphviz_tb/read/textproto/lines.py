@@ -17,11 +17,7 @@ from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, Table,
 MEMO_LENGTH = 240  # longer lines are seldom met twice
 
 _LINE = re.compile(
-    rb"[ \t]*+(?:(\w++):?[ \t]*+([{<])|(\w++):[ \t]*+(?:("
-    + STRING
-    + rb")|(-?"
-    + SCALAR
-    + rb"))|([}>]))?[ \t\r]*+"
+    rb"[ \t]*+(?:(\w++):?[ \t]*+([{<])|(\w++):[ \t]*+(?:(" + STRING + rb")|(-?" + SCALAR + rb"))|([}>]))?[ \t\r]*+"
 )
 _OPENERS = {b"{": b"}", b"<": b">"}
 _SIZES = [varint(size) for size in range(2048)]
@@ -146,9 +142,7 @@ class Walk:
             return Open(field.table, field.tag, _OPENERS[opener]), True
         return self._scalar(field, literal, plain, opened)
 
-    def _scalar(
-        self, field: Field, literal: bytes | None, plain: bytes | None, opened: Open
-    ) -> tuple[bytes, bool]:
+    def _scalar(self, field: Field, literal: bytes | None, plain: bytes | None, opened: Open) -> tuple[bytes, bool]:
         try:
             if literal is not None:
                 return write_value(field, unescape(literal[1:-1]), True), True

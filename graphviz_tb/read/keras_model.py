@@ -1,0 +1,289 @@
+"""A Keras model's JSON to a conceptual graph: one node for each layer, edges as the layers call each other.
+
+TensorBoard's rules, with its slips mended: Keras 2's inbound nodes count, the layers inside a nested model
+are fed by whatever feeds the model, and a name means the layer of its own model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import DataType, GraphDef
+from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.opened import Opened
+
+SEPARATOR = "/"
+SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
+
+
+@dataclass(eq=False)
+class Layer:
+    """One layer; a model if it has layers of its own. `feeds` are the calls of it: lists of references."""
+
+    name: str
+    json: Mapping[str, Any]
+    parent: Layer | None
+    children: dict[str, Layer] = field(default_factory=dict)
+    order: list[Layer] = field(default_factory=list)
+    is_model: bool = False
+    before: Layer | None = None  # the layer listed before it
+
+    @property
+    def path(self) -> str:
+        names = []
+        layer: Layer | None = self
+        while layer is not None:
+            names.append(layer.name)
+            layer = layer.parent
+        return SEPARATOR.join(reversed(names))
+
+
+Reference = tuple[str, int]  # the name of a layer in the same model, and which of its outputs
+
+
+def read_keras(opened: Opened, options: ReadOptions) -> Holding:
+    """Before: a JSON file. After: the conceptual graph in it."""
+    data = opened.data()
+    content = conceptual_graph(data, opened.name)
+    entry = Entry("conceptual", bytes=len(data), format="Keras model")
+    return Holding((Found(entry, lambda: content),), what=opened.name)
+
+
+def conceptual_graph(data: bytes, name: str) -> Content:
+    """Before: the JSON of a model. After: a GraphDef of its layers, in the order they are listed.
+
+    >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
+    >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
+    >>> [(node.name, *node.input) for node in conceptual_graph(text.encode(), "x").graph_def.node]
+    [('m/a',), ('m/b', 'm/a')]
+    """
+    model = tree(_model(_parsed(data, name), name))
+    graph = GraphDef()
+    for layer in walk(model):
+        node = graph.node.add(name=layer.path)
+        node.input.extend(source.path for source in inputs(layer))
+        kind = layer.json.get("class_name")
+        if isinstance(kind, str):
+            node.attr["keras_class"].s = kind.encode()
+        dtype = data_type(_config(layer.json).get("dtype"))
+        if dtype is not None:
+            node.attr["dtype"].type = dtype
+    return Content(graph)
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise MalformedText(f"{name}: no JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+    except UnicodeDecodeError:
+        raise MalformedText(f"{name}: no JSON: not UTF-8", line=1, column=1) from None
+    except RecursionError:
+        raise MalformedText(f"{name}: no JSON: nested too deep", line=1, column=1) from None
+
+
+def _model(parsed: Any, name: str) -> Mapping[str, Any]:
+    """The model in the JSON: itself, a bare configuration, or what an old file wraps."""
+    if isinstance(parsed, dict) and isinstance(parsed.get("model_config"), dict):
+        parsed = parsed["model_config"]
+    if not isinstance(parsed, dict):
+        raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
+    if "class_name" not in parsed and isinstance(parsed.get("layers"), list):
+        parsed = {"class_name": "Model", "config": parsed}
+    if "class_name" not in parsed or "config" not in parsed:
+        raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
+    if _layers(parsed) is None:
+        kind = parsed["class_name"]
+        raise NoGraph(f"{name}: the model is a {kind} whose layers are not in its JSON",
+                      hint="a subclassed model has no conceptual graph; draw its op graph")  # fmt: skip
+    model: dict[str, Any] = parsed
+    return model
+
+
+# the tree of layers
+
+
+def tree(model: Mapping[str, Any]) -> Layer:
+    """Before: a model's JSON. After: its layers under it, and theirs under them."""
+    root = Layer(_name(model), model, None, is_model=True)
+    waiting = [root]
+    while waiting:
+        layer = waiting.pop()
+        before = None
+        for json_layer in _layers(layer.json) or ():
+            if not isinstance(json_layer, dict):
+                continue
+            child = Layer(_name(json_layer), json_layer, layer, before=before)
+            child.is_model = _layers(json_layer) is not None
+            layer.children.setdefault(child.name, child)
+            layer.order.append(child)
+            before = child
+            if child.is_model:
+                waiting.append(child)
+    return root
+
+
+def walk(model: Layer) -> Iterator[Layer]:
+    """The layers that are no models, in the order they are listed."""
+    waiting = [model]
+    while waiting:
+        layer = waiting.pop()
+        if layer.is_model:
+            waiting += reversed(layer.order)
+        else:
+            yield layer
+
+
+def _config(json_layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = json_layer.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+def _layers(json_layer: Mapping[str, Any]) -> list[Any] | None:
+    config = json_layer.get("config")
+    if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1
+        return config
+    layers = config.get("layers") if isinstance(config, dict) else None
+    return layers if isinstance(layers, list) else None
+
+
+def _name(json_layer: Mapping[str, Any]) -> str:
+    for name in (_config(json_layer).get("name"), json_layer.get("name")):
+        if isinstance(name, str):
+            return name
+    return str(json_layer.get("class_name", "layer")).lower()
+
+
+# edges
+
+
+def inputs(layer: Layer) -> list[Layer]:
+    """Before: a layer that is no model. After: the layers whose outputs it takes, in order."""
+    return [source for source in (output(*each) for each in _feeds(layer)) if source is not None]
+
+
+def _feeds(layer: Layer) -> list[tuple[Layer, int]]:
+    """What a layer is called with: layers of its own model, or what feeds the model if it is an input of it."""
+    parent = layer.parent
+    if parent is None:
+        return []
+    calls = _inbound(layer)
+    if calls:
+        return [(parent.children[name], index) for call in calls for name, index in call if name in parent.children]
+    if calls is None and layer.before is not None and not _is_input(layer, parent):
+        return [(layer.before, 0)]
+    return _from_outside(layer, parent)
+
+
+def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
+    """What feeds an input of a nested model: the same place of each call; each layer once."""
+    while True:
+        place = _place(layer, model)
+        if place is None or model.parent is None:
+            return []
+        outer = model.parent
+        calls = _inbound(model)
+        if calls:
+            found = [call[place] for call in calls if place < len(call)]
+            return list(dict.fromkeys((outer.children[name], index) for name, index in found if name in outer.children))
+        if calls is None and model.before is not None and not _is_input(model, outer):
+            return [(model.before, place)]
+        layer, model = model, outer
+
+
+def _place(layer: Layer, model: Layer) -> int | None:
+    """Which input of a model a layer is; None if it is none."""
+    names = [name for name, _ in _triples(_config(model.json).get("input_layers"))]
+    if layer.name in names:
+        return names.index(layer.name)
+    return 0 if not names and model.order[0] is layer else None
+
+
+def _is_input(layer: Layer, model: Layer) -> bool:
+    return _place(layer, model) is not None
+
+
+def output(layer: Layer, index: int) -> Layer | None:
+    """The layer that makes an output of a layer: itself, or one inside if it is a model."""
+    while layer.is_model:
+        outputs = list(_triples(_config(layer.json).get("output_layers")))
+        if not layer.order:
+            return None
+        if outputs:
+            name, inner = outputs[min(index, len(outputs) - 1)]
+            layer, index = layer.children.get(name, layer.order[-1]), inner
+        else:
+            layer, index = layer.order[-1], 0
+    return layer
+
+
+def _inbound(layer: Layer) -> list[list[Reference]] | None:
+    """The calls of a layer, each a list of references; None where the JSON does not say (a sequence)."""
+    nodes = layer.json.get("inbound_nodes")
+    if not isinstance(nodes, list):
+        return None
+    return [list(_references(node)) for node in nodes]
+
+
+def _references(node: Any) -> Iterator[Reference]:
+    """Keras 3: tensors with a history anywhere in the arguments; Keras 2: [name, call, output, arguments]."""
+    if isinstance(node, dict):
+        yield from _histories(node)
+    else:
+        yield from _triples(node)
+
+
+def _histories(value: Any) -> Iterator[Reference]:
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            history = _config(value).get("keras_history")
+            if isinstance(history, list):
+                yield from _triples(history)
+            else:
+                waiting += reversed(list(value.values()))
+        elif isinstance(value, list):
+            waiting += reversed(value)
+
+
+def _triples(value: Any) -> Iterator[Reference]:
+    """Every [name, call, output] in nested lists and dicts; a bare name is its first output."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value, 0
+        elif isinstance(value, dict):
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, list):
+            if len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int):
+                yield value[0], value[2]
+                waiting += [each for each in value[3:] if isinstance(each, dict)]
+            else:
+                waiting += reversed(value)
+
+
+# types
+
+
+def data_type(dtype: Any) -> int | None:
+    """The type that a layer computes in, where its JSON names one type.
+
+    >>> data_type("float32"), data_type({"config": {"name": "int64"}}), data_type("mixed_float16")
+    (1, 9, None)
+    """
+    if isinstance(dtype, dict):
+        dtype = _config(dtype).get("name")
+    if not isinstance(dtype, str):
+        return None
+    try:
+        return DataType.Value(SPECIAL_TYPES.get(dtype, f"DT_{dtype.upper()}"))
+    except ValueError:
+        return None

@@ -1,0 +1,167 @@
+"""A folder of logs: every run below it. A run is a folder that holds event files; their records are one story."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from graphviz_tb.errors import MalformedRecord, NoGraph
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata
+from graphviz_tb.read.holding import RUN_GRAPH, Content, Found, Holding
+from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.opened import GZIP, Opened, open_path
+from graphviz_tb.read.pb import decode
+from graphviz_tb.read.run_metadata import graphs_of
+from graphviz_tb.read.sniff import RECORD, is_events
+from graphviz_tb.read.tfevents import Find, Scan, scan
+
+Progress = Callable[[int, int | None], None]
+Run = str | None
+SNIFFED = 512  # bytes of a file that show whether it is an event file
+
+
+def read_events(opened: Opened, options: ReadOptions) -> Holding:
+    """Before: one event file. After: what it holds; it is no run of its own, so there is none to choose."""
+    scanned = scan(opened.stream(), opened.name, opened.path)
+    return _holding({None: [scanned]}, opened.name)
+
+
+def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
+    """Before: a folder. After: what the event files below it hold, run by run; or NoGraph if there are none."""
+    files = event_files(folder)
+    if options.run is not None and any(run == options.run for run, _ in files):
+        files = [(run, path) for run, path in files if run == options.run]
+    if not files:
+        raise no_events(folder)
+    total = sum(path.stat().st_size for _, path in files)
+    done = 0
+    runs: dict[Run, list[Scan]] = {}
+    for run, path in files:
+        opened = open_path(path, options)
+        runs.setdefault(run, []).append(scan(opened.stream(), str(path), opened.path))
+        done += path.stat().st_size
+        if progress is not None:
+            progress(done, total)
+    return _holding(runs, str(folder))
+
+
+def event_files(folder: Path) -> list[tuple[str, Path]]:
+    """Every event file below a folder with its run, in the order of names; "." is the folder itself."""
+    found = []
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        run = os.path.relpath(parent, folder).replace(os.sep, "/")
+        found += [(run, path) for name in sorted(names) if _is_event_file(path := Path(parent, name))]
+        if len(Path(run).parts) > 64:  # links that lead round in a circle
+            folders.clear()
+    return found
+
+
+def _is_event_file(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as handle:
+            head = handle.read(SNIFFED)
+    except OSError:
+        return False
+    if head.startswith(GZIP):
+        try:
+            head = zlib.decompressobj(31).decompress(head, RECORD)
+        except zlib.error:
+            return False
+    return is_events(head)
+
+
+def no_events(folder: Path) -> NoGraph:
+    """The error that says what the folder holds instead."""
+    names = sorted(path.name for path in folder.iterdir())
+    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    models = [name for name in names if name.endswith((".meta", ".pb", ".pbtxt", ".keras", ".json"))]
+    hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
+    what = f"it holds {shown}" if names else "it is empty"
+    return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
+
+
+def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
+    """Before: the scans of each run. After: one holding; damage is an error only if nothing was found."""
+    found: list[Found] = []
+    notices: list[Notice] = []
+    profiles: dict[Run, dict[str, Callable[[], RunMetadata]]] = {}
+    for run, scans in runs.items():
+        finds = [find for scanned in scans for find in scanned.finds]
+        notices += [notice for scanned in scans for notice in scanned.notices]
+        profiles[run] = dict(_profiles(finds))
+        found += _graphs_of_run(run, finds, bool(profiles[run]), notices)
+    damage = [scanned.damage for scans in runs.values() for scanned in scans if scanned.damage]
+    if not found and damage:
+        raise damage[0]
+    return Holding(tuple(found), profiles, _counted(notices), name)
+
+
+def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
+    """At most twenty notices; a damaged disk makes thousands."""
+    if len(notices) <= 20:
+        return tuple(notices)
+    rest = Notice("damaged-record", "more of the same", count=len(notices) - 20)
+    return (*notices[:20], rest)
+
+
+def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Notice]) -> Iterator[Found]:
+    """The entries of one run: its graph first, then what has a tag, each tag's last step."""
+    graphs = [find for find in finds if find.item == "graph"]
+    metas = [find for find in finds if find.item == "meta_graph"]
+    if graphs or metas:
+        yield _run_graph(run, (graphs or metas)[-1], profile)
+    if len({find.size for find in graphs}) > 1:
+        text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
+        notices.append(Notice("several-graphs", text))
+    last = {(find.item, find.tag): find for find in finds if find.tag is not None}
+    for find in last.values():
+        yield from _tagged(run, find)
+
+
+def _run_graph(run: Run, find: Find, profile: bool) -> Found:
+    entry = Entry("op", run, RUN_GRAPH, bytes=find.size, step=find.step, profile=profile, format="GraphDef")
+    if find.item == "graph":
+        return Found(entry, lambda: Content(decode(find.data(), GraphDef, "the graph of the run")))
+    return Found(entry, lambda: Content(decode(find.data(), MetaGraphDef, "the graph of the run").graph_def))
+
+
+def _tagged(run: Run, find: Find) -> Iterator[Found]:
+    if find.item == "keras":
+        entry = Entry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
+        yield Found(entry, lambda: conceptual_graph(find.data(), f"tag {find.tag}"))
+    elif find.item == "profile":
+        yield Found(_profile_entry(run, find), lambda: Content(GraphDef()))
+    else:
+        load = partial(_metadata, find)
+        yield from graphs_of(
+            load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step, format="RunMetadata"
+        )
+
+
+def _profile_entry(run: Run, find: Find) -> Entry:
+    return Entry("profile", run, find.tag, bytes=find.size, step=find.step, profile=True, format="RunMetadata")
+
+
+def _profiles(finds: list[Find]) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
+    """Run statistics by tag; the earlier steps of a tag as "tag@step"."""
+    kept = [find for find in finds if find.item in ("profile", "traced") and find.tag is not None]
+    last = {find.tag: find for find in kept}
+    for find in kept:
+        tag = find.tag or ""
+        yield (tag if last[tag] is find else f"{tag}@{find.step}"), partial(_metadata, find)
+
+
+def _metadata(find: Find) -> RunMetadata:
+    return decode(find.data(), RunMetadata, f"tag {find.tag}")
+
+
+__all__ = ["MalformedRecord", "event_files", "read_events", "read_logdir"]

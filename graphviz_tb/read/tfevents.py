@@ -1,0 +1,155 @@
+"""Event files: which records hold a graph, a Keras model or a profile; the rest is passed over.
+
+Nothing that was found is kept in memory if it can be read again: memory follows the graph that is chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from google.protobuf.message import DecodeError
+
+from graphviz_tb.errors import MalformedRecord
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.proto import Event, Summary
+from graphviz_tb.read import crc
+from graphviz_tb.read.opened import Stream
+from graphviz_tb.read.records import Record, Torn, records
+
+PLUGINS: dict[str, Item] = {}
+Item = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
+VERSION = b"1"  # what the versioned plugins write beside their data
+VERSIONED = ("graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
+CHECKED_BYTES = 1 << 20  # payloads whose checksum is affordable in plain Python
+PLUGINS = {
+    "graphs": "graph",
+    "graph_keras_model": "keras",
+    "graph_run_metadata": "traced",
+    "graph_run_metadata_graph": "traced_graph",
+    "graph_tagged_run_metadata": "profile",
+}
+_WHAT = re.compile(rb"\x09.{8}(?:\x10[\x80-\xff]*+[\0-\x7f])?(.)", re.DOTALL)  # time, step, then the event
+_SUMMARY, _DULL = b"\x2a", (b"\x1a", b"\x32", b"\x3a")  # version, log message, session log
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Something of interest in an event file; `data` reads its bytes, `size` says how many."""
+
+    item: Item
+    tag: str | None
+    step: int
+    size: int
+    data: Callable[[], bytes]
+
+
+@dataclass(slots=True)
+class Scan:
+    """What one file held, and what was wrong with it."""
+
+    finds: list[Find]
+    notices: list[Notice]
+    damage: MalformedRecord | None = None
+
+
+def scan(stream: Stream, name: str, path: Path | None) -> Scan:
+    """Before: an event file at its start; `path` where it can be read again. After: what it holds."""
+    made = Scan([], [])
+    try:
+        for record in records(stream):
+            if isinstance(record, Torn):
+                text = f"the last record of {name} is not whole: is it still being written?"
+                made.notices.append(Notice("torn-record", text, f"byte {record.offset}"))
+            else:
+                _look(record, name, path, made)
+    except MalformedRecord as damage:
+        made.damage = damage
+        made.notices.append(Notice("damaged-record", f"{name}: {damage.message}; the rest of it is lost"))
+    return made
+
+
+def _look(record: Record, name: str, path: Path | None, made: Scan) -> None:
+    """Add what a record holds, if it is of interest."""
+    if not _of_interest(record.payload):
+        return
+    where = f"byte {record.offset}"
+    affordable = crc.FAST or len(record.payload) <= CHECKED_BYTES
+    if affordable and not record.sound:
+        made.notices.append(Notice("damaged-record", f"{name}: a record is damaged and was skipped", where))
+        return
+    try:
+        event = Event.FromString(record.payload)
+    except DecodeError:
+        made.notices.append(Notice("damaged-record", f"{name}: a record is no event and was skipped", where))
+        return
+    for item, tag, number in _items(event, name, made.notices):
+        data = _bytes_of(event, number)
+        again = partial(_read_again, path, record.offset, len(record.payload), number) if path else None
+        made.finds.append(Find(item, tag, event.step, len(data), again or partial(_kept, data)))
+
+
+def _of_interest(payload: bytes) -> bool:
+    """Most events are numbers and histograms: seen without decoding."""
+    found = _WHAT.match(payload)
+    if found is None:
+        return True
+    if found[1] in _DULL:
+        return False
+    return found[1] != _SUMMARY or b"graph" in payload
+
+
+def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[Item, str | None, int]]:
+    """What an event holds: kind, tag, and the number of the summary value (-1: the event itself)."""
+    what = event.WhichOneof("what")
+    if what == "graph_def":
+        yield "graph", None, -1
+    elif what == "meta_graph_def":
+        yield "meta_graph", None, -1
+    elif what == "tagged_run_metadata":
+        yield "profile", event.tagged_run_metadata.tag, -1
+    elif what == "summary":
+        for number, value in enumerate(event.summary.value):
+            item = _plugin(value, name, notices)
+            if item:
+                yield item, (None if item == "graph" else value.tag), number
+
+
+def _plugin(value: Summary.Value, name: str, notices: list[Notice]) -> Item | None:
+    plugin = value.metadata.plugin_data
+    item = PLUGINS.get(plugin.plugin_name)
+    if item is None or not value.tensor.string_val:
+        return None
+    if plugin.plugin_name in VERSIONED and plugin.content != VERSION:
+        version = plugin.content.decode("utf-8", "replace")
+        text = f"{name}: tag {value.tag} is of version {version!r} of {plugin.plugin_name} and was skipped"
+        notices.append(Notice("unknown-version", text))
+        return None
+    return item
+
+
+def _bytes_of(event: Event, number: int) -> bytes:
+    if number >= 0:
+        return event.summary.value[number].tensor.string_val[0]
+    what = event.WhichOneof("what")
+    if what == "tagged_run_metadata":
+        return event.tagged_run_metadata.run_metadata
+    return event.graph_def if what == "graph_def" else event.meta_graph_def
+
+
+def _read_again(path: Path, offset: int, size: int, number: int) -> bytes:
+    with path.open("rb") as handle:
+        handle.seek(offset)
+        payload = handle.read(size)
+    try:
+        return _bytes_of(Event.FromString(payload), number)
+    except (DecodeError, IndexError):
+        raise MalformedRecord(f"{path} changed while it was read", offset=offset) from None
+
+
+def _kept(data: bytes) -> bytes:
+    return data
