@@ -1,0 +1,57 @@
+"""tbgraph: pictures, folding and structural diffs of TensorFlow graphs.
+
+    from graphviz_tb import load
+
+    model = load("model.pbtxt")
+    model.picture(depth=1).save("graph.svg")
+    model.to_json()
+
+The names below are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
+    from graphviz_tb.options import Options
+    from graphviz_tb.pipeline import Model, Picture, load
+
+_HOME = {
+    "load": "pipeline",
+    "Model": "pipeline",
+    "Picture": "pipeline",
+    "Options": "options",
+    "TbGraphError": "errors",
+    "ReadError": "errors",
+    "GraphError": "errors",
+    "RequestError": "errors",
+    "ToolError": "errors",
+}
+
+__all__ = [
+    "GraphError",
+    "Model",
+    "Options",
+    "Picture",
+    "ReadError",
+    "RequestError",
+    "TbGraphError",
+    "ToolError",
+    "__version__",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"graphviz_tb.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,7 +9,7 @@ from graphviz_tb.expand.bridges import EdgeFiles, crossings, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.metaedges import find_metaedges
-from graphviz_tb.expand.paths import Path, child_path, content_rows, parent_path
+from graphviz_tb.model.paths import Path, child_path, content_rows, parent_path
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph

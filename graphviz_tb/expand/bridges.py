@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.expand.calls import through_call
-from graphviz_tb.expand.paths import Path
+from graphviz_tb.model.paths import Path
 from graphviz_tb.expand.tensors import bundle, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.facts import Facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.expand.paths import Path, owner_row
+from graphviz_tb.model.paths import Path, owner_row
 from graphviz_tb.expand.tensors import bundle, first_seen_groups
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy

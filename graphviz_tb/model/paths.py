@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 
 Path = tuple[int, ...]
@@ -50,3 +52,26 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
     if parent >= 0 and hierarchy.kind[parent] != Kind.FUNCTION:
         return (*path[:-1], parent)
     return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)
+
+
+def address(hierarchy: Hierarchy, path: Path) -> str:
+    """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
+
+    A literal `::` in a name is doubled.
+    """
+    words: list[str] = []
+    for at, row in enumerate(path):
+        name = hierarchy.name[row].replace("::", "::::")
+        if at and len(bodies := hierarchy.calls[path[at - 1]]) > 1:
+            function = function_of(hierarchy, row)
+            attr = next(attr for attr, body in bodies if body == function)
+            name = attr if row == function else f"{attr}/{name}"
+        words.append(name)
+    return "::".join(words)
+
+
+def function_of(hierarchy: Hierarchy, row: int) -> int:
+    """The root row of the main graph or of the function that `row` lies in."""
+    rows = hierarchy.function_rows
+    at = bisect_right(rows, row)
+    return rows[at - 1] if at else 0

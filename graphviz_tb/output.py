@@ -1,0 +1,72 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from graphviz_tb.errors import CannotWrite, UnknownChoice
+
+
+def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of an output: said, or its suffix.
+
+    >>> format_of("a/b.SVG"), format_of("-", "png")
+    ('svg', 'png')
+    """
+    from graphviz_tb.pipeline import formats
+
+    legal = formats()
+    if format is not None:
+        if format not in legal:
+            raise UnknownChoice.among("format", format, legal)
+        return format
+    if str(target) == "-":
+        return "svg"
+    suffix = Path(target).suffix.lower().removeprefix(".")
+    if suffix not in legal:
+        what = f"output {str(target)!r} has no suffix that says its format"
+        raise UnknownChoice(f"{what}; use one of {', '.join('.' + word for word in legal)}", hint="or say --format")
+    return suffix
+
+
+def write(target: str | os.PathLike[str], data: bytes) -> None:
+    """Write `data` to `target` ("-": standard output), through a temporary file beside it.
+
+    Raises `CannotWrite`; then the target is as it was.
+    """
+    if str(target) == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target)
+    if path.is_dir():
+        raise CannotWrite(f"cannot write {str(path)!r}: it is a directory", hint="name a file in it")
+    if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
+        path.write_bytes(data)
+        return
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = Path(file.name)
+            try:
+                file.write(data)
+                file.close()
+                os.chmod(temporary, mode_for(path))
+                os.replace(temporary, path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o") from error
+
+
+def mode_for(path: Path) -> int:
+    """The permissions of the file that is replaced, else what the user's mask leaves."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

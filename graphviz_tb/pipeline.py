@@ -1,0 +1,242 @@
+"""The list of stages, in order: the program's explanation, its profiler and its progress bar.
+
+    file     read ▶ flatten ▶ group ▶ annotate                  once per file
+    group    expand ▶ arrange                                   once per group, when it is opened
+    picture  color ▶ view ▶ place ▶ render                      once per picture
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from time import perf_counter, process_time
+from typing import Any
+
+from graphviz_tb.annotate import annotate
+from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
+from graphviz_tb.color import paint
+from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.expand import Expander
+from graphviz_tb.flatten import flatten
+from graphviz_tb.group import group
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paint import Caption, Painter
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.output import format_of, write
+from graphviz_tb.place import place
+from graphviz_tb.read import read
+from graphviz_tb.render import RENDERERS, render
+from graphviz_tb.render.json import document, encode
+from graphviz_tb.view import Names, build_view, open_groups
+from graphviz_tb.view.faces import Faces
+
+STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render")
+
+
+class Report:
+    """Runs stages and remembers how long each took, in seconds of wall and CPU time.
+
+    `told` is called with the stage's name before it runs.
+    """
+
+    def __init__(self, told: Callable[[str], None] = lambda stage: None) -> None:
+        self.told = told
+        self.seconds: dict[str, tuple[float, float]] = {}
+
+    def __call__(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
+        """Run one stage."""
+        self.told(stage)
+        wall, cpu = perf_counter(), process_time()
+        value = run(*args)
+        before = self.seconds.get(stage, (0.0, 0.0))
+        self.seconds[stage] = (before[0] + perf_counter() - wall, before[1] + process_time() - cpu)
+        return value
+
+
+def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
+    """Read `source` (a path, "-", bytes, or an object that holds a GraphDef) and fold it.
+
+    `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`). Raises `ReadError`
+    where the source is no graph, `RequestError` where a choice does not exist.
+
+    >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
+    >>> model
+    <Model: 2 ops, 1 edge>
+    """
+    options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
+    report = report or Report()
+    loaded = report("read", read, source, options.read)
+    graph = report("flatten", flatten, loaded.graph_def, options.flatten)
+    hierarchy = report("group", group, graph, options.group)
+    facts = report("annotate", annotate, hierarchy)
+    return Model(hierarchy, facts, options, loaded, report)
+
+
+def with_choices(options: Options, choices: dict[str, Any]) -> Options:
+    """Options with some fields changed, whichever group they are in.
+
+    >>> with_choices(Options(), {"series_min": 3}).group.series_min
+    3
+    """
+    unknown = set(choices)
+    for part in fields(options):
+        values = getattr(options, part.name)
+        mine = {field.name: choices[field.name] for field in fields(values) if field.name in choices}
+        if mine:
+            options = replace(options, **{part.name: replace(values, **mine)})
+            unknown -= set(mine)
+    if unknown:
+        legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
+        raise UnknownChoice.among("option", sorted(unknown)[0], legal)
+    return options
+
+
+class Model:
+    """A folded graph: open any group, draw any picture, write it for machines."""
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: Options,
+        loaded: Loaded | None = None,
+        report: Report | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.facts = facts
+        self.options = options
+        self.loaded = loaded
+        self.report = report or Report()
+        self.expander = Expander(hierarchy, facts, options.expand)
+        self._check_names()
+
+    def __repr__(self) -> str:
+        ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
+        return f"<Model: {ops:,} op{'s' * (ops != 1)}, {edges:,} edge{'s' * (edges != 1)}>"
+
+    @cached_property
+    def names(self) -> Names:
+        """Finds rows by name."""
+        return Names(self.hierarchy)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was odd on the way."""
+        return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
+
+    def metagraph(self, path: Path = (0,)) -> Metagraph:
+        """What the group at `path` holds when it is open."""
+        return self.expander.metagraph(path)
+
+    def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
+        """The order in which the group at `path` is drawn when nothing around it is turned."""
+        return arrange(self.metagraph(path), ArrangeOptions(engine))
+
+    def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
+        """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`)."""
+        options = with_choices(replace(self.options, picture=options or self.options.picture), choices).picture
+        return draw(self, options)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole folded graph as plain values (docs/json.md)."""
+        return document(self.hierarchy, lambda row: self.metagraph((row,)))
+
+    def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
+        """Write the default picture, or `.json`, to a file; the format follows from the suffix."""
+        if format_of(target, format) == "json":
+            write(target, encode(self.to_json()))
+        else:
+            self.picture(**choices).save(target, format)
+
+    def _check_names(self) -> None:
+        """`--main` and `--aux` must name something."""
+        for name in (*self.options.expand.main, *self.options.expand.aux):
+            if name not in self.names.index(0):
+                raise UnknownNode.among(name, self.names.index(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A picture of a model: a scene with coordinates and a painter for its colours."""
+
+    model: Model
+    view: View
+    scene: Scene
+    painter: Painter
+    caption: Caption
+    options: PictureOptions
+    notices: tuple[Notice, ...]
+
+    def render(self, format: str = "svg") -> bytes:
+        """The whole file as bytes."""
+        if format == "json":
+            return encode(self.model.to_json())
+        run = self.model.report
+        found: bytes = run("render", render, self.scene, self.painter, self.caption, self.options, format)
+        return found
+
+    def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write it; the format follows from the suffix."""
+        write(target, self.render(format_of(target, format)))
+
+    def _repr_svg_(self) -> str:
+        return self.render("svg").decode()
+
+
+def draw(model: Model, options: PictureOptions) -> Picture:
+    """Once per picture: which groups are open, their order, colours, coordinates."""
+    report, hierarchy = model.report, model.hierarchy
+    painter = report("color", paint, hierarchy, options.color_by, options.theme)
+    opened, notices = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
+    order = ArrangeOptions(options.engine)
+    view = report(
+        "arrange",
+        build_view,
+        hierarchy,
+        model.metagraph,
+        opened,
+        Faces(hierarchy, painter.second),
+        lambda level, turned: arrange(level, order, turned),
+        turned_inside,
+    )
+    scene = report("place", place, view, options)
+    return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
+
+
+def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:
+    """What the title row says."""
+    shown = sum(not box.open for box in scene.boxes)
+    title = options.title if options.title is not None else model_name(model)
+    return Caption(title, model.hierarchy.ops(0), shown, selected(model, options))
+
+
+def model_name(model: Model) -> str:
+    """The name of what was opened."""
+    return model.loaded.label if model.loaded else ""
+
+
+def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
+    """Addresses picked out with `select`."""
+    from graphviz_tb.model.paths import address
+
+    return tuple(
+        address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern)
+    )
+
+
+def formats() -> tuple[str, ...]:
+    """All words that `--format` takes."""
+    return (*RENDERERS, "json")
+
+
+__all__ = ["Model", "Picture", "Report", "RequestError", "child_path", "draw", "formats", "load"]

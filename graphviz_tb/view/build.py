@@ -1,0 +1,65 @@
+"""The tree of open groups, with the order of drawing of each level and the face of each child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.opening import Open, OpenSet
+
+Turned = frozenset[tuple[int, bool]]
+Arrange = Callable[[Metagraph, Turned], Skeleton]
+TurnedInside = Callable[[Metagraph, Skeleton, int], Turned]
+
+
+def build_view(
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, faces: Faces, arrange: Arrange, inside: TurnedInside
+) -> View:
+    """Put the view of a picture together.
+
+    Before: `opened` lists groups, each after the group around it. After: one `View`, its open children inside it.
+    Skeletons are made from the outside in (an edge turned at one level arrives turned at the next), views from the
+    inside out.
+    """
+    skeletons: dict[Path, Skeleton] = {}
+    turned: dict[Path, Turned] = {}
+    for path in opened:
+        level = metagraph(path)
+        skeleton = skeletons[path] = arrange(level, turned.get(path, frozenset()))
+        for position, row in enumerate(level.children):
+            child = child_path(hierarchy, path, row)
+            if child in opened:
+                turned[child] = inside(level, skeleton, position)
+    views: dict[Path, View] = {}
+    for path in reversed(list(opened)):
+        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, faces)
+    return views[(0,)]
+
+
+def one_view(
+    hierarchy: Hierarchy,
+    level: Metagraph,
+    path: Path,
+    skeleton: Skeleton,
+    views: dict[Path, View],
+    faces: Faces,
+) -> View:
+    """One open group; the views of its open children are taken from `views`."""
+    paths = [child_path(hierarchy, path, row) for row in level.children]
+    listed = faces.functions(level) if path == (0,) else ()
+    rows = {note.other for note in level.annotations} | {bridge.other for bridge in level.bridges}
+    return View(
+        address=address(hierarchy, path),
+        row=path[-1],
+        metagraph=level,
+        skeleton=skeleton,
+        faces=tuple(faces.face(child) for child in paths),
+        opened={at: views[child] for at, child in enumerate(paths) if child in views},
+        names={row: hierarchy.name[row] for row in sorted(rows)},
+        functions=listed,
+    )

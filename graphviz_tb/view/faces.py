@@ -1,0 +1,72 @@
+"""What each closed box shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.scene import BoxKind
+from graphviz_tb.model.through import OpsThroughCalls, called_functions
+from graphviz_tb.model.view import Face
+
+KINDS: dict[Kind, BoxKind] = {
+    Kind.SCOPE: "scope",
+    Kind.OP: "op",
+    Kind.SERIES: "series",
+    Kind.FOLD: "fold",
+    Kind.FUNCTION: "function",
+}
+THIN_SPACE = "\u2009"
+
+
+class Faces:
+    """Makes faces; `second(row)` is what the colouring says on the second line, None to leave the usual one."""
+
+    def __init__(self, hierarchy: Hierarchy, second: Callable[[int], str | None]) -> None:
+        self.hierarchy = hierarchy
+        self.second = second
+        self.ops = OpsThroughCalls(hierarchy)
+
+    def face(self, path: Path) -> Face:
+        """The face of the child at `path`."""
+        hierarchy, row = self.hierarchy, path[-1]
+        kind = self.kind(row)
+        stack = kind in ("series", "fold")
+        members = hierarchy.children(row) if stack else ()
+        said = self.second(row)
+        return Face(
+            row=row,
+            address=address(hierarchy, path),
+            kind=kind,
+            label=self.label(row),
+            full=hierarchy.name[row],
+            second=self.count(row) if said is None else said,
+            badge=f"×{len(members)}" if stack else "",
+            openable=hierarchy.opens(row),
+            connected=bool(hierarchy.connected[row]),
+            member=self.kind(int(members[0])) if len(members) else "scope",
+        )
+
+    def kind(self, row: int) -> BoxKind:
+        """What the box of a row is drawn as."""
+        return "call" if row in self.hierarchy.calls else KINDS[Kind(self.hierarchy.kind[row])]
+
+    def label(self, row: int) -> str:
+        """The last segment of the name; a body of a call is called by the function's name."""
+        return self.hierarchy.leaf(row)
+
+    def count(self, row: int) -> str:
+        """How many ops a group holds, through calls; nothing for an op."""
+        if not self.hierarchy.opens(row):
+            return ""
+        ops = self.ops(row)
+        if ops is None:
+            return "∞ ops"
+        return f"{ops:,} op{'' if ops == 1 else 's'}".replace(",", THIN_SPACE)
+
+    def functions(self, level: Metagraph) -> tuple[Face, ...]:
+        """Functions of the library that no call opens."""
+        called = called_functions(self.hierarchy)
+        return tuple(self.face((row,)) for row in level.functions if row not in called)

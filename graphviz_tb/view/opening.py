@@ -1,0 +1,136 @@
+"""Which groups of a picture are open."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import Path, child_path, parent_path
+from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.view.select import Names
+
+Open = Callable[[Path], Metagraph]
+OpenSet = dict[Path, None]
+
+ROOT: Path = (0,)
+FEWEST, MOST = 8, 40  # boxes of a first picture
+
+
+def open_groups(
+    hierarchy: Hierarchy, metagraph: Open, options: PictureOptions, names: Names
+) -> tuple[OpenSet, tuple[Notice, ...]]:
+    """The open groups, each after the group around it; the root first.
+
+    Before: what was asked for. After: named groups and all around them; with `open_all` everything up to `max_open`
+    boxes; with a depth every group down to it; otherwise as many as make a first picture.
+    """
+    opened: OpenSet = {ROOT: None}
+    notices: tuple[Notice, ...] = ()
+    if options.open_all:
+        notices = open_all(hierarchy, metagraph, opened, options.max_open)
+    elif options.depth != "auto":
+        notices = open_to_depth(hierarchy, metagraph, opened, options.depth, options.max_open)
+    elif not options.open:
+        open_first_picture(hierarchy, metagraph, opened)
+    for pattern in options.open:
+        for path in names.find(pattern):
+            reveal(hierarchy, path, opened)
+    return opened, notices
+
+
+def reveal(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> None:
+    """Open everything around `path`, and the group itself (an op is only made visible)."""
+    chain: list[Path] = []
+    at: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
+    while at is not None:
+        chain.append(at)
+        at = parent_path(hierarchy, at)
+    for group in reversed(chain):
+        opened.setdefault(group, None)
+
+
+def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
+    """Whether a child opens without showing a function inside itself. `around` is the row of the group it is in."""
+    row = path[-1]
+    if row not in hierarchy.calls:
+        return hierarchy.kind[row] != Kind.OP
+    bodies = {body for _, body in hierarchy.calls[row]}
+    on_path = {body for call in path[:-1] for _, body in hierarchy.calls[call]}
+    return not bodies & on_path
+
+
+def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path, core_only: bool = False) -> Iterator[Path]:
+    """The children of an open group that can be opened."""
+    away = metagraph.mask.extracted if core_only else frozenset()
+    for position, row in enumerate(metagraph.children):
+        child = child_path(hierarchy, path, row)
+        if position not in away and openable(hierarchy, child, path[-1]):
+            yield child
+
+
+def open_all(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
+    """Open everything, nearest levels first, until the next group would pass `limit` boxes."""
+    return spread(hierarchy, metagraph, opened, limit, None)
+
+
+def open_to_depth(
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth: int, limit: int
+) -> tuple[Notice, ...]:
+    """Open every group of the first `depth` levels."""
+    return spread(hierarchy, metagraph, opened, limit, depth)
+
+
+def spread(
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None
+) -> tuple[Notice, ...]:
+    """Breadth first from the root."""
+    boxes = len(metagraph(ROOT).children)
+    queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
+    while queue:
+        path, level = queue.popleft()
+        if depth is not None and level >= depth:
+            break
+        for child in groups_below(hierarchy, metagraph(path), path):
+            inside = len(metagraph(child).children)
+            if boxes + inside > limit:
+                text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
+                return (Notice("max-open", text, hierarchy.name[child[-1]]),)
+            boxes += inside
+            opened[child] = None
+            queue.append((child, level + 1))
+    return ()
+
+
+def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -> None:
+    """Open the biggest groups until at least eight boxes show, and at most forty.
+
+    Marks, stubs and the auxiliary area do not count, nor does the frame of an open group.
+    """
+    ops = OpsThroughCalls(hierarchy)
+    closed = len(metagraph(ROOT).core())
+    queue: list[tuple[float, int, Path]] = []
+    serial = 0
+
+    def offer(path: Path) -> None:
+        nonlocal serial
+        for child in groups_below(hierarchy, metagraph(path), path, core_only=True):
+            count = ops(child[-1])
+            heapq.heappush(queue, (-(float("inf") if count is None else count), serial, child))
+            serial += 1
+
+    offer(ROOT)
+    frames = 0
+    while queue and closed < FEWEST:
+        _, _, path = heapq.heappop(queue)
+        inside = len(metagraph(path).core())
+        if closed - 1 + inside + frames + 1 > MOST and closed + frames > 1:
+            continue
+        closed += inside - 1
+        frames += 1
+        opened[path] = None
+        offer(path)

@@ -1,0 +1,104 @@
+"""Which rows a name or pattern speaks of."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import Path
+
+# `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
+WILD = re.compile(r"\*\*|\*|\?")
+SPLIT = re.compile(r"(?<!:)::(?!:)|(?<=::::)::(?!:)")
+
+
+def split_address(text: str) -> list[str]:
+    """The names along the calls of an address; a doubled `::` is a literal one.
+
+    >>> split_address("call::body/x"), split_address("a::::b")
+    (['call', 'body/x'], ['a::b'])
+    """
+    return [part.replace("::::", "::") for part in SPLIT.split(text)]
+
+
+def to_regex(pattern: str) -> re.Pattern[str]:
+    """A pattern for names.
+
+    >>> bool(to_regex("layer_*/att").fullmatch("layer_1/att")), bool(to_regex("conv[1-5]").fullmatch("conv[1-5]"))
+    (True, True)
+    """
+    parts, last = [], 0
+    for found in WILD.finditer(pattern):
+        parts.append(re.escape(pattern[last : found.start()]))
+        parts.append({"**": ".*", "*": "[^/]*", "?": "[^/]"}[found[0]])
+        last = found.end()
+    return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
+
+
+def is_wild(pattern: str) -> bool:
+    """Whether a pattern can match more than one name."""
+    return bool(WILD.search(pattern))
+
+
+class Names:
+    """Finds rows by name, in the main graph and inside calls."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.index = lru_cache(maxsize=None)(self._index)
+
+    def _index(self, root: int) -> dict[str, int]:
+        """The first row of each name below `root` (a group before an op of the same name: its rows come first)."""
+        names = self.hierarchy.name
+        index: dict[str, int] = {}
+        for row in range(int(self.hierarchy.end[root]) - 1, root, -1):
+            index[names[row]] = row
+        if root == 0:
+            index[""] = 0
+        return index
+
+    def find(self, pattern: str) -> list[Path]:
+        """The paths that `pattern` means: a literal name first, then wild cards.
+
+        Raises `UnknownNode` with the nearest names where there is none.
+        """
+        literal = self.index(0).get(pattern)
+        if literal is not None:
+            return [(literal,)]
+        paths: list[Path] = [()]
+        for part in split_address(pattern):
+            paths = [found for path in paths for found in self._step(path, part)]
+        if not paths:
+            raise UnknownNode.among(pattern, self.index(0), "node or group")
+        return paths
+
+    def _step(self, path: Path, part: str) -> list[Path]:
+        """The rows named `part` in the main graph, or in the functions of the call at the end of `path`."""
+        if not path:
+            return [(row,) for row in self._match(0, part)]
+        bodies = self.hierarchy.calls.get(path[-1], ())
+        found: list[Path] = []
+        for attr, body in bodies:
+            if len(bodies) == 1:
+                found += [(*path, row) for row in self._match(body, part)]
+            elif part == attr:
+                found.append((*path, body))
+            elif part.startswith(attr + "/"):
+                found += [(*path, row) for row in self._match(body, part[len(attr) + 1 :])]
+        return found
+
+    def _match(self, root: int, part: str) -> list[int]:
+        index = self.index(root)
+        if part in index:
+            return [index[part]]
+        if not is_wild(part):
+            return []
+        regex = to_regex(part)
+        hierarchy = self.hierarchy
+        return [
+            row
+            for row in range(root + 1, int(hierarchy.end[root]))
+            if hierarchy.opens(row) and regex.fullmatch(hierarchy.name[row])
+        ]
