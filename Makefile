@@ -1,0 +1,50 @@
+# What is done often. `make` alone lists it.
+
+PYTHON := .venv/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help install test lint format type bench goldens docs fixtures check-fixtures ci clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.venv/bin/python:
+	python3 -m venv .venv
+	.venv/bin/pip install -q -e '.[test]'
+
+install: .venv/bin/python ## make .venv with the package (editable) and what its tests need
+	.venv/bin/pip install -q -e '.[test]'
+
+test: .venv/bin/python ## run all tests; what is not installed is skipped, loudly
+	$(PYTHON) -m pytest -q
+
+lint: .venv/bin/python ## look for mistakes and for code that is not formatted
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+format: .venv/bin/python ## format the code and mend what can be mended safely
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+type: .venv/bin/python ## check the types, strictly
+	$(PYTHON) -m mypy
+
+bench: .venv/bin/python ## measure, and print the tables
+	$(PYTHON) -m tests.bench
+
+goldens: .venv/bin/python ## write the expected pictures again; look at what changed before committing
+	$(PYTHON) -m pytest -q tests/golden --update-goldens
+
+docs: .venv/bin/python ## write the generated parts of the documentation again
+	$(PYTHON) docs/make.py
+
+fixtures: ## make the fixtures again; wants TensorFlow, see fixtures/README.md
+	python3 fixtures/make.py
+
+check-fixtures: ## compare the fixtures with what their recipes make; wants TensorFlow
+	python3 fixtures/make.py --check
+
+ci: ## what the continuous integration runs: every part installed, nothing skipped
+	.ci/run
+
+clean: ## remove what was built or cached
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis node_modules .coverage .coverage.*
