@@ -24,9 +24,7 @@ ENGINES: dict[str, Engine] = {"layered": layered}
 __all__ = ["ENGINES", "ArrangeOptions", "arrange", "turned_inside"]
 
 
-def arrange(
-    metagraph: Metagraph, options: ArrangeOptions | None = None, turned: Turned = frozenset()
-) -> Skeleton:
+def arrange(metagraph: Metagraph, options: ArrangeOptions | None = None, turned: Turned = frozenset()) -> Skeleton:
     """The order in which one open group is drawn.
 
     Before: `turned` are the bridges, as (other row, inbound), whose line in the parent level runs against the flow.
@@ -65,10 +63,7 @@ def draw(
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
     backward = against(base, drawn, slots)
-    arcs = [
-        (line.target, line.source) if i in backward else (line.source, line.target)
-        for i, line in enumerate(drawn)
-    ]
+    arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     found = pieces([*metagraph.core(), *first, *last], arcs, first, last)
     layers = engine([piece.part for piece in found], options)
     return assemble(metagraph, slots, drawn, backward, found, layers)

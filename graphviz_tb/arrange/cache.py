@@ -20,8 +20,7 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tup
     number = {row: place for place, row in enumerate(rows)}
     edges = tuple((e.source, e.target, e.tensors, e.control, e.reference) for e in metagraph.edges)
     bridges = tuple(
-        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable)
-        for b in metagraph.bridges
+        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable) for b in metagraph.bridges
     )
     against = frozenset((number[row], inbound) for row, inbound in turned if row in number)
     masks = metagraph.mask, metagraph.automatic
@@ -37,8 +36,7 @@ def recall(key: Key, rows: tuple[int, ...]) -> Skeleton | None:
         return skeleton
     name = dict(zip(old, rows, strict=True))
     ports = tuple(
-        replace(slot, others=tuple((name[row], inbound) for row, inbound in slot.others))
-        for slot in skeleton.ports
+        replace(slot, others=tuple((name[row], inbound) for row, inbound in slot.others)) for slot in skeleton.ports
     )
     return replace(skeleton, ports=ports)
 

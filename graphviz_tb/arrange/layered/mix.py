@@ -1,0 +1,96 @@
+"""The best of several orders, rank by rank.
+
+Far parts of a drawing hardly touch each other, so one order is good here and another there. Each rank takes the order
+it has in one of the candidates, or its mirror image, so that the sum of all crossings is least: a shortest path through
+the ranks (Viterbi 1967).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+
+from graphviz_tb.arrange.layered.state import State
+
+Row = list[int]
+
+
+def mix(state: State, orders: list[list[Row]]) -> list[Row]:
+    """Take for each rank the candidate's order that makes the whole best.
+
+    Before: `orders` hold the same items on the same ranks. After: at most as many crossings as the best of them.
+    """
+    choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
+    cost = [0] * (2 * len(choices[0]))
+    back: list[list[int]] = []
+    for upper, lower in zip(choices, choices[1:], strict=False):
+        cost, best = step(state, upper, lower, cost)
+        back.append(best)
+    at = cost.index(min(cost))
+    mixed: list[Row] = []
+    for r in range(len(choices) - 1, -1, -1):
+        row = choices[r][at // 2]
+        mixed.append(row[::-1] if at % 2 else row[:])
+        if r:
+            at = back[r - 1][at]
+    return mixed[::-1]
+
+
+def distinct(rows: list[Row]) -> list[Row]:
+    """Rows that differ, mirror images counted as equal."""
+    found: list[Row] = []
+    seen: set[tuple[int, ...]] = set()
+    for row in rows:
+        key = tuple(row)
+        if key not in seen and key[::-1] not in seen:
+            seen.add(key)
+            found.append(row)
+    return found
+
+
+def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
+    """From the least cost to each choice of one rank (plain, mirrored) to those of the next."""
+    pairs = crossable(state, upper[0], lower[0])
+    found: list[int] = []
+    back: list[int] = []
+    place = state.place
+    for row in lower:
+        for at, item in enumerate(row):
+            place[item] = at
+        plain = [crossings(other, place, state.below) for other in upper]
+        for flip in (0, 1):
+            sums = []
+            for at, count in enumerate(plain):
+                mirror = pairs - count
+                sums.append(cost[2 * at] + (mirror if flip else count))
+                sums.append(cost[2 * at + 1] + (count if flip else mirror))
+            least = min(sums)
+            found.append(least)
+            back.append(sums.index(least))
+    return found, back
+
+
+def crossable(state: State, upper: Row, lower: Row) -> int:
+    """Pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
+    down = [len(state.below[item]) for item in upper]
+    count = sum(down)
+    shared = sum(n * (n - 1) for n in down) + sum(len(state.above[i]) * (len(state.above[i]) - 1) for i in lower)
+    return (count * (count - 1) - shared) // 2
+
+
+def crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
+    """Crossings below one rank (by insertion into a sorted list, as in Barth, Jünger & Mutzel 2004)."""
+    total = 0
+    seen: list[int] = []
+    for item in row:
+        near = below[item]
+        if len(near) == 1:
+            end = place[near[0]]
+            total += len(seen) - bisect_right(seen, end)
+            insort(seen, end)
+        elif near:
+            ends = sorted([place[other] for other in near])
+            for end in ends:
+                total += len(seen) - bisect_right(seen, end)
+            for end in ends:
+                insort(seen, end)
+    return total

@@ -1,0 +1,37 @@
+"""An order under way: the ranks, the place of each item, and its links."""
+
+from __future__ import annotations
+
+from graphviz_tb.arrange.part import Layers, Part
+
+
+class State:
+    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links."""
+
+    def __init__(self, part: Part, layers: Layers) -> None:
+        count = part.count + sum(len(chain) - 2 for chain in layers.chains)
+        self.above: list[list[int]] = [[] for _ in range(count)]
+        self.below: list[list[int]] = [[] for _ in range(count)]
+        for chain in layers.chains:
+            last = chain[0]
+            for item in chain[1:]:
+                self.below[last].append(item)
+                self.above[item].append(last)
+                last = item
+        self.rank = [0] * count
+        for r, row in enumerate(layers.ranks):
+            for item in row:
+                self.rank[item] = r
+        self.place = [0] * count
+        self.put(layers.ranks)
+
+    def put(self, ranks: list[list[int]]) -> None:
+        """Take up an order."""
+        self.ranks = [row[:] for row in ranks]
+        for row in self.ranks:
+            for at, item in enumerate(row):
+                self.place[item] = at
+
+    def copy(self) -> list[list[int]]:
+        """The order of now."""
+        return [row[:] for row in self.ranks]

@@ -1,0 +1,60 @@
+"""Orders to start from: each rank sorted by the medians of its neighbours, down and up again."""
+
+from __future__ import annotations
+
+from graphviz_tb.arrange.layered.state import State
+
+
+def sweep(state: State, down: bool) -> None:
+    """Sort each rank by the medians of its places in the rank before it (Eades & Wormald 1994).
+
+    Before: any order. After: equal medians keep their order; items without a neighbour on that side keep their place.
+    """
+    ranks = state.ranks
+    if down:
+        for row in ranks[1:]:
+            medians(row, state.above, state.place)
+    else:
+        for row in ranks[-2::-1]:
+            medians(row, state.below, state.place)
+
+
+def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
+    """Sort one rank; the middle of lower and upper median counts."""
+    keyed = []
+    for at, item in enumerate(row):
+        near = links[item]
+        count = len(near)
+        if count == 1:
+            key = 2 * place[near[0]]
+        elif count == 2:
+            key = place[near[0]] + place[near[1]]
+        elif count:
+            places = sorted([place[other] for other in near])
+            key = places[(count - 1) // 2] + places[count // 2]
+        else:
+            continue
+        keyed.append((key, at, item))
+    slots = [at for _, at, _ in keyed] if len(keyed) < len(row) else range(len(row))
+    keyed.sort()
+    for at, (_, _, item) in zip(slots, keyed, strict=True):
+        row[at] = item
+        place[item] = at
+
+
+def depth_first(state: State, down: bool) -> list[list[int]]:
+    """Each rank in the order in which a walk from the outer ranks meets its items, near ones first."""
+    ahead, behind = (state.below, state.above) if down else (state.above, state.below)
+    order: list[list[int]] = [[] for _ in state.ranks]
+    seen = [False] * len(state.rank)
+    for row in state.ranks if down else state.ranks[::-1]:
+        for root in row:
+            stack = [root]
+            while stack:
+                item = stack.pop()
+                if not seen[item]:
+                    seen[item] = True
+                    order[state.rank[item]].append(item)
+                    stack += behind[item][::-1]
+                    stack += ahead[item][::-1]
+    return order
