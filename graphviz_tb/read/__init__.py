@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import NoGraph, RequestError
+from graphviz_tb.errors import NoGraph, ReadError, RequestError
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -57,6 +57,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
+    if options.strict:
+        _refuse_odd((*holding.notices, *content.notices))
     return Loaded(
         graph_def=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
@@ -65,6 +67,11 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         signatures=content.signatures,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
     )
+
+
+def _refuse_odd(notices: tuple[Notice, ...]) -> None:
+    for notice in notices:
+        raise ReadError(f"{notice.message} ({notice.where})", hint="leave out --strict to go on all the same")
 
 
 def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:

@@ -122,7 +122,7 @@ def describe(entry: Entry) -> str:
     """The options that choose an entry, as they are typed.
 
     >>> describe(Entry("op", run="train", tag="keras"))
-    "--run train --tag keras"
+    '--run train --tag keras'
     """
     words = [("run", entry.run), ("tag", entry.tag), ("tag-set", entry.tag_set)]
     typed = " ".join(f"--{name} {value if value.strip() == value != '' else repr(value)}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from graphviz_tb.errors import MalformedRecord, NoGraph
+from graphviz_tb.errors import NoGraph
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -99,10 +99,13 @@ def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
         notices += [notice for scanned in scans for notice in scanned.notices]
         profiles[run] = dict(_profiles(finds))
         found += _graphs_of_run(run, finds, bool(profiles[run]), notices)
-    damage = [scanned.damage for scans in runs.values() for scanned in scans if scanned.damage]
+    scanned = [each for scans in runs.values() for each in scans]
+    damage = [each.damage for each in scanned if each.damage]
     if not found and damage:
         raise damage[0]
-    return Holding(tuple(found), profiles, _counted(notices), name)
+    events = sum(each.events for each in scanned)
+    what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
+    return Holding(tuple(found), profiles, _counted(notices), what)
 
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
@@ -162,6 +165,3 @@ def _profiles(finds: list[Find]) -> Iterator[tuple[str, Callable[[], RunMetadata
 
 def _metadata(find: Find) -> RunMetadata:
     return decode(find.data(), RunMetadata, f"tag {find.tag}")
-
-
-__all__ = ["MalformedRecord", "event_files", "read_events", "read_logdir"]

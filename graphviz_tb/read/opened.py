@@ -115,6 +115,12 @@ class _Chained:
         return self._head.read(size) or self._rest.read(size)
 
 
+def _reason(error: zlib.error) -> str:
+    """zlib's own words: "Error -3 while decompressing data: invalid …" to ": invalid …"."""
+    _, colon, words = str(error).rpartition(": ")
+    return f"{colon}{words}" if colon else ""
+
+
 class Gunzip:
     """Decompresses forward, bounded: a bomb is refused before it fills memory."""
 
@@ -149,7 +155,7 @@ class Gunzip:
             block = self._engine.decompress(self._waiting, size)
         except zlib.error as error:
             offset = self._taken - len(self._waiting)
-            raise MalformedRecord(f"{self._name}: broken gzip data: {error}", offset=offset) from None
+            raise MalformedRecord(f"{self._name}: broken gzip data{_reason(error)}", offset=offset) from None
         self._waiting = self._engine.unused_data or self._engine.unconsumed_tail
         return block
 

@@ -21,30 +21,30 @@ def decode(data: bytes, kind: type[M], name: str) -> M:
     >>> from graphviz_tb.proto import GraphDef
     >>> decode(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")
     Traceback (most recent call last):
-    graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef, it is cut short or damaged (at byte 0)
+    graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef: it is cut short or damaged (at byte 0)
     """
     if len(data) > MESSAGE_LIMIT:
         raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
     try:
         return kind.FromString(data)
     except DecodeError:
-        what = f"{name}: not a whole {kind.DESCRIPTOR.name}, it is cut short or damaged"
-        raise MalformedProto(what, offset=where_broken(data, kind.DESCRIPTOR)) from None
+        offset, why = where_broken(data, kind.DESCRIPTOR)
+        raise MalformedProto(f"{name}: not a whole {kind.DESCRIPTOR.name}: {why}", offset=offset) from None
 
 
-def where_broken(data: bytes, descriptor: Any) -> int | None:
-    """The byte at which the innermost field starts that cannot be read, looked for level by level."""
+def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
+    """The byte at which the innermost field starts that cannot be read, looked for level by level; and why."""
     first, last, kind = 0, len(data), descriptor
     while True:
         try:
             inner = _broken_field(data, first, last, kind)
         except CutError as cut:
-            return cut.offset
+            return cut.offset, "it is cut short or damaged"
         if inner is None:
-            return first if first else None
+            return first or None, "it is damaged, or nested too deep"
         start, first, last, kind = inner
         if kind is None:
-            return start
+            return start, "a string is not UTF-8"
 
 
 def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, int, int, Any] | None:

@@ -19,7 +19,7 @@ RECORD_LIMIT = 2**31 - 1  # an event is one message, and a message ends there
 
 
 class Record(NamedTuple):
-    """A payload, the byte where it starts, and the checksum that was written for it."""
+    """A payload, the byte where its record starts, and the checksum that was written for it."""
 
     payload: bytes
     offset: int
@@ -55,5 +55,5 @@ def records(stream: Stream) -> Iterator[Record | Torn]:
         if len(body) < size + FOOTER:
             yield Torn(offset)
             return
-        yield Record(body[:size], offset + HEADER, int.from_bytes(body[size:], "little"))
+        yield Record(body[:size], offset, int.from_bytes(body[size:], "little"))
         offset += HEADER + size + FOOTER

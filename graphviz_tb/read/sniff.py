@@ -29,6 +29,7 @@ FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files an
 CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or the log folder"
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
 Tail = Callable[[int], bytes]
+_JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 _START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:([A-Za-z_]\w*+)[ \t\r\n]*+[:{<]|\[)")
 _TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
@@ -85,7 +86,7 @@ def _refuse_marked(head: bytes, name: str) -> None:
 def _as_text(head: bytes, name: str) -> str | None:
     """JSON or a text proto; None where the bytes are no text."""
     body = head.removeprefix(MARK)
-    if body.lstrip()[:1] in (b"{", b"[") and not re.match(rb"\s*\[[\w.]+[/\w.]*\]", body):
+    if _JSON.match(body) and _printable(body):
         return "keras_json"
     if not _START.match(body):
         return None

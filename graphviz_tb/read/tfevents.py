@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -19,14 +19,13 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import Event, Summary
 from graphviz_tb.read import crc
 from graphviz_tb.read.opened import Stream
-from graphviz_tb.read.records import Record, Torn, records
+from graphviz_tb.read.records import HEADER, Record, Torn, records
 
-PLUGINS: dict[str, Item] = {}
 Item = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
 VERSION = b"1"  # what the versioned plugins write beside their data
 VERSIONED = ("graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
-CHECKED_BYTES = 1 << 20  # payloads whose checksum is affordable in plain Python
-PLUGINS = {
+CHECKED_BYTES = 1 << 20  # payloads whose checksum plain Python can afford
+PLUGINS: dict[str, Item] = {
     "graphs": "graph",
     "graph_keras_model": "keras",
     "graph_run_metadata": "traced",
@@ -50,47 +49,65 @@ class Find:
 
 @dataclass(slots=True)
 class Scan:
-    """What one file held, and what was wrong with it."""
+    """What one file held, and what was wrong with it: `damage` is the first of that."""
 
-    finds: list[Find]
-    notices: list[Notice]
+    name: str
+    finds: list[Find] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     damage: MalformedRecord | None = None
+    events: int = 0
+
+    def damaged(self, what: str, offset: int) -> None:
+        """Note damage that reading survives."""
+        self.notices.append(Notice("damaged-record", f"{self.name}: {what}", f"byte {offset}"))
+        self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
+
+    def torn(self, offset: int) -> None:
+        what = "the last record is not whole: is the file still being written?"
+        self.notices.append(Notice("torn-record", f"{self.name}: {what}", f"byte {offset}"))
+        self.damage = self.damage or MalformedRecord(f"{self.name}: {what}", offset=offset)
 
 
 def scan(stream: Stream, name: str, path: Path | None) -> Scan:
     """Before: an event file at its start; `path` where it can be read again. After: what it holds."""
-    made = Scan([], [])
+    made = Scan(name)
+    last: Record | None = None
     try:
         for record in records(stream):
             if isinstance(record, Torn):
-                text = f"the last record of {name} is not whole: is it still being written?"
-                made.notices.append(Notice("torn-record", text, f"byte {record.offset}"))
-            else:
-                _look(record, name, path, made)
+                made.torn(record.offset)
+                break
+            made.events += 1
+            last = record
+            _look(record, path, made)
     except MalformedRecord as damage:
-        made.damage = damage
-        made.notices.append(Notice("damaged-record", f"{name}: {damage.message}; the rest of it is lost"))
+        what = damage.message.removesuffix(f" (at byte {damage.offset})")
+        made.damaged(f"{what}; what follows is lost", damage.offset)
+    if last is not None and not _of_interest(last.payload) and _affordable(last) and not last.sound:
+        made.damaged("the last record is damaged", last.offset)
     return made
 
 
-def _look(record: Record, name: str, path: Path | None, made: Scan) -> None:
+def _look(record: Record, path: Path | None, made: Scan) -> None:
     """Add what a record holds, if it is of interest."""
     if not _of_interest(record.payload):
         return
-    where = f"byte {record.offset}"
-    affordable = crc.FAST or len(record.payload) <= CHECKED_BYTES
-    if affordable and not record.sound:
-        made.notices.append(Notice("damaged-record", f"{name}: a record is damaged and was skipped", where))
+    if _affordable(record) and not record.sound:
+        made.damaged("a record is damaged and was skipped", record.offset)
         return
     try:
         event = Event.FromString(record.payload)
     except DecodeError:
-        made.notices.append(Notice("damaged-record", f"{name}: a record is no event and was skipped", where))
+        made.damaged("a record is no event and was skipped", record.offset)
         return
-    for item, tag, number in _items(event, name, made.notices):
+    for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
-        again = partial(_read_again, path, record.offset, len(record.payload), number) if path else None
+        again = partial(_read_again, path, record.offset + HEADER, len(record.payload), number) if path else None
         made.finds.append(Find(item, tag, event.step, len(data), again or partial(_kept, data)))
+
+
+def _affordable(record: Record) -> bool:
+    return crc.FAST or len(record.payload) <= CHECKED_BYTES
 
 
 def _of_interest(payload: bytes) -> bool:
