@@ -10,7 +10,7 @@ from graphviz_tb.color.shares import Shares, shares
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
-LAST = re.compile(r"/(?:device:)?([A-Za-z_]+):(\d+|\*)$")
+LAST = re.compile(r"/(?:device:(\w+)|(cpu|gpu|tpu)):(?:\d+|\*)$", re.IGNORECASE)
 HOST = {"CPU", "XLA_CPU"}
 
 
@@ -43,7 +43,7 @@ def accelerator(name: str) -> bool:
     (True, False, False)
     """
     found = LAST.search(name)
-    return bool(found) and found[1].upper() not in HOST if found else False
+    return found is not None and (found[1] or found[2]).upper() not in HOST
 
 
 def short(names: list[str]) -> list[str]:

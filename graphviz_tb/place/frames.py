@@ -1,4 +1,7 @@
-"""One open group: its level between a title bar and a border, its ports on the border, its auxiliary area beside."""
+"""One open group: its level between a title bar and a border, its ports on the border, its auxiliary area beside.
+
+pieces ─ lines ─ level ─ turn ─ auxiliary area ─ title ─ border ─ labels
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,21 @@ from graphviz_tb.model.scene import Direction, Point, Rule, Text
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
-from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.auxiliary import Area, beside_core
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.sizes import moved
+from graphviz_tb.place.spots import Rect, spots
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
+from graphviz_tb.place.touch import Gate, anchors, border
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 AROUND = 12
 GAPS = Gaps()
 
-Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
-
 Slot = tuple[Piece, Point]
+Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the edges to a neighbour, by row and inbound
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Frame:
     """An open group at its own origin.
 
     `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the skeleton
-    lies on the border, `gates` the same by neighbour; `routes` the polylines of the wires that are drawn, still
-    ending at the edge of the level; `labels` the middle of each label; `lines` what the wires stand for.
+    lies on the border, `gates` the same by neighbour; `routes` the polylines of the wires that are drawn; `labels`
+    the middle of each label; `lines` what the wires stand for.
     """
 
     width: int
@@ -42,49 +45,49 @@ class Frame:
     slots: tuple[Slot | None, ...]
     ports: tuple[Point, ...] = ()
     gates: Mapping[Gate, Point] = field(default_factory=dict)
-    routes: Mapping[int, tuple[Point, ...]] = field(default_factory=dict)
+    routes: Mapping[int, Sequence[Point]] = field(default_factory=dict)
     labels: Mapping[int, Point] = field(default_factory=dict)
     lines: Mapping[int, Line] = field(default_factory=dict)
     texts: tuple[Text, ...] = ()
     rules: tuple[Rule, ...] = ()
 
 
-def frame(view: View, face: Face | None, below: Mapping[int, Frame], options: PictureOptions) -> Frame:
+def frame(
+    view: View, face: Face | None, below: Mapping[int, Frame], outside: Outside, options: PictureOptions
+) -> Frame:
     """Before: `below` are the frames of its open children by position, `face` its own face (None for the root).
 
-    After: nothing in the frame overlaps, and every line ends at the border of a slot or of the frame.
+    After: nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
     """
     direction = options.direction
     pieces = children(view, below, options)
     lines = drawn(view)
-    level = laid_out(view, pieces, below, lines, direction)
+    told = label_sizes(view, lines, outside)
+    level = laid_out(view, pieces, below, told, direction)
     turn = Turn(direction, level.width, level.height)
-    aside = extracted(view)
-    area = beside_core(
-        turn.size,
-        [(head, [[_size(pieces[i]) for i in one] for one in columns]) for head, columns in aside],
-        turn.vertical,
-    )
+    area = beside_core(turn.size, _blocks(view, pieces), turn.vertical)
     bar = _title(view, face, level, area, direction)
     shift = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if face else (area.width, area.height)
+    slots = _slots(view, pieces, level, turn, area, shift)
     ports = [
         _port(slot.first, _add(turn.point((x, 0)), shift), size, direction)
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
+    routes = {
+        wire: _reach(view, wire, [_add(turn.point(point), shift) for point in level.routes[wire]], slots, ports, turn)
+        for wire in lines
+    }
+    texts = (*bar.texts, *(moved(text, *shift) for text in area.texts))
     return Frame(
         *size,
-        _slots(view, pieces, level, turn, aside, area, shift),
+        slots,
         tuple(ports),
-        {
-            (*other, slot.first): at
-            for slot, at in zip(view.skeleton.ports, ports, strict=True)
-            for other in slot.others
-        },
-        {wire: tuple(_add(turn.point(point), shift) for point in level.routes[wire]) for wire in lines},
-        {wire: _add(turn.point(at), shift) for wire, at in level.labels.items() if at is not None},
+        gates(view, ports),
+        routes,
+        spots(routes, told, _taken(slots, texts)),
         lines,
-        (*bar.texts, *(moved(text, *shift) for text in area.texts)),
+        texts,
         tuple(Rule(r.x1 + shift[0], r.y1 + shift[1], r.x2 + shift[0], r.y2 + shift[1]) for r in area.rules),
     )
 
@@ -112,7 +115,7 @@ def children(view: View, below: Mapping[int, Frame], options: PictureOptions) ->
     ]
 
 
-def extracted(view: View) -> list[tuple[str, list[list[int]]]]:
+def aside(view: View) -> list[tuple[str, list[list[int]]]]:
     """What stands beside the main area: headings, and under each its columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [
@@ -120,6 +123,11 @@ def extracted(view: View) -> list[tuple[str, list[list[int]]]]:
         ("Functions", [list(range(count, count + len(view.functions)))]),
     ]
     return [(heading, columns) for heading, columns in blocks if any(columns)]
+
+
+def _blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[tuple[int, int]]]]]:
+    """The same with sizes for positions."""
+    return [(heading, [[_size(pieces[at]) for at in column] for column in columns]) for heading, columns in aside(view)]
 
 
 def drawn(view: View) -> dict[int, Line]:
@@ -137,76 +145,54 @@ def drawn(view: View) -> dict[int, Line]:
     return found
 
 
+def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, tuple[int, int]]:
+    """Width and height of the label of each wire that has one. What the level outside says is not said again."""
+    told = {}
+    for wire, line in lines.items():
+        text, wide = labels.shown(line)
+        bridge = view.skeleton.wires[wire].bridge
+        if bridge >= 0:
+            one = view.metagraph.bridges[bridge]
+            if outside.get((one.other, one.inbound)) == text:
+                continue
+        if text:
+            told[wire] = (wide, labels.LABEL_HEIGHT)
+    return told
+
+
 def laid_out(
     view: View,
     pieces: Sequence[Piece],
     below: Mapping[int, Frame],
-    lines: Mapping[int, Line],
+    told: Mapping[int, tuple[int, int]],
     direction: Direction,
 ) -> Level:
     """The level with coordinates, its flow running down."""
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
-    told = {}
-    for wire, edge in lines.items():
-        text, wide = labels.shown(edge)
-        if text:
-            told[wire] = across_along(direction, (wide, labels.LABEL_HEIGHT))
-    fixed = anchors(view, pieces, below, direction)
-    return coordinates(view.skeleton, sizes, GAPS, anchors=fixed, labels=told)
+    inner = {position: made.gates for position, made in below.items()}
+    fixed = anchors(view, pieces, inner, direction, GAPS)
+    room = {wire: across_along(direction, size) for wire, size in told.items()}
+    return coordinates(view.skeleton, sizes, GAPS, anchors=fixed, labels=room)
 
 
-def anchors(
-    view: View, pieces: Sequence[Piece], below: Mapping[int, Frame], direction: Direction
-) -> dict[tuple[int, int], int]:
-    """Where wires touch their children: at a port of an open one, else spread over the box (not over its slot)."""
-    skeleton, upright = view.skeleton, vertical(direction)
-    boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
-    spread = attach(skeleton, downward(skeleton), boxes, GAPS, {})
-    fixed: dict[tuple[int, int], int] = {}
-    for index, wire in enumerate(skeleton.wires):
-        touch = spread[index][::-1] if wire.turned else spread[index]
-        for end, child in enumerate((wire.chain[0], wire.chain[-1])):
-            if child >= skeleton.children:
-                continue
-            gate = gate_of(view, index, end, below)
-            one = pieces[child]
-            offset = (gate[0] if upright else gate[1]) if gate else touch[end] + (one.x if upright else one.y)
-            fixed[index, end] = offset
-    return fixed
-
-
-def gate_of(view: View, index: int, end: int, below: Mapping[int, Frame]) -> Point | None:
-    """Where wire `index` goes on inside the open child at one end (0 its source, 1 its target): a point on the child's
-    frame; None where the child is closed or holds no port for it."""
-    wire = view.skeleton.wires[index]
-    inner = below.get(wire.chain[-1 if end else 0])
-    if inner is None:
-        return None
-    if wire.bridge >= 0:
-        other = view.metagraph.bridges[wire.bridge].other
-    else:
-        edge = view.metagraph.edges[wire.edge]
-        other = view.metagraph.children[edge.source if end else edge.target]
-    return inner.gates.get((other, bool(end), bool(end) is not wire.turned))
+def gates(view: View, ports: Sequence[Point]) -> dict[Gate, Point]:
+    """Where each neighbour outside is met."""
+    return {
+        (*other, slot.first): at for slot, at in zip(view.skeleton.ports, ports, strict=True) for other in slot.others
+    }
 
 
 def _slots(
-    view: View,
-    pieces: Sequence[Piece],
-    level: Level,
-    turn: Turn,
-    aside: Sequence[tuple[str, Sequence[Sequence[int]]]],
-    area: Area,
-    shift: Point,
+    view: View, pieces: Sequence[Piece], level: Level, turn: Turn, area: Area, shift: Point
 ) -> tuple[Slot | None, ...]:
     """Each child's piece with the corner of its slot."""
     slots: list[Slot | None] = [None] * len(pieces)
     for position in view.metagraph.core():
         one = pieces[position]
         slots[position] = (one, _add(turn.corner(level.positions[position], _size(one)), shift))
-    listed = [position for _, columns in aside for column in columns for position in column]
+    listed = [position for _, columns in aside(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
         slots[position] = (pieces[position], _add(corner, shift))
     return tuple(slots)
@@ -226,3 +212,31 @@ def _title(view: View, face: Face | None, level: Level, area: Area, direction: D
     side = top_side(direction)
     ports = zip(view.skeleton.ports, level.ports, strict=True)
     return title(face, [AROUND + x for slot, x in ports if slot.first is side], area.width + 2 * AROUND)
+
+
+def _reach(
+    view: View,
+    wire: int,
+    points: list[Point],
+    slots: Sequence[Slot | None],
+    ports: Sequence[Point],
+    turn: Turn,
+) -> list[Point]:
+    """The polyline of a wire, drawn on from the edge of the level to the border, and from the slot to its box."""
+    chain, count = view.skeleton.wires[wire].chain, view.skeleton.children
+    for at, end in ((0, chain[0]), (-1, chain[-1])):
+        if end >= count:
+            goal = ports[end - count]
+        else:
+            slot = slots[end]
+            assert slot is not None
+            goal = border(*slot, points[at], turn.vertical)
+        if goal != points[at]:
+            points.insert(0, goal) if at == 0 else points.append(goal)
+    return points
+
+
+def _taken(slots: Sequence[Slot | None], texts: Sequence[Text]) -> list[Rect]:
+    """What labels keep clear of: the slots of children, and the title."""
+    found = [(at[0], at[1], at[0] + one.width, at[1] + one.height) for one, at in filter(None, slots)]
+    return found + [(text.x, text.y - text.size, text.x + text.width, text.y + 3) for text in texts]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import isqrt
 from typing import Literal
 
 from graphviz_tb.model.measure import clean
@@ -18,20 +17,22 @@ from graphviz_tb.model.scene import Box, Point, Port, Route, Rule, Scene, Stub, 
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
-from graphviz_tb.place.frames import Frame, Slot, frame, gate_of
+from graphviz_tb.place.frames import Frame, Outside, Slot, drawn, frame
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved
-from graphviz_tb.place.turn import vertical
+from graphviz_tb.place.touch import gate_of
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An open group: its view, its own face, and which group stands open at each position below."""
+    """An open group: its view, its own face, which group stands open at each position below, and what the level outside
+    says of its edges."""
 
     view: View
     face: Face | None
     below: Mapping[int, int]
+    outside: Outside
 
 
 @dataclass(slots=True)
@@ -54,13 +55,13 @@ def place(view: View, options: PictureOptions) -> Scene:
     for number in range(len(groups) - 1, -1, -1):
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
-        frames[number] = frame(group.view, group.face, below, options)
+        frames[number] = frame(group.view, group.face, below, group.outside, options)
     sketch = Sketch()
     todo: list[tuple[int, int, int, Point]] = [(0, -1, 0, (0, 0))]
     while todo:
         number, box, depth, origin = todo.pop()
         numbers = _boxes(sketch, groups[number], frames[number], box, depth, origin)
-        _lines(sketch, groups[number], frames, number, numbers, box, origin, options)
+        _lines(sketch, groups[number], frames, number, numbers, box, origin)
         for position, child in sorted(groups[number].below.items(), reverse=True):
             corner = frames[number].slots[position]
             assert corner is not None
@@ -81,33 +82,44 @@ def place(view: View, options: PictureOptions) -> Scene:
 def in_order(view: View) -> list[Open]:
     """Open groups, parents before children."""
     groups: list[Open] = []
-    todo: list[tuple[View, Face | None, dict[int, int] | None, int]] = [(view, None, None, -1)]
+    todo: list[tuple[View, Face | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
-        one, face, above, position = todo.pop()
-        if above is not None:
-            above[position] = len(groups)
+        one, face, outside, above, position = todo.pop()
+        above[position] = len(groups)
         below: dict[int, int] = {}
-        groups.append(Open(one, face, below))
+        groups.append(Open(one, face, below, outside))
         faces = (*one.faces, *one.functions)
         shown = {*one.metagraph.core(), *one.metagraph.mask.extracted, *range(len(one.faces), len(faces))}
-        for place_, inner in sorted(one.opened.items(), reverse=True):
-            if place_ in shown:
-                todo.append((inner, faces[place_], below, place_))
+        told = said(one) if one.opened else {}
+        for at, inner in sorted(one.opened.items(), reverse=True):
+            if at in shown:
+                todo.append((inner, faces[at], told.get(at, {}), below, at))
     return groups
+
+
+def said(view: View) -> dict[int, dict[tuple[int, bool], str]]:
+    """The labels of a level's lines, by the child they touch and the neighbour that child sees."""
+    found: dict[int, dict[tuple[int, bool], str]] = {}
+    for line in drawn(view).values():
+        text = labels.shown(line)[0]
+        if isinstance(line, Bridge):
+            found.setdefault(line.child, {})[line.other, line.inbound] = text
+        else:
+            rows = view.metagraph.children
+            found.setdefault(line.source, {})[rows[line.target], False] = text
+            found.setdefault(line.target, {})[rows[line.source], True] = text
+    return found
 
 
 def _add(point: Point, shift: Point) -> Point:
     return point[0] + shift[0], point[1] + shift[1]
 
 
-def _boxes(
-    sketch: Sketch, group: Open, made: Frame, parent: int, depth: int, origin: Point
-) -> dict[int, int]:
+def _boxes(sketch: Sketch, group: Open, made: Frame, parent: int, depth: int, origin: Point) -> dict[int, int]:
     """Draw the children of one group with their texts and stubs; give the box number of each position."""
     sketch.texts += [moved(text, *origin, parent) for text in made.texts]
     sketch.rules += [
-        Rule(rule.x1 + origin[0], rule.y1 + origin[1], rule.x2 + origin[0], rule.y2 + origin[1])
-        for rule in made.rules
+        Rule(rule.x1 + origin[0], rule.y1 + origin[1], rule.x2 + origin[0], rule.y2 + origin[1]) for rule in made.rules
     ]
     numbers: dict[int, int] = {}
     faces = (*group.view.faces, *group.view.functions)
@@ -171,11 +183,10 @@ def _lines(
     numbers: Mapping[int, int],
     box: int,
     origin: Point,
-    options: PictureOptions,
 ) -> None:
     """Draw the lines of one group with their labels, and the ports they touch."""
     made, view = frames[number], group.view
-    below = {position: frames[child] for position, child in group.below.items()}
+    gates = {position: frames[child].gates for position, child in group.below.items()}
     count = view.skeleton.children
     touched: dict[int, list[int]] = {}
     for index, line in made.lines.items():
@@ -185,12 +196,11 @@ def _lines(
             if end >= count:
                 touched.setdefault(end - count, []).append(index)
         head = 0 if line.kind == "reference" else 1
-        goes_on = ends[head] >= count or gate_of(view, index, head, below) is not None
-        points = _reach(made, index, ends, count, vertical(options.direction))
+        goes_on = ends[head] >= count or gate_of(view, index, head, gates) is not None
         source, target = (numbers[end] if end < count else -1 for end in ends)
         sketch.routes.append(
             Route(
-                tuple(_add(point, origin) for point in points),
+                tuple(_add(point, origin) for point in made.routes[index]),
                 line.kind,
                 source,
                 target,
@@ -227,40 +237,3 @@ def _port(view: View, made: Frame, port: int, wires: list[int], box: int, origin
     others = view.skeleton.ports[port].others
     names = [clean(view.names.get(row, "…")) for row, _ in others]
     return Port(*_add(made.ports[port], origin), box, kind, len(others), ", ".join(names))
-
-
-def _reach(made: Frame, index: int, ends: tuple[int, int], count: int, upright: bool) -> list[Point]:
-    """The polyline of a wire, drawn on from the edge of the level to the border, and from the slot to its box."""
-    points = list(made.routes[index])
-    for at, end in ((0, ends[0]), (-1, ends[1])):
-        goal = made.ports[end - count] if end >= count else _border(made.slots[end], points[at], upright)
-        if goal != points[at]:
-            points.insert(0, goal) if at == 0 else points.append(goal)
-    return points
-
-
-def _border(slot: Slot | None, point: Point, upright: bool) -> Point:
-    """Where a line that comes straight to the edge of a slot meets the box in it."""
-    assert slot is not None
-    one, corner = slot
-    left, top = corner[0] + one.x, corner[1] + one.y
-    right, bottom = left + one.box[0], top + one.box[1]
-    if upright:
-        high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - one.height)
-        dent = _dent(one.pill, min(point[0] - left, right - point[0]), one.box[1])
-        return point[0], top + dent if high else bottom - dent
-    near = abs(point[0] - corner[0]) <= abs(point[0] - corner[0] - one.width)
-    dent = _dent(one.pill, min(point[1] - top, bottom - point[1]), one.box[1])
-    return left + dent if near else right - dent, point[1]
-
-
-def _dent(pill: bool, inset: int, height: int) -> int:
-    """How far the round end of a pill stands back, `inset` from the corner of its rectangle.
-
-    >>> _dent(True, 12, 24), _dent(True, 4, 24), _dent(False, 0, 24)
-    (0, 4, 0)
-    """
-    radius = min(12, height // 2)
-    if not pill or inset >= radius:
-        return 0
-    return radius - isqrt(radius * radius - (radius - max(inset, 0)) ** 2)

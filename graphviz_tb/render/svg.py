@@ -20,7 +20,7 @@ TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48
 LEGEND_GAP = 32
 LEAST_WIDTH = 240
 PORT = 2.5
-HALO = 3
+HALO = 6  # three pixels on either side of a stroke
 
 
 @dataclass(frozen=True, slots=True)

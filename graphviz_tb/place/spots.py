@@ -1,0 +1,157 @@
+"""Where the labels of edges stand: on a straight run of their own line, clear of boxes, of other lines and labels.
+
+A label that has no such place is left out; the edge's tooltip still tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphviz_tb.model.scene import Point
+
+CELL = 64
+PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
+RUNS = 4  # the longest runs that are tried
+ROOM = 5  # straight line that must show before and after a label on it
+BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4
+
+Rect = tuple[int, int, int, int]  # left, top, right, bottom
+Run = tuple[Point, Point]
+
+
+class Ground:
+    """What labels must keep clear of, filed by squares of the plane."""
+
+    def __init__(self) -> None:
+        self.rects: dict[tuple[int, int], list[Rect]] = {}
+        self.runs: dict[tuple[int, int], list[tuple[int, Run]]] = {}
+
+    def add_rect(self, rect: Rect) -> None:
+        """Note a box or a label."""
+        for cell in cells(rect):
+            self.rects.setdefault(cell, []).append(rect)
+
+    def add_line(self, owner: int, points: Sequence[Point]) -> None:
+        """Note the polyline of a wire."""
+        for run in runs(points):
+            for cell in cells(around(run)):
+                self.runs.setdefault(cell, []).append((owner, run))
+
+    def is_free(self, owner: int, rect: Rect) -> bool:
+        """Whether a label of wire `owner` may take `rect`."""
+        boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)
+        for cell in cells(lined):
+            if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
+                return False
+            for other, run in self.runs.get(cell, ()):
+                if other != owner and touches(run, lined):
+                    return False
+        return True
+
+
+def spots(
+    lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], taken: Iterable[Rect]
+) -> dict[int, Point]:
+    """The middle of each label that has a place. Wires are served in order of their number.
+
+    >>> spots({0: [(50, 0), (50, 60)]}, {0: (40, 12)}, [])
+    {0: (50, 30)}
+    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: (40, 12)}, [])
+    {}
+    """
+    ground = Ground()
+    for rect in taken:
+        ground.add_rect(rect)
+    for wire, points in lines.items():
+        ground.add_line(wire, points)
+    found: dict[int, Point] = {}
+    for wire, size in sorted(sizes.items()):
+        for middle in candidates(lines[wire], size):
+            rect = centred(middle, size)
+            if ground.is_free(wire, rect):
+                found[wire] = middle
+                ground.add_rect(grown(rect, LABEL_ROOM))
+                break
+    return found
+
+
+def candidates(points: Sequence[Point], size: tuple[int, int]) -> Iterable[Point]:
+    """Places on the longest runs, the middle of the longest first."""
+    found = sorted(runs(points), key=lambda run: -length(run))
+    for start, stop in found[:RUNS]:
+        dx, dy = stop[0] - start[0], stop[1] - start[1]
+        need = (size[1] if abs(dy) >= abs(dx) else size[0]) + 2 * ROOM
+        along = max(abs(dx), abs(dy))
+        for part in PARTS:
+            if 2 * min(part, 16 - part) * along >= 16 * need:
+                yield start[0] + dx * part // 16, start[1] + dy * part // 16
+
+
+def runs(points: Sequence[Point]) -> list[Run]:
+    """The straight runs of a polyline, those that go on straight as one."""
+    found: list[Run] = []
+    for start, stop in zip(points, points[1:], strict=False):
+        if start == stop:
+            continue
+        if found and same_way(found[-1], (start, stop)):
+            found[-1] = (found[-1][0], stop)
+        else:
+            found.append((start, stop))
+    return found
+
+
+def same_way(one: Run, other: Run) -> bool:
+    """Whether two runs that meet lie on one straight line."""
+    (a, b), (_, c) = one, other
+    return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])
+
+
+def length(run: Run) -> int:
+    """The length of a run, squared."""
+    return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
+
+
+def around(run: Run) -> Rect:
+    """The rectangle that holds a run."""
+    (ax, ay), (bx, by) = run
+    return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
+
+
+def centred(middle: Point, size: tuple[int, int]) -> Rect:
+    """The rectangle of a label."""
+    left, top = middle[0] - size[0] // 2, middle[1] - size[1] // 2
+    return left, top, left + size[0], top + size[1]
+
+
+def grown(rect: Rect, by: int) -> Rect:
+    """A rectangle with some room around it."""
+    return rect[0] - by, rect[1] - by, rect[2] + by, rect[3] + by
+
+
+def cells(rect: Rect) -> list[tuple[int, int]]:
+    """The squares that a rectangle touches."""
+    return [
+        (column, row)
+        for column in range(rect[0] // CELL, rect[2] // CELL + 1)
+        for row in range(rect[1] // CELL, rect[3] // CELL + 1)
+    ]
+
+
+def overlap(one: Rect, other: Rect) -> bool:
+    """Whether two rectangles have more than a border in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def touches(run: Run, rect: Rect) -> bool:
+    """Whether a run passes through a rectangle.
+
+    >>> touches(((0, 0), (10, 10)), (4, 4, 6, 6)), touches(((0, 0), (10, 10)), (7, 0, 9, 3))
+    (True, False)
+    """
+    left, top, right, bottom = around(run)
+    if right < rect[0] or rect[2] < left or bottom < rect[1] or rect[3] < top:
+        return False
+    (ax, ay), (bx, by) = run
+    corners = ((rect[0], rect[1]), (rect[0], rect[3]), (rect[2], rect[1]), (rect[2], rect[3]))
+    sides = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in corners]
+    return min(sides) <= 0 <= max(sides)

@@ -1,0 +1,121 @@
+"""Where lines touch the children of a level: at the ports of open ones, else spread over the box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isqrt
+
+from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.scene import Direction, Point
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attach import attach, downward
+from graphviz_tb.place.pieces import Piece
+from graphviz_tb.place.turn import across_along, vertical
+
+Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
+Gates = Mapping[int, Mapping[Gate, Point]]  # by the position of an open child
+INSET = 8  # no line nearer to the corner of a frame
+
+
+def anchors(
+    view: View, pieces: Sequence[Piece], gates: Gates, direction: Direction, gaps: Gaps
+) -> dict[tuple[int, int], int]:
+    """For each wire and end (0 its source, 1 its target) at a child, how far from the edge of the child's slot it lies.
+
+    After: on each side the order is that of the neighbours; a line that goes on inside an open child lies at its port.
+    """
+    skeleton, upright = view.skeleton, vertical(direction)
+    boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
+    spread = attach(skeleton, downward(skeleton), boxes, gaps, {})
+    fixed: dict[tuple[int, int], int] = {}
+    sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for index, wire in enumerate(skeleton.wires):
+        touch = spread[index][::-1] if wire.turned else spread[index]
+        for end, child in enumerate((wire.chain[0], wire.chain[-1])):
+            if child < skeleton.children:
+                one = pieces[child]
+                fixed[index, end] = touch[end] + (one.x if upright else one.y)
+                if child in gates:
+                    sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
+    for (child, _), ends in sides.items():
+        found = [gate_of(view, index, end, gates) for index, end in ends]
+        ports = [None if gate is None else gate[0] if upright else gate[1] for gate in found]
+        order = sorted(range(len(ends)), key=lambda at: (fixed[ends[at]], ends[at]))
+        width = boxes[child][0]
+        for at, x in zip(order, between([ports[at] for at in order], width, gaps.spread), strict=True):
+            fixed[ends[at]] = x
+    return fixed
+
+
+def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
+    """Places on the side of a frame for lines in order, some of which are given: the others keep their turn.
+
+    >>> between([None, 50, None, None, 90, None], 200, 12)
+    [38, 50, 63, 76, 90, 102]
+    >>> between([None, None], 100, 12)
+    [44, 56]
+    """
+    if all(port is None for port in ports):
+        start = width // 2 - (len(ports) - 1) * step // 2
+        return [clamp(start + at * step, width) for at in range(len(ports))]
+    given = [at for at, port in enumerate(ports) if port is not None]
+    placed = [0 if port is None else port for port in ports]
+    for at in range(len(ports)):
+        if ports[at] is not None:
+            continue
+        before = max((one for one in given if one < at), default=-1)
+        after = min((one for one in given if one > at), default=-1)
+        if before < 0:
+            placed[at] = clamp(placed[after] - (after - at) * step, width)
+        elif after < 0:
+            placed[at] = clamp(placed[before] + (at - before) * step, width)
+        else:
+            gap = placed[after] - placed[before]
+            placed[at] = placed[before] + gap * (at - before) // (after - before)
+    return placed
+
+
+def clamp(x: int, width: int) -> int:
+    """Keep clear of the corners."""
+    return max(min(x, width - INSET), min(INSET, width // 2))
+
+
+def gate_of(view: View, index: int, end: int, gates: Gates) -> Point | None:
+    """Where wire `index` goes on inside the open child at one end: a point on the child's frame; None where the child is
+    closed or holds no port for it."""
+    wire = view.skeleton.wires[index]
+    inner = gates.get(wire.chain[-1 if end else 0])
+    if inner is None:
+        return None
+    if wire.bridge >= 0:
+        other = view.metagraph.bridges[wire.bridge].other
+    else:
+        edge = view.metagraph.edges[wire.edge]
+        other = view.metagraph.children[edge.source if end else edge.target]
+    return inner.get((other, bool(end), bool(end) is not wire.turned))
+
+
+def border(one: Piece, corner: Point, point: Point, upright: bool) -> Point:
+    """Where a line that comes straight to the edge of a slot at `point` meets the box in it."""
+    left, top = corner[0] + one.x, corner[1] + one.y
+    right, bottom = left + one.box[0], top + one.box[1]
+    if upright:
+        high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - one.height)
+        dent = round_end(one, min(point[0] - left, right - point[0]))
+        return point[0], top + dent if high else bottom - dent
+    near = abs(point[0] - corner[0]) <= abs(point[0] - corner[0] - one.width)
+    dent = round_end(one, min(point[1] - top, bottom - point[1]))
+    return left + dent if near else right - dent, point[1]
+
+
+def round_end(one: Piece, inset: int) -> int:
+    """How far the round end of a pill stands back, `inset` from the corner of its rectangle.
+
+    >>> pill = Piece(60, 24, 0, 0, (60, 24), pill=True)
+    >>> round_end(pill, 12), round_end(pill, 4)
+    (0, 4)
+    """
+    radius = min(12, one.box[1] // 2)
+    if not one.pill or inset >= radius:
+        return 0
+    return radius - isqrt(radius * radius - (radius - max(inset, 0)) ** 2)
