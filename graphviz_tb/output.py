@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from graphviz_tb.errors import CannotWrite, UnknownChoice
@@ -42,8 +43,7 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     path = Path(target)
-    if path.is_dir():
-        raise CannotWrite(f"cannot write {str(path)!r}: it is a directory", hint="name a file in it")
+    check_writable([str(path)])
     if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
         path.write_bytes(data)
         return
@@ -53,14 +53,29 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
             try:
                 file.write(data)
                 file.close()
-                os.chmod(temporary, mode_for(path))
-                os.replace(temporary, path)
+                temporary.chmod(mode_for(path))
+                temporary.replace(path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o") from error
+
+
+def check_writable(targets: Iterable[str]) -> None:
+    """Refuse an output that cannot be written before any work is done."""
+    for target in targets:
+        path = Path(target)
+        if target == "-":
+            continue
+        if path.is_dir():
+            raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
+        if not path.parent.is_dir():
+            missing = f"there is no directory {str(path.parent)!r}"
+            raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
+        if not os.access(path.parent, os.W_OK):
+            raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
 
 
 def mode_for(path: Path) -> int:

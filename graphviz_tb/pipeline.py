@@ -46,11 +46,16 @@ STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", 
 class Report:
     """Runs stages and remembers how long each took, in seconds of wall and CPU time.
 
-    `told` is called with the stage's name before it runs.
+    `told` is called with the stage's name before it runs, `part` with how far reading is: bytes done, and of how many.
     """
 
-    def __init__(self, told: Callable[[str], None] = lambda stage: None) -> None:
+    def __init__(
+        self,
+        told: Callable[[str], None] = lambda stage: None,
+        part: Callable[[int, int | None], None] | None = None,
+    ) -> None:
         self.told = told
+        self.part = part
         self.seconds: dict[str, tuple[float, float]] = {}
 
     def __call__(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
@@ -75,7 +80,8 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     """
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     report = report or Report()
-    loaded = report("read", read, source, options.read)
+    options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
+    loaded = report("read", read, source, options.read, report.part)
     graph = report("flatten", flatten, loaded.graph_def, options.flatten)
     hierarchy = report("group", group, graph, options.group)
     facts = report("annotate", annotate, hierarchy)
@@ -151,10 +157,15 @@ class Model:
         """The whole folded graph as plain values (docs/json.md)."""
         return document(self.hierarchy, lambda row: self.metagraph((row,)))
 
+    def json_bytes(self) -> bytes:
+        """The same as a file."""
+        found: bytes = self.report("render", lambda: encode(self.to_json()))
+        return found
+
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write the default picture, or `.json`, to a file; the format follows from the suffix."""
         if format_of(target, format) == "json":
-            write(target, encode(self.to_json()))
+            write(target, self.json_bytes())
         else:
             self.picture(**choices).save(target, format)
 
@@ -180,7 +191,7 @@ class Picture:
     def render(self, format: str = "svg") -> bytes:
         """The whole file as bytes."""
         if format == "json":
-            return encode(self.model.to_json())
+            return self.model.json_bytes()
         run = self.model.report
         found: bytes = run("render", render, self.scene, self.painter, self.caption, self.options, format)
         return found

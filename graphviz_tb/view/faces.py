@@ -34,7 +34,7 @@ class Faces:
         hierarchy, row = self.hierarchy, path[-1]
         kind = self.kind(row)
         stack = kind in ("series", "fold")
-        members = hierarchy.children(row) if stack else ()
+        members = hierarchy.children(row).tolist() if stack else []
         said = self.second(row)
         return Face(
             row=row,
@@ -46,7 +46,7 @@ class Faces:
             badge=f"×{len(members)}" if stack else "",
             openable=hierarchy.opens(row),
             connected=bool(hierarchy.connected[row]),
-            member=self.kind(int(members[0])) if len(members) else "scope",
+            member=self.kind(members[0]) if members else "scope",
         )
 
     def kind(self, row: int) -> BoxKind:

@@ -58,7 +58,7 @@ def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
     """Whether a child opens without showing a function inside itself. `around` is the row of the group it is in."""
     row = path[-1]
     if row not in hierarchy.calls:
-        return hierarchy.kind[row] != Kind.OP
+        return bool(hierarchy.kind[row] != Kind.OP)
     bodies = {body for _, body in hierarchy.calls[row]}
     on_path = {body for call in path[:-1] for _, body in hierarchy.calls[call]}
     return not bodies & on_path

@@ -1,0 +1,104 @@
+"""The command line. Only this folder prints.
+
+Commands are loaded when they are called, so that `tbgraph --help` imports nothing but click.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from graphviz_tb import __version__
+from graphviz_tb.errors import TbGraphError
+
+# Name to module, function and the line that `--help` shows.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "render": ("graphviz_tb.commands.render", "render", "Draw a graph to SVG, PNG, PDF, DOT or JSON."),
+    "diff": ("graphviz_tb.commands.diff", "diff", "Say what changed between two graphs."),
+    "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
+    "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
+}
+
+UNEXPECTED, INTERRUPTED = 70, 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import one command."""
+        if name not in COMMANDS:
+            return None
+        module, function, _ = COMMANDS[name]
+        command: click.Command = getattr(import_module(module), function)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tbgraph")
+def cli() -> None:
+    """Pictures, folding and structural diffs of TensorFlow graphs.
+
+    \b
+    tbgraph render model.pbtxt -o graph.svg      draw it, folded to a readable size
+    tbgraph render logdir --run train -o g.png   a run of a log directory
+    tbgraph diff old.pb new.pb                   what changed (exit code 0 same, 1 different)
+    tbgraph info saved_model/                    what is in it
+
+    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, told by its
+    content; "-" reads standard input.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and give back the exit code."""
+    try:
+        result = cli.main(args=arguments, prog_name="tbgraph", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except TbGraphError as error:
+        complain(error.message if not str(error) else str(error), error.hint)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("TBGRAPH_DEBUG"):
+            raise
+        complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
+        return UNEXPECTED
+
+
+def complain(message: str, hint: str | None) -> None:
+    """Print an error and what to do next."""
+    from graphviz_tb.commands.terminal import say
+
+    say("error", message, "red")
+    if hint:
+        say("hint", hint, "cyan")

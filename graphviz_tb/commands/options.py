@@ -1,0 +1,59 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from graphviz_tb.options import Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several click options as one decorator, listed in this order."""
+
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+input_options = together(
+    click.option("--run", metavar="RUN", help="The run of a log directory."),
+    click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),
+    click.option("--kind", metavar="KIND", help="op (the ops) or conceptual (the Keras layers)."),
+    click.option("--tag-set", metavar="TAGS", help="The MetaGraph of a SavedModel, such as serve."),
+    click.option("--signature", metavar="NAME", help="The signature of a SavedModel."),
+    click.option("--strict", is_flag=True, help="Make every notice an error."),
+)
+
+fold_options = together(
+    click.option("--preset", metavar="NAME", default="default", help="default, or tensorboard: fold as TensorBoard."),
+    click.option("--series-min", metavar="N", type=click.IntRange(2), help="Shortest series [5]."),
+    click.option("--group", metavar="NAME", multiple=True, help="Make this series, however short: 'conv[1-3]'."),
+    click.option("--ungroup", metavar="NAME", multiple=True, help="Show the members of this series."),
+    click.option("--no-fold", is_flag=True, help="Leave levels of more than 40 boxes as they are."),
+    click.option("--main", metavar="NAME", multiple=True, help="Keep this node in the main area."),
+    click.option("--aux", metavar="NAME", multiple=True, help="Move this node to the auxiliary area."),
+    click.option("--no-extract", is_flag=True, help="Nothing goes to the auxiliary area."),
+    click.option("--no-auto-extract", is_flag=True, help="Hubs stay where they are; sinks still go."),
+)
+
+
+def collect(values: dict[str, Any]) -> Options:
+    """The options of a command line; what was not said keeps its default."""
+    from graphviz_tb.pipeline import with_choices
+
+    options = Options.preset(values.get("preset") or "default")
+    for flag, field in (("no_fold", "folds"), ("no_extract", "extract"), ("no_auto_extract", "auto_extract")):
+        if values.pop(flag, False):
+            values[field] = False
+    if values.pop("no_legend", False):
+        values["legend"] = False
+    said = {name: value for name, value in values.items() if value not in (None, ()) and name != "preset"}
+    return with_choices(options, said)

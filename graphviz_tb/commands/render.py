@@ -1,0 +1,100 @@
+"""`tbgraph render`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import click
+
+from graphviz_tb.commands.options import collect, fold_options, input_options, together
+
+class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A whole number from 0, or auto."""
+
+    name = "depth"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Literal["auto"]:
+        """Read the word."""
+        if value == "auto":
+            return "auto"
+        if str(value).isascii() and str(value).isdigit():
+            return int(value)
+        return self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
+
+
+picture_options = together(
+    click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
+    click.option("--depth", type=Depth(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
+    click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
+    click.option("--max-open", type=click.IntRange(1), metavar="N", help="Most boxes of --open-all [5000]."),
+    click.option("--engine", metavar="NAME", help="layered, or dot (Graphviz) [layered]."),
+    click.option(
+        "--color-by",
+        metavar="WHAT",
+        help="structure, device, xla-cluster, op-type, compute-time, memory or none [structure].",
+    ),
+    click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
+    click.option("--theme", metavar="NAME", help="light or dark [light]."),
+    click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
+    click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
+    click.option("--no-legend", is_flag=True, help="No legend."),
+    click.option("--scale", type=click.FloatRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
+    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+    click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),
+)
+
+
+@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("model")
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, required=True, help="Where to; - is stdout.")
+@click.option("-f", "--format", "format_", metavar="FORMAT", help="svg, png, pdf, dot or json [by the suffix of FILE].")
+@picture_options
+@fold_options
+@input_options
+@click.option("--timing", is_flag=True, help="Print how long each stage took.")
+@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+def render(
+    model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any
+) -> None:
+    """Draw the graph in MODEL.
+
+    The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs stand in an
+    auxiliary area on the right. -o may be given several times; the format follows from the suffix.
+
+    \b
+    tbgraph render model.pbtxt -o graph.svg
+    tbgraph render model.pb -o graph.svg -o graph.png --open 'layer_0/**'
+    tbgraph render saved_model/ -o graph.json
+    tbgraph render logdir --run train -o graph.svg --color-by device --theme dark
+    cat model.pb | tbgraph render - -o - --format svg > graph.svg
+    """
+    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.output import check_writable, format_of, write
+
+    options = collect(values)
+    formats = [format_of(target, format_) for target in outputs]
+    check_choices(options)
+    check_writable(outputs)
+    with open_model(model, options, timing, quiet) as session:
+        picture = session.picture() if set(formats) != {"json"} else None
+        made = [session.encode(picture, format) for format in formats]
+        for target, data in zip(outputs, made, strict=True):
+            write(target, data)
+
+
+def check_choices(options: Any) -> None:
+    """Refuse a misspelt word before the file is read."""
+    from graphviz_tb.arrange import ENGINES
+    from graphviz_tb.color import SCHEMES
+    from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.model.theme import THEMES
+
+    picture = options.picture
+    for what, word, legal in (
+        ("colouring", picture.color_by, SCHEMES),
+        ("theme", picture.theme, THEMES),
+        ("engine", picture.engine, ENGINES),
+        ("direction", picture.direction, ("BT", "TB", "LR", "RL")),
+    ):
+        if word not in legal:
+            raise UnknownChoice.among(what, word, legal)

@@ -1,0 +1,84 @@
+"""What is printed for people: errors, notices, the progress bar, times. All of it on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+import click
+
+from graphviz_tb.model.notice import Notice
+
+
+def colored(stream: TextIO) -> bool:
+    """Whether `stream` takes colours: a terminal, and NO_COLOR is not set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def plain(text: str) -> str:
+    """Text of a graph, safe on a terminal: control characters are shown, not sent.
+
+    >>> plain("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+
+
+def say(word: str, message: str, color: str) -> None:
+    """Print `word: message` on standard error."""
+    head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
+    print(f"{head} {plain(message)}", file=sys.stderr)
+
+
+def tell_notices(notices: Iterable[Notice]) -> None:
+    """One line for each kind of oddity."""
+    for notice in notices:
+        more = f" (and {notice.count - 1:,} more)" if notice.count > 1 else ""
+        say("notice", notice.message + more, "yellow")
+
+
+def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
+    """A table of the stages: wall and CPU milliseconds."""
+    print(f"{'stage':<10}{'wall ms':>10}{'CPU ms':>10}", file=sys.stderr)
+    rows = [*seconds.items(), ("total", tuple(map(sum, zip(*seconds.values(), strict=True))))]
+    for stage, (wall, cpu) in rows:
+        print(f"{stage:<10}{wall * 1000:>10.1f}{cpu * 1000:>10.1f}", file=sys.stderr)
+
+
+class Progress:
+    """A bar of the stages on a terminal; silent where standard error is none, or with `quiet`."""
+
+    WIDTH = 24
+
+    def __init__(self, stages: tuple[str, ...], quiet: bool = False, stream: TextIO | None = None) -> None:
+        self.stages = stages
+        self.stream = stream or sys.stderr
+        self.shown = not quiet and self.stream.isatty()
+        self.stage = stages[0]
+
+    def __call__(self, stage: str) -> None:
+        """A stage begins."""
+        self.stage = stage
+        self._draw(0.0)
+
+    def part(self, done: int, total: int | None) -> None:
+        """How far the stage is, in bytes."""
+        if total:
+            self._draw(min(1.0, done / total))
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+    def _draw(self, share: float) -> None:
+        if not self.shown:
+            return
+        at = self.stages.index(self.stage) if self.stage in self.stages else 0
+        full = int(self.WIDTH * (at + share) / len(self.stages))
+        bar = "━" * full + "╌" * (self.WIDTH - full)
+        self.stream.write(f"\r\x1b[K{bar} {self.stage}")
+        self.stream.flush()
