@@ -19,7 +19,7 @@ from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.sizes import moved
-from graphviz_tb.place.spots import Rect, spots
+from graphviz_tb.place.spots import Rect, overhang, spots
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.touch import Gate, anchors, border
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
@@ -65,30 +65,34 @@ def frame(
     told = label_sizes(view, lines, outside)
     level = laid_out(view, pieces, below, told, direction)
     turn = Turn(direction, level.width, level.height)
-    area = beside_core(turn.size, _blocks(view, pieces), turn.vertical)
-    bar = _title(view, face, level, area, direction)
-    shift = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
+    turned = {wire: [turn.point(point) for point in level.routes[wire]] for wire in lines}
+    left, right = overhang(turned, told, turn.size[0])
+    core = (turn.size[0] + left + right, turn.size[1])
+    area = beside_core(core, _blocks(view, pieces), turn.vertical)
+    bar = _title(view, face, level, area, left, direction)
+    aside_at = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
+    shift = (aside_at[0] + left, aside_at[1])
     size = (bar.width, area.height + BAR + 2 * AROUND) if face else (area.width, area.height)
-    slots = _slots(view, pieces, level, turn, area, shift)
+    slots = _slots(view, pieces, level, turn, area, shift, aside_at)
     ports = [
         _port(slot.first, _add(turn.point((x, 0)), shift), size, direction)
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     routes = {
-        wire: _reach(view, wire, [_add(turn.point(point), shift) for point in level.routes[wire]], slots, ports, turn)
-        for wire in lines
+        wire: _reach(view, wire, [_add(point, shift) for point in points], slots, ports, turn)
+        for wire, points in turned.items()
     }
-    texts = (*bar.texts, *(moved(text, *shift) for text in area.texts))
+    texts = (*bar.texts, *(moved(text, *aside_at) for text in area.texts))
     return Frame(
         *size,
         slots,
         tuple(ports),
         gates(view, ports),
         routes,
-        spots(routes, told, _taken(slots, texts)),
+        spots(routes, told, _taken(slots, texts), (1, 1, size[0] - 1, size[1] - 1)),
         lines,
         texts,
-        tuple(Rule(r.x1 + shift[0], r.y1 + shift[1], r.x2 + shift[0], r.y2 + shift[1]) for r in area.rules),
+        tuple(Rule(*_add((r.x1, r.y1), aside_at), *_add((r.x2, r.y2), aside_at)) for r in area.rules),
     )
 
 
@@ -185,7 +189,13 @@ def gates(view: View, ports: Sequence[Point]) -> dict[Gate, Point]:
 
 
 def _slots(
-    view: View, pieces: Sequence[Piece], level: Level, turn: Turn, area: Area, shift: Point
+    view: View,
+    pieces: Sequence[Piece],
+    level: Level,
+    turn: Turn,
+    area: Area,
+    shift: Point,
+    aside_at: Point,
 ) -> tuple[Slot | None, ...]:
     """Each child's piece with the corner of its slot."""
     slots: list[Slot | None] = [None] * len(pieces)
@@ -194,7 +204,7 @@ def _slots(
         slots[position] = (one, _add(turn.corner(level.positions[position], _size(one)), shift))
     listed = [position for _, columns in aside(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
-        slots[position] = (pieces[position], _add(corner, shift))
+        slots[position] = (pieces[position], _add(corner, aside_at))
     return tuple(slots)
 
 
@@ -205,13 +215,13 @@ def _port(first: bool, point: Point, size: tuple[int, int], direction: Direction
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 
-def _title(view: View, face: Face | None, level: Level, area: Area, direction: Direction) -> Title:
+def _title(view: View, face: Face | None, level: Level, area: Area, left: int, direction: Direction) -> Title:
     """The title bar, with the width that the frame takes."""
     if face is None:
         return NO_TITLE
     side = top_side(direction)
     ports = zip(view.skeleton.ports, level.ports, strict=True)
-    return title(face, [AROUND + x for slot, x in ports if slot.first is side], area.width + 2 * AROUND)
+    return title(face, [AROUND + left + x for slot, x in ports if slot.first is side], area.width + 2 * AROUND)
 
 
 def _reach(

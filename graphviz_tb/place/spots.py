@@ -50,13 +50,13 @@ class Ground:
 
 
 def spots(
-    lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], taken: Iterable[Rect]
+    lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], taken: Iterable[Rect], bounds: Rect
 ) -> dict[int, Point]:
-    """The middle of each label that has a place. Wires are served in order of their number.
+    """The middle of each label that has a place within `bounds`. Wires are served in order of their number.
 
-    >>> spots({0: [(50, 0), (50, 60)]}, {0: (40, 12)}, [])
+    >>> spots({0: [(50, 0), (50, 60)]}, {0: (40, 12)}, [], (0, 0, 99, 60))
     {0: (50, 30)}
-    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: (40, 12)}, [])
+    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: (40, 12)}, [], (0, 0, 99, 60))
     {}
     """
     ground = Ground()
@@ -68,11 +68,26 @@ def spots(
     for wire, size in sorted(sizes.items()):
         for middle in candidates(lines[wire], size):
             rect = centred(middle, size)
-            if ground.is_free(wire, rect):
+            if within(rect, bounds) and ground.is_free(wire, rect):
                 found[wire] = middle
                 ground.add_rect(grown(rect, LABEL_ROOM))
                 break
     return found
+
+
+def overhang(lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], wide: int) -> tuple[int, int]:
+    """How far labels in the middle of their longest run would stand out on the left and on the right.
+
+    >>> overhang({0: [(10, 0), (10, 60)]}, {0: (40, 12)}, 20)
+    (11, 11)
+    """
+    left = right = 0
+    for wire, size in sizes.items():
+        middle = next(iter(candidates(lines[wire], size)), None)
+        if middle is not None:
+            left = max(left, size[0] // 2 + 1 - middle[0])
+            right = max(right, middle[0] + size[0] - size[0] // 2 + 1 - wide)
+    return left, right
 
 
 def candidates(points: Sequence[Point], size: tuple[int, int]) -> Iterable[Point]:
@@ -135,6 +150,11 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
         for column in range(rect[0] // CELL, rect[2] // CELL + 1)
         for row in range(rect[1] // CELL, rect[3] // CELL + 1)
     ]
+
+
+def within(one: Rect, other: Rect) -> bool:
+    """Whether the first rectangle lies in the second."""
+    return other[0] <= one[0] and other[1] <= one[1] and one[2] <= other[2] and one[3] <= other[3]
 
 
 def overlap(one: Rect, other: Rect) -> bool:
