@@ -30,7 +30,7 @@ CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or 
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
 Tail = Callable[[int], bytes]
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
-_START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:([A-Za-z_]\w*+)[ \t\r\n]*+[:{<]|\[)")
+_START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:(\w++)[ \t\r\n]*+[:{<]|\[)")
 _TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 REFUSED = (

@@ -21,10 +21,11 @@ class UnknownNameError(Exception):
 class Field:
     """One field: its tag on the wire, and either the table of its message or the writer of its literal."""
 
-    __slots__ = ("_descriptor", "_table", "is_message", "is_string", "name", "tag", "write")
+    __slots__ = ("_descriptor", "_table", "is_message", "is_string", "name", "number", "tag", "write")
 
     def __init__(self, descriptor: Any) -> None:
         self.name: str = descriptor.name
+        self.number: int = descriptor.number
         self.is_message = descriptor.message_type is not None
         self.is_string = descriptor.type in (descriptor.TYPE_STRING, descriptor.TYPE_BYTES)
         self.tag = varint(descriptor.number << 3 | _wire_type(descriptor))
@@ -63,8 +64,10 @@ def table_of(descriptor: Any) -> Table:
     """
     name = descriptor.full_name
     if name not in _TABLES:
-        fields = {field.name.encode(): Field(field) for field in descriptor.fields}
-        _TABLES[name] = Table(descriptor.name, fields)
+        fields = [Field(field) for field in descriptor.fields]
+        named = {field.name.encode(): field for field in fields}
+        numbered = {str(field.number).encode(): field for field in fields}  # text may name fields by number
+        _TABLES[name] = Table(descriptor.name, named | numbered)
     return _TABLES[name]
 
 

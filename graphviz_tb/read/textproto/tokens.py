@@ -14,7 +14,7 @@ from graphviz_tb.read.textproto.schema import SKIPPED, Field, Table, UnknownName
 
 _SPACE = re.compile(rb"(?:[ \t\r\n\f\v]++|\#[^\n]*+)*+")
 _GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields a separator may stand
-_NAME = re.compile(rb"[A-Za-z_]\w*+")
+_NAME = re.compile(rb"[A-Za-z_]\w*+|[0-9]++")
 _EXTENSION = re.compile(rb"\[[\w\s./%~-]*+\]")
 _PLAIN = re.compile(rb"(-?)[ \t\r\n]*+(" + SCALAR + rb")")
 _STRING = re.compile(STRING)
