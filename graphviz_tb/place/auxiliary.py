@@ -15,6 +15,7 @@ GAP = 16
 LEAST_LONG = 480  # a column is not broken before it is this long
 
 Size = tuple[int, int]
+Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column stand on one axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class Area:
     height: int
 
 
-def beside_core(core: Size, blocks: Sequence[tuple[str, Sequence[Sequence[Size]]]], upright: bool) -> Area:
+def beside_core(core: Size, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], upright: bool) -> Area:
     """Set blocks, each a heading and columns of sizes, to the right of a drawing of size `core` (below it where the
     flow is horizontal).
 
-    >>> area = beside_core((100, 300), [("Auxiliary", [[(80, 24), (60, 24)], []])], True)
+    >>> area = beside_core((100, 300), [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])], True)
     >>> area.places, area.width
-    (((148, 24), (148, 64)), 228)
+    (((148, 24), (158, 64)), 228)
     """
     places: list[Point] = []
     texts: list[Text] = []
@@ -69,21 +70,38 @@ def _rule(before: Size, after: Size, upright: bool) -> Rule:
     return Rule(0, y, max(before[0], after[0]), y)
 
 
-def _block(columns: Sequence[Sequence[Size]], core: Size, upright: bool) -> tuple[list[Point], Size]:
+def _block(columns: Sequence[Sequence[Thing]], core: Size, upright: bool) -> tuple[list[Point], Size]:
     """Places within one block: columns from top to bottom, or rows from left to right, broken where they get long."""
     limit = max(LEAST_LONG, core[1] if upright else core[0])
     places: list[Point] = []
     start = longest = 0
     for column in columns:
-        along = thick = 0
-        for size in column:
-            deep, broad = (size[1], size[0]) if upright else size
-            if along and along + deep > limit:
-                start, along, thick = start + thick + GAP, 0, 0
-            places.append((start, along) if upright else (along, start))
-            longest = max(longest, along + deep)
-            along += deep + GAP
-            thick = max(thick, broad)
-        start += thick + GAP if column else 0
+        for part in broken(column, limit, upright):
+            axis = max(thing[2] for thing in part)
+            along = 0
+            for wide, tall, mine in part:
+                off = start + axis - mine
+                places.append((off, along) if upright else (along, off))
+                along += (tall if upright else wide) + GAP
+            longest = max(longest, along - GAP)
+            start += axis + max((thing[0] if upright else thing[1]) - thing[2] for thing in part) + GAP
     start -= GAP
     return places, (start, longest) if upright else (longest, start)
+
+
+def broken(column: Sequence[Thing], limit: int, upright: bool) -> list[list[Thing]]:
+    """A column cut where it gets longer than `limit`.
+
+    >>> broken([(10, 30, 5)] * 3, 80, True)
+    [[(10, 30, 5), (10, 30, 5)], [(10, 30, 5)]]
+    """
+    parts: list[list[Thing]] = []
+    along = 0
+    for thing in column:
+        deep = thing[1] if upright else thing[0]
+        if not parts or along + deep > limit:
+            parts.append([])
+            along = 0
+        parts[-1].append(thing)
+        along += deep + GAP
+    return parts

@@ -14,7 +14,7 @@ from graphviz_tb.model.scene import Direction, Point, Rule, Text
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
-from graphviz_tb.place.auxiliary import Area, beside_core
+from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
 from graphviz_tb.place.pieces import Piece, framed, piece
@@ -68,7 +68,7 @@ def frame(
     turned = {wire: [turn.point(point) for point in level.routes[wire]] for wire in lines}
     left, right = overhang(turned, told, turn.size[0])
     core = (turn.size[0] + left + right, turn.size[1])
-    area = beside_core(core, _blocks(view, pieces), turn.vertical)
+    area = beside_core(core, _blocks(view, pieces, turn.vertical), turn.vertical)
     bar = _title(view, face, level, area, left, direction)
     aside_at = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
     shift = (aside_at[0] + left, aside_at[1])
@@ -129,9 +129,17 @@ def aside(view: View) -> list[tuple[str, list[list[int]]]]:
     return [(heading, columns) for heading, columns in blocks if any(columns)]
 
 
-def _blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[tuple[int, int]]]]]:
-    """The same with sizes for positions."""
-    return [(heading, [[_size(pieces[at]) for at in column] for column in columns]) for heading, columns in aside(view)]
+def _blocks(view: View, pieces: Sequence[Piece], upright: bool) -> list[tuple[str, list[list[Thing]]]]:
+    """The same with the extent of each piece for its position."""
+    return [
+        (heading, [[_thing(pieces[at], upright) for at in column] for column in columns])
+        for heading, columns in aside(view)
+    ]
+
+
+def _thing(one: Piece, upright: bool) -> Thing:
+    """Width, height, and the middle of the box across the column."""
+    return one.width, one.height, one.x + one.box[0] // 2 if upright else one.y + one.box[1] // 2
 
 
 def drawn(view: View) -> dict[int, Line]:

@@ -18,7 +18,7 @@ from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
 from graphviz_tb.place.frames import Frame, Outside, Slot, drawn, frame
-from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved
+from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved, second_line
 from graphviz_tb.place.touch import gate_of
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
@@ -151,7 +151,7 @@ def _areas(view: View) -> dict[int, AreaName]:
 
 
 def _box(face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName) -> Box:
-    told = " · ".join(part for part in (clean(face.full), face.badge, face.second) if part)
+    told = " · ".join(part for part in (clean(face.full), second_line(face)) if part)
     return Box(
         face.address,
         face.row,

@@ -12,7 +12,7 @@ NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
 OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
 PADDING = 12
-MARK_SIZE, MARK_GAP = 12, 4  # the +/− mark and its distance from the corner
+MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark stands between
 SHEET = 4  # how far the sheets of a stack are set off
 BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one
 BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
@@ -47,7 +47,7 @@ def closed(face: Face) -> Shape:
     """
     kind = drawn_as(face)
     stack = face.kind in ("series", "fold")
-    second = " · ".join(part for part in (face.badge, face.second) if part)
+    second = second_line(face)
     two_lines = bool(second) or kind != "op"
     inner, height, texts = _front(face, kind, clean(second), two_lines)
     if not stack:
@@ -55,6 +55,16 @@ def closed(face: Face) -> Shape:
     if not face.connected:
         return Shape(inner + 2 * SHEET, height, 2, texts)
     return Shape(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
+
+
+def second_line(face: Face) -> str:
+    """The badge of a stack and the count; a stack of ops does not say the same number twice.
+
+    >>> second_line(Face(1, "", "series", "", "", "25 ops", "×25", member="op"))
+    '×25'
+    """
+    count = "" if face.badge and face.second.startswith(f"{face.badge[1:]} op") else face.second
+    return " · ".join(part for part in (face.badge, count) if part)
 
 
 def drawn_as(face: Face) -> BoxKind:
@@ -67,8 +77,9 @@ def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int
     """Width, height and texts of the front sheet."""
     op = kind == "op"
     least, most, size = (OP_LEAST, OP_MOST, OP_SIZE) if op else (SCOPE_LEAST, SCOPE_MOST, NODE_SIZE)
-    side = PADDING + (MARK_SIZE - MARK_GAP if face.openable else 0)
+    side = MARK_ROOM["op" if op else "scope"] if face.openable else PADDING
     name = clean(face.label)
+    name = name if name.strip() else f"“{name}”"
     label = elide(name, most - 2 * side, size)
     second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
     wanted = max(width(label, size) + 2 * side, width(second, SMALL_SIZE) + 2 * BADGE_ROOM if second else 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.scene import Text
 from graphviz_tb.model.view import Face
-from graphviz_tb.place.sizes import NODE_SIZE, SMALL_SIZE
+from graphviz_tb.place.sizes import NODE_SIZE, SMALL_SIZE, second_line
 
 BAR = 24
 LEFT, RIGHT = 12, 24  # room before the text, and after it for the mark
@@ -38,7 +38,7 @@ def title(face: Face, crossing: Sequence[int], wide: int) -> Title:
     tried, and at last the content moves to the right.
     """
     name = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
-    count = " · ".join(part for part in (face.badge, face.second) if part)
+    count = second_line(face)
     crossing = sorted(crossing)
     wide = max([wide, *(x + RIGHT for x in crossing)])
     for told in (count, ""):
@@ -72,6 +72,4 @@ def _texts(face: Face, name: str, count: str, x: int) -> tuple[Text, ...]:
     if not count:
         return (first,)
     x += wide + BETWEEN
-    return first, Text(
-        x, BASE, count, count, SMALL_SIZE, width(count, SMALL_SIZE), "count", "start", inside=True
-    )
+    return first, Text(x, BASE, count, count, SMALL_SIZE, width(count, SMALL_SIZE), "count", "start", inside=True)
