@@ -136,8 +136,9 @@ def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) ->
 
 
 def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
-    form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
-    return READERS[form](opened, options)
+    with opened:
+        form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
+        return READERS[form](opened, options)
 
 
 def _of_object(source: Any) -> Holding:

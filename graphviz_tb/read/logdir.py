@@ -43,8 +43,8 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
     done = 0
     runs: dict[Run, list[Scan]] = {}
     for run, path in files:
-        opened = open_path(path, options)
-        runs.setdefault(run, []).append(scan(opened.stream(), str(path), opened.path))
+        with open_path(path, options) as opened:
+            runs.setdefault(run, []).append(scan(opened.stream(), str(path), opened.path))
         done += path.stat().st_size
         if progress is not None:
             progress(done, total)

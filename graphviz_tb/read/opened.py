@@ -8,7 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge
 from graphviz_tb.options import ReadOptions
@@ -41,6 +41,15 @@ class Opened:
             head = read_up_to(stream, HEAD)
         self.head = head
         self._rest = stream
+        self._ours: BinaryIO | None = None
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file; what was found in it is read again by its path."""
+        if self._ours is not None:
+            self._ours.close()
 
     def stream(self) -> Stream:
         """All bytes, forward, once."""
@@ -73,10 +82,12 @@ def open_stdin(options: ReadOptions) -> Opened:
 def open_path(path: Path, options: ReadOptions) -> Opened:
     """Before: the path of a file. After: it is open, or the error says why not."""
     try:
-        handle = path.open("rb", buffering=0)
+        handle = path.open("rb", buffering=BLOCK)
+        opened = Opened(str(path), handle, options, path if path.is_file() else None)
     except OSError as error:
         raise unreadable(path, error) from None
-    return Opened(str(path), handle, options, path if path.is_file() else None)
+    opened._ours = handle
+    return opened
 
 
 def unreadable(path: Path, error: OSError) -> ReadError:
