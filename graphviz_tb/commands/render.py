@@ -8,6 +8,7 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options, together
 
+
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A whole number from 0, or auto."""
 

@@ -137,6 +137,6 @@ def shelve(
         width = max(width, left - gaps.parts)
         height = max(height, top + deep)
         top += deep + gaps.parts
-    if skeleton.main >= 0 and not skeleton.ports[-1].first:
+    if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
         layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
     return width, height
