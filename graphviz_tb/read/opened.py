@@ -41,15 +41,15 @@ class Opened:
             head = read_up_to(stream, HEAD)
         self.head = head
         self._rest = stream
-        self._ours: BinaryIO | None = None
+        self.ours: BinaryIO | None = None
 
     def __enter__(self) -> Opened:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the file; what was found in it is read again by its path."""
-        if self._ours is not None:
-            self._ours.close()
+        if self.ours is not None:
+            self.ours.close()
 
     def stream(self) -> Stream:
         """All bytes, forward, once."""
@@ -83,10 +83,14 @@ def open_path(path: Path, options: ReadOptions) -> Opened:
     """Before: the path of a file. After: it is open, or the error says why not."""
     try:
         handle = path.open("rb", buffering=BLOCK)
-        opened = Opened(str(path), handle, options, path if path.is_file() else None)
     except OSError as error:
         raise unreadable(path, error) from None
-    opened._ours = handle
+    try:
+        opened = Opened(str(path), handle, options, path if path.is_file() else None)
+    except BaseException as error:
+        handle.close()
+        raise unreadable(path, error) if isinstance(error, OSError) else error from None
+    opened.ours = handle
     return opened
 
 

@@ -30,7 +30,8 @@ CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or 
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
 Tail = Callable[[int], bytes]
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
-_START = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+(?:(\w++)[ \t\r\n]*+[:{<]|\[)")
+_GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
+_START = re.compile(_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
 _TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 REFUSED = (
@@ -65,7 +66,7 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> s
     if is_events(head):
         return "events"
     text = _as_text(head, name)
-    if text:
+    if text and (_printable(head) or not _fits(head, whole=whole)):
         return text
     if tail is not None and tail(len(TABLE_END)) == TABLE_END:
         raise UnknownFormat(f"{name} is a checkpoint index, not a graph", hint=CHECKPOINT)
@@ -88,6 +89,8 @@ def _as_text(head: bytes, name: str) -> str | None:
     body = head.removeprefix(MARK)
     if _JSON.match(body) and _printable(body):
         return "keras_json"
+    if _GAP.fullmatch(body):  # nothing but comments, as far as we see
+        return "graph_text"
     if not _START.match(body):
         return None
     names = [found[1] for found in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
@@ -118,11 +121,17 @@ def _printable(body: bytes) -> bool:
 
 def _as_message(head: bytes, name: str, *, whole: bool) -> str:
     _refuse_onnx(head, name)
-    fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
-    kind = max(fits, key=lambda each: _rank(fits[each]))
-    if fits[kind].good == 0 or fits[kind].bad > fits[kind].good:
+    kind = _fits(head, whole=whole)
+    if kind is None:
         raise _unknown(head, name)
     return kind
+
+
+def _fits(head: bytes, *, whole: bool) -> str | None:
+    """The message that the bytes fit best, if they fit it at all."""
+    fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
+    kind = max(fits, key=lambda each: _rank(fits[each]))
+    return kind if fits[kind].good and fits[kind].bad <= fits[kind].good else None
 
 
 def _rank(found: Fit) -> float:
