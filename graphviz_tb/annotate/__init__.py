@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.shapes import tensors_of
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.stats import Stats
+
+__all__ = ["Stats", "StatsOptions", "annotate", "join_statistics"]
 
 
-def annotate(hierarchy: Hierarchy) -> Facts:
-    """The facts of a hierarchy's graph. Nothing is decoded yet."""
+def annotate(hierarchy: Hierarchy, stats: Stats | None = None) -> Facts:
+    """The facts of a hierarchy's graph, with the run statistics if some were joined. Nothing else is decoded yet."""
     graph = hierarchy.graph
-    return Facts(graph, lambda node: tensors_of(graph, node))
+    return Facts(graph, lambda node: tensors_of(graph, node), stats=stats)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.stats import Stats
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,13 @@ class Tensor:
 class Facts:
     """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache`.
 
-    `stats` is filled when run statistics were joined.
+    `stats` is there when run statistics were joined.
     """
 
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
     cache: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
-    stats: object | None = None
+    stats: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def tensor(self, node: int, key: int) -> Tensor:

@@ -1,0 +1,164 @@
+"""Samples become columns over the rows: an op's own, then what lies under each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Longs, freeze
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.paths import Path, function_of
+from graphviz_tb.model.stats import Floats, Measure, Sample, Stats
+
+Samples = Mapping[Path, Sample]
+NEVER = np.iinfo(np.int64).max
+QUANTITIES = ("time", "cpu", "accelerator", "enqueue", "bytes")
+
+
+def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], tensorboard: bool = False) -> Stats:
+    """Columns of all steps.
+
+    Before: for each step what was measured by path, and the machinery of calls (`loose`). After: in every column a
+    group has what lies under it, a call what lies inside it; the means of siblings add up to their group's.
+    """
+    measures = {name: Folding(len(hierarchy)) for name in (*QUANTITIES, "span")}
+    inside: list[Samples] = []
+    seen = np.zeros(len(hierarchy), bool)
+    shapes: dict[int, tuple[Shape, ...]] = {}
+    for samples, machinery in zip(steps, loose, strict=True):
+        merged = merge(samples, machinery)
+        inside.append({path: sample for path, sample in merged.items() if len(path) > 1})
+        step = fill(hierarchy, merged)
+        seen[list({row for path in merged for row in path})] = True
+        for path, sample in samples.items():
+            shapes.setdefault(path[-1], sample.shapes)
+        for name in QUANTITIES:
+            measures[name].add(under(hierarchy, step[name]))
+        measures["span"].add(span(hierarchy, step["start"], step["end"]))
+    return table(hierarchy, measures, inside, seen, shapes)
+
+
+def table(
+    hierarchy: Hierarchy,
+    measures: dict[str, Folding],
+    inside: list[Samples],
+    seen: NDArray[np.bool_],
+    shapes: dict[int, tuple[Shape, ...]],
+) -> Stats:
+    """All columns, frozen."""
+    ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    return Stats(
+        steps=tuple(str(at) for at in range(len(inside))),
+        time=measures["time"].result(),
+        span=measures["span"].result(),
+        bytes=measures["bytes"].result(),
+        cpu=measures["cpu"].result().mean,
+        accelerator=measures["accelerator"].result().mean,
+        enqueue=measures["enqueue"].result().mean,
+        measured=under(hierarchy, (seen & ordinary).astype(np.int64)),
+        ops=under(hierarchy, ordinary.astype(np.int64)),
+        known=freeze(under(hierarchy, seen.astype(np.int64)) > 0),
+        end=hierarchy.end,
+        shapes={row: found for row, found in shapes.items() if found},
+        inside=tuple(inside),
+    )
+
+
+class Folding:
+    """The mean, least and most of one quantity while the steps come by."""
+
+    def __init__(self, rows: int) -> None:
+        self.steps = 0
+        self.total = np.zeros(rows, np.float64)
+        self.least = np.full(rows, np.inf)
+        self.most = np.zeros(rows, np.float64)
+
+    def add(self, values: Longs) -> None:
+        """One more step."""
+        self.steps += 1
+        self.total += values
+        np.minimum(self.least, values, out=self.least)
+        np.maximum(self.most, values, out=self.most)
+
+    def result(self) -> Measure:
+        """The columns."""
+        mean: Floats = freeze(self.total / max(1, self.steps))
+        least = freeze(np.where(np.isfinite(self.least), self.least, 0.0))
+        return Measure(mean, least, freeze(self.most))
+
+
+def merge(samples: Samples, machinery: Samples) -> Samples:
+    """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
+    around = {path[:length] for path in (*samples, *machinery) for length in range(1, len(path))} | set(machinery)
+    found: dict[Path, Sample] = {}
+    for path, sample in samples.items():
+        if path in around:
+            sample = replace(sample, time=0, cpu=0, accelerator=0, enqueue=0, bytes=0)
+        found[path] = sample
+    for path, sample in machinery.items():
+        found[path] = both(found[path], sample) if path in found else sample
+    return found
+
+
+def both(one: Sample, other: Sample) -> Sample:
+    """Two samples of one path."""
+    return Sample(
+        time=one.time + other.time,
+        cpu=one.cpu + other.cpu,
+        accelerator=one.accelerator + other.accelerator,
+        enqueue=one.enqueue + other.enqueue,
+        start=min(one.start, other.start),
+        end=max(one.end, other.end),
+        bytes=one.bytes + other.bytes,
+        shapes=one.shapes or other.shapes,
+        executions=one.executions + other.executions,
+    )
+
+
+def fill(hierarchy: Hierarchy, samples: Samples) -> dict[str, Longs]:
+    """One step's samples in columns: each counts for its op, and for every call that it lies in.
+
+    In a function that is on the path twice (recursion) only the innermost place counts, so that nothing counts twice
+    under one group.
+    """
+    columns = {name: np.zeros(len(hierarchy), np.int64) for name in QUANTITIES}
+    columns["start"] = np.full(len(hierarchy), NEVER, np.int64)
+    columns["end"] = np.full(len(hierarchy), -1, np.int64)
+    for path, sample in samples.items():
+        innermost = {function_of(hierarchy, row): row for row in path}
+        for row in innermost.values():
+            for name in QUANTITIES:
+                columns[name][row] += getattr(sample, name)
+            if sample.start >= 0:
+                columns["start"][row] = min(columns["start"][row], sample.start)
+                columns["end"][row] = max(columns["end"][row], sample.end)
+    return columns
+
+
+def under(hierarchy: Hierarchy, own: Longs) -> Longs:
+    """For each row the sum of `own` over the row and all that lies under it."""
+    total = np.concatenate(([0], np.cumsum(own)))
+    found: Longs = freeze(total[hierarchy.end] - total[np.arange(len(own))])
+    return found
+
+
+def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
+    """For each row the time from the first start to the last end under it; 0 where nothing started.
+
+    Level by level from the deepest, so that the depth of the scopes does not matter.
+    """
+    start, end = start.copy(), end.copy()
+    rows = np.argsort(hierarchy.depth, kind="stable")
+    cuts = np.searchsorted(hierarchy.depth[rows], np.arange(int(hierarchy.depth.max(initial=0)) + 2))
+    for depth in range(len(cuts) - 2, 0, -1):
+        level = rows[cuts[depth] : cuts[depth + 1]]
+        level = level[end[level] >= 0]
+        np.minimum.at(start, hierarchy.parent[level], start[level])
+        np.maximum.at(end, hierarchy.parent[level], end[level])
+    found: Longs = np.where(end >= 0, end - np.minimum(start, end), 0)
+    return found

@@ -1,0 +1,134 @@
+"""Devices of a trace: which time counts, and to whom.
+
+    /job:…/device:GPU:0              the host handed the kernel over: enqueue
+    /device:GPU:0/stream:all         every kernel once
+    /device:GPU:0/stream:13          the same kernels by stream, and copies
+    /device:GPU:0/memcpy             the same copies
+    /job:…/device:CPU:0              an execution on the host
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphviz_tb.model.metagraph import Shape
+
+# TensorBoard counts devices of this form only, so that streams are left out (parser of `device:TYPE:N`).
+CANONICAL = re.compile(r"device:([^:]+:\d+)$")
+PART = re.compile(r"^(?P<base>.*?)/(?P<part>stream:(?P<stream>\w+)|memcpy)$")
+KIND = re.compile(r"/(?:device:)?([A-Za-z_]+):(\d+)$")
+HOST = frozenset({"CPU", "XLA_CPU"})
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One entry of a trace: the node's `name`, `start` and `time` in microseconds, the `bytes` it allocated, the
+    shapes of its outputs (None: the entry has no list of outputs)."""
+
+    name: str
+    start: int
+    time: int
+    bytes: int = 0
+    shapes: tuple[Shape, ...] | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """An execution and how it counts: as time of the "cpu", of an "accelerator", or as "enqueue"."""
+
+    execution: Execution
+    how: str
+    device: str
+
+
+def family(device: str, devices: Iterable[str]) -> str:
+    """The device that a stream or copy device belongs to; any other device is its own.
+
+    >>> gpu = "/job:localhost/replica:0/task:0/device:GPU:0"
+    >>> family("/device:GPU:0/stream:all", [gpu]) == family("/gpu:0/memcpy", [gpu]) == gpu
+    True
+    """
+    part = PART.match(device)
+    if part is None:
+        return device
+    base = part["base"]
+    others = [other for other in devices if not PART.match(other)]
+    same = [other for other in others if other == base] or [other for other in others if tail(other) == tail(base)]
+    return same[0] if len(same) == 1 else base
+
+
+def tail(device: str) -> tuple[str, str]:
+    """Type and number of a device, whatever its spelling.
+
+    >>> tail("/gpu:0"), tail("/job:worker/task:1/device:GPU:0"), tail("odd")
+    (('GPU', '0'), ('GPU', '0'), ('odd', ''))
+    """
+    found = KIND.search("/" + device.lstrip("/"))
+    return (found[1].upper(), found[2]) if found else (device, "")
+
+
+def is_accelerator(device: str) -> bool:
+    """Whether a device is no CPU.
+
+    >>> is_accelerator("/device:GPU:0"), is_accelerator("/cpu:0")
+    (True, False)
+    """
+    kind, number = tail(device)
+    return bool(number) and kind not in HOST
+
+
+def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
+    """Say of every execution how it counts; those that only repeat another are left out.
+
+    Before: executions by device, as the trace has them. After: a kernel counts once, on its accelerator; the host
+    entry of a node with kernels is enqueue; without any stream in the trace the accelerator's own entries count.
+    """
+    streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)
+    for device, executions in trace.items():
+        part = PART.match(device)
+        if part is not None:
+            streams[family(device, trace)][part["part"]] = executions
+    found: list[Counted] = []
+    for base, parts in streams.items():
+        found += [Counted(one, "accelerator", base) for one in distinct(parts)]
+    for device, executions in trace.items():
+        if PART.match(device):
+            continue
+        kernels = {bare(one.name) for part in streams.get(device, {}).values() for one in part}
+        alone = "accelerator" if is_accelerator(device) and device not in streams else "cpu"
+        found += [Counted(one, "enqueue" if bare(one.name) in kernels else alone, device) for one in executions]
+    return found
+
+
+def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
+    """The executions of one accelerator, each once, though several of its stream devices tell them.
+
+    Numbered streams add up; "all" and "memcpy" repeat what those tell.
+    """
+    key = {part: Counter((bare(one.name), one.start, one.time) for one in found) for part, found in parts.items()}
+    numbered: Counter[tuple[str, int, int]] = Counter()
+    for part, counts in key.items():
+        if part not in ("stream:all", "memcpy"):
+            numbered.update(counts)
+    wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
+    left, told = dict(wanted), []
+    for found in parts.values():
+        for one in found:
+            what = (bare(one.name), one.start, one.time)
+            if left.get(what):
+                left[what] -= 1
+                told.append(one)
+    return told
+
+
+def bare(name: str) -> str:
+    """A node's name without what an accelerator's trace adds (`conv/Conv2D:Conv2D`, `x:MEMCPYHtoD`).
+
+    >>> bare("conv/Conv2D:Conv2D"), bare("a")
+    ('conv/Conv2D', 'a')
+    """
+    return name.partition(":")[0]

@@ -1,0 +1,191 @@
+"""Run statistics: traces of steps (RunMetadata) are joined with the rows of a hierarchy.
+
+read      entries of a trace become executions by device
+count     each execution counts once: streams, copies and enqueue are told apart (devices.py)
+place     names become paths, through inlined functions and lowered loops (trace_names.py)
+gather    executions of one path in one step become a sample
+sum up    samples become columns over rows, groups by prefix sums, steps by mean, least and most
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.annotate.columns import sum_up
+from graphviz_tb.annotate.devices import CANONICAL, Counted, Execution, count_once, is_accelerator
+from graphviz_tb.annotate.shapes import shape_of
+from graphviz_tb.annotate.trace_names import Place, TraceNames
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.stats import DeviceUse, Sample, Stats
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import RunMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class StatsOptions:
+    """How statistics are joined. `tensorboard`: as TensorBoard counts them (docs/statistics.md)."""
+
+    tensorboard: bool = False
+
+
+DEFAULT = StatsOptions()
+
+
+@dataclass(slots=True)
+class Step:
+    """One trace, joined: samples by path, the time of names that no op bears, what each device did."""
+
+    samples: dict[Path, Sample] = field(default_factory=dict)
+    loose: dict[Path, Sample] = field(default_factory=dict)
+    strangers: dict[str, int] = field(default_factory=dict)
+    joined: int = 0
+    executions: int = 0
+
+
+def join_statistics(
+    hierarchy: Hierarchy,
+    traces: Sequence[RunMetadata],
+    options: StatsOptions = DEFAULT,
+    names: Sequence[str] = (),
+) -> Stats:
+    """The statistics of every row.
+
+    Before: one trace for each step (`names` are their tags). After: sums over an op's executions, means over the
+    steps; what no op of the graph bears the name of is in `strangers`.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.group import group
+    >>> from graphviz_tb.proto import GraphDef, RunMetadata
+    >>> hierarchy = group(flatten(GraphDef(node=[{"name": "layer/x", "op": "Relu"}, {"name": "layer/y", "op": "Abs"}])))
+    >>> entry = {"node_name": "layer/x", "all_start_micros": 10, "all_end_rel_micros": 3}
+    >>> trace = RunMetadata(step_stats={"dev_stats": [{"device": "/device:CPU:0", "node_stats": [entry]}]})
+    >>> figures = join_statistics(hierarchy, [trace]).figures(1)
+    >>> hierarchy.name[1], figures.time, figures.coverage
+    ('layer', 3.0, 0.5)
+    """
+    reads = [read_trace(trace) for trace in traces]
+    every = [{device: found for device, found in read.items() if wanted(device, options)} for read in reads]
+    finder = TraceNames(hierarchy, options.tensorboard)
+    places = finder.places(one.name for read in every for found in read.values() for one in found)
+    steps = [gather(count(read, options), places) for read in every]
+    stats = sum_up(hierarchy, [step.samples for step in steps], [step.loose for step in steps], options.tensorboard)
+    labels = tuple(names) or tuple(str(at) for at in range(len(traces)))
+    return replace(
+        stats,
+        steps=labels,
+        devices=device_use(reads, options),
+        strangers=tuple(sorted(mean_of(steps).items(), key=lambda one: (-one[1], one[0]))),
+        joined=sum(step.joined for step in steps),
+        executions=sum(step.executions for step in steps),
+    )
+
+
+def read_trace(trace: RunMetadata) -> dict[str, list[Execution]]:
+    """The entries of a trace by device."""
+    found: dict[str, list[Execution]] = defaultdict(list)
+    for device in trace.step_stats.dev_stats:
+        found[device.device].extend(execution(entry) for entry in device.node_stats)
+    return dict(found)
+
+
+def execution(entry: Any) -> Execution:
+    """One entry. Allocations that are not positive do not count."""
+    outputs = entry.output
+    return Execution(
+        name=entry.node_name,
+        start=entry.all_start_micros,
+        time=max(0, entry.all_end_rel_micros),
+        bytes=sum(use.total_bytes for use in entry.memory if use.total_bytes > 0),
+        shapes=tuple(shape_of(one.tensor_description.shape) for one in outputs) if len(outputs) else None,
+    )
+
+
+def wanted(device: str, options: StatsOptions) -> bool:
+    """Whether a device takes part; TensorBoard takes those named `device:TYPE:N` only."""
+    return bool(CANONICAL.search(device)) if options.tensorboard else True
+
+
+def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[Counted]:
+    """The executions that count, each once; TensorBoard counts all it takes."""
+    if not options.tensorboard:
+        return count_once(read)
+    how = {device: "accelerator" if is_accelerator(device) else "cpu" for device in read}
+    return [Counted(one, how[device], device) for device, found in read.items() for one in found]
+
+
+def gather(counted: Iterable[Counted], places: dict[str, Place]) -> Step:
+    """One sample for each path; machinery of calls is kept apart, in `loose`."""
+    step = Step()
+    by_path: dict[tuple[Path, bool], list[Counted]] = defaultdict(list)
+    for one in counted:
+        step.executions += 1
+        place = places.get(one.execution.name)
+        if place is None:
+            name = one.execution.name
+            step.strangers[name] = step.strangers.get(name, 0) + one.execution.time
+            continue
+        step.joined += 1
+        by_path[place.path, place.within].append(one)
+    for (path, within), found in by_path.items():
+        (step.loose if within else step.samples)[path] = sample_of(found)
+    return step
+
+
+def sample_of(counted: list[Counted]) -> Sample:
+    """All executions of one op in one step: times add up, bytes are those of the largest execution.
+
+    The span is that of the executions that count; of the enqueue where nothing else is known.
+    """
+    times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
+    for one in counted:
+        times[one.how] += one.execution.time
+    real = [one.execution for one in counted if one.how != "enqueue"] or [one.execution for one in counted]
+    shapes = next((one.execution.shapes for one in counted if one.execution.shapes is not None), ())
+    return Sample(
+        time=times["cpu"] + times["accelerator"],
+        cpu=times["cpu"],
+        accelerator=times["accelerator"],
+        enqueue=times["enqueue"],
+        start=min(one.start for one in real),
+        end=max(one.start + one.time for one in real),
+        bytes=max(one.execution.bytes for one in counted),
+        shapes=shapes or (),
+        executions=len(real),
+    )
+
+
+def mean_of(steps: list[Step]) -> dict[str, float]:
+    """The time of names that no op bears, mean over the steps."""
+    found: dict[str, float] = defaultdict(float)
+    for step in steps:
+        for name, time in step.strangers.items():
+            found[name] += time / len(steps)
+    return found
+
+
+def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -> tuple[DeviceUse, ...]:
+    """What each device of the traces did, in order of appearance."""
+    total: dict[str, list[int]] = {}
+    for read in reads:
+        for device, found in read.items():
+            use = total.setdefault(device, [0, 0])
+            use[0] += len(found)
+            use[1] += sum(one.time for one in found)
+    steps = max(1, len(reads))
+    return tuple(
+        DeviceUse(device, use[0], use[1] / steps, wanted(device, options) and not _repeats(device, list(total)))
+        for device, use in total.items()
+    )
+
+
+def _repeats(device: str, devices: list[str]) -> bool:
+    """Whether a device tells what numbered streams tell too."""
+    head, _, part = device.rpartition("/")
+    if part not in ("memcpy", "stream:all"):
+        return False
+    return any(other.startswith(head + "/stream:") and not other.endswith(":all") for other in devices)

@@ -1,0 +1,179 @@
+"""Names of a trace become paths: TensorFlow inlines functions and lowers loops, and names what comes of it.
+
+    call/inner                       a node of an inlined function
+    while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
+    while/merge/_12, Func/call/…     machinery of the call itself
+    x/_0__cf__0                      a constant that optimization folded out of x
+    inner                            a node of a function that runs by itself
+    conv/Conv2D:Conv2D               a kernel of conv/Conv2D
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphviz_tb.annotate.devices import bare
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import Path
+
+LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
+FOLDED = re.compile(r"/_\d+__cf__\d+$")
+MACHINERY = "Func/"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an execution belongs: a path; `within` says that it is machinery of the call at its end, not the call.
+
+    `whole` is false where only the function is known, not the call: the path begins in the function then.
+    """
+
+    path: Path
+    within: bool = False
+    whole: bool = True
+
+
+class TraceNames:
+    """Finds the ops that the names of a trace mean. Before: `names` are all names of the trace."""
+
+    def __init__(self, hierarchy: Hierarchy, tensorboard: bool = False) -> None:
+        self.hierarchy = hierarchy
+        self.tensorboard = tensorboard
+        self._index: dict[int, dict[str, int]] = {}
+        self._first_calls: dict[int, Path] | None = None
+
+    def index(self, block: int) -> dict[str, int]:
+        """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
+        found = self._index.get(block)
+        if found is None:
+            hierarchy = self.hierarchy
+            rows = [row for row in range(block, int(hierarchy.end[block])) if hierarchy.node[row] >= 0]
+            names = hierarchy.graph.name
+            found = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
+            strict = {hierarchy.name[row]: row for row in rows if self._takes_part(row)}
+            self._index[block] = found = {**strict, **found}
+        return found
+
+    def _takes_part(self, row: int) -> bool:
+        """TensorBoard's embedded constants and summaries have no statistics."""
+        return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
+
+    def places(self, names: Iterable[str]) -> dict[str, Place]:
+        """The place of each name that means something.
+
+        A name that is none of the main graph, nor leads through its calls, is looked for in functions: in the one
+        that explains most of such names.
+        """
+        found: dict[str, Place] = {}
+        strangers: list[str] = []
+        for name in dict.fromkeys(names):
+            place = self._in_main(name)
+            if place is not None:
+                found[name] = place
+            else:
+                strangers.append(name)
+        if strangers and not self.tensorboard and self.hierarchy.function_rows:
+            found.update(self._in_functions(strangers))
+        return found
+
+    def _in_main(self, name: str) -> Place | None:
+        index = self.index(0)
+        if name in index:
+            return Place((index[name],))
+        if self.tensorboard:
+            return None
+        if (row := index.get(bare(name))) is not None:
+            return Place((row,))
+        return self.follow(0, name)
+
+    def _in_functions(self, names: list[str]) -> dict[str, Place]:
+        told: dict[str, list[tuple[int, Place]]] = {}
+        votes: Counter[int] = Counter()
+        for name in names:
+            for function in self.hierarchy.function_rows:
+                row = self.index(function).get(bare(name))
+                place = Place((row,)) if row is not None else self.follow(function, name)
+                if place is not None:
+                    told.setdefault(name, []).append((function, place))
+                    votes[function] += 1
+        return {name: self._outward(*max(each, key=lambda one: votes[one[0]])) for name, each in told.items()}
+
+    def _outward(self, function: int, place: Place) -> Place:
+        """The same place seen from the main graph, if only one chain of calls leads to the function."""
+        chain = self.only_call(function)
+        if chain is None:
+            return Place(place.path, place.within, whole=False)
+        return Place((*chain, *place.path), place.within)
+
+    def follow(self, block: int, name: str) -> Place | None:
+        """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery.
+
+        Every way of cutting the name is tried, the longest call first.
+        """
+        name = FOLDED.sub("", name.removeprefix(MACHINERY))
+        waiting: list[tuple[int, str, Path]] = [(block, name, ())]
+        seen: set[tuple[int, int]] = set()
+        deepest: Path = ()
+        while waiting:
+            inside, rest, path = waiting.pop()
+            if (inside, len(rest)) in seen:
+                continue
+            seen.add((inside, len(rest)))
+            row = self.index(inside).get(rest)
+            if row is not None:
+                return Place((*path, row))
+            for call, tails in self._cuts(inside, rest):
+                at = (*path, call)
+                if len(at) > len(deepest):
+                    deepest = at
+                waiting += [(body, tail, at) for body, tail in tails]
+        return Place(deepest, within=True) if deepest else None
+
+    def _cuts(self, block: int, name: str) -> list[tuple[int, list[tuple[int, str]]]]:
+        """Calls that `name` begins with, the longest last, and what is left of it in each of their functions."""
+        index, calls = self.index(block), self.hierarchy.calls
+        found = []
+        cut = name.find("/")
+        while cut >= 0:
+            call = index.get(name[:cut], -1)
+            if call in calls:
+                found.append((call, self._tails(call, name[cut + 1 :])))
+            cut = name.find("/", cut + 1)
+        return found
+
+    def _tails(self, call: int, rest: str) -> list[tuple[int, str]]:
+        bodies = self.hierarchy.calls[call]
+        lowered = LOWERED.match(rest)
+        if lowered is None:
+            return [(body, rest) for _, body in dict.fromkeys(bodies)]
+        word = f"branches[{lowered[2]}]" if lowered[2] else lowered[1]
+        chosen = [body for attr, body in bodies if attr in (word, f"{word}_branch")]
+        return [(body, rest[lowered.end() :]) for body in dict.fromkeys(chosen)]
+
+    def only_call(self, function: int) -> Path | None:
+        """The chain of calls from the main graph to a function, if there is only one."""
+        if self._first_calls is None:
+            self._first_calls = self._chains()
+        return self._first_calls.get(function)
+
+    def _chains(self) -> dict[int, Path]:
+        from graphviz_tb.model.paths import function_of
+
+        callers: dict[int, list[int]] = {}
+        for call, bodies in self.hierarchy.calls.items():
+            for body in {body for _, body in bodies}:
+                callers.setdefault(body, []).append(call)
+        chains: dict[int, Path] = {}
+        for function in self.hierarchy.function_rows:
+            chain: list[int] = []
+            at = function
+            while at and len(callers.get(at, ())) == 1 and len(chain) <= len(callers):
+                chain.append(callers[at][0])
+                at = function_of(self.hierarchy, chain[-1])
+            if not at:
+                chains[function] = tuple(reversed(chain))
+        return chains

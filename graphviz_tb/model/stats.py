@@ -1,0 +1,189 @@
+"""Run statistics: what one or more traced steps measured, as columns over the rows of a hierarchy.
+
+    op       what was measured of it            group    everything measured below it
+    call     what was measured inside it, else its own time (which is the time of its inside, told from outside)
+    row of a function's body                    all calls together; `Stats.at(path)` tells one call from another
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.metagraph import Shape
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """One quantity of every row over the steps: a step that did not measure a row counts as 0 in it."""
+
+    mean: Floats
+    least: Floats
+    most: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Statistics of one shown node, means over the steps.
+
+    `time` is the sum of all executions in microseconds (`cpu` + `accelerator`), `span` the time from the first start
+    to the last end, `enqueue` what the host spent to hand kernels to an accelerator (not in `time`), `measured` of
+    `ops` have statistics.
+    """
+
+    time: float
+    span: float
+    bytes: float
+    cpu: float
+    accelerator: float
+    enqueue: float
+    measured: int
+    ops: int
+    shapes: tuple[Shape, ...] = ()
+
+    @property
+    def coverage(self) -> float:
+        """The share of ops with statistics, from 0 to 1."""
+        return self.measured / self.ops if self.ops else float(self.measured > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What one device of the trace did: `name`, how many `executions`, their `time`, and whether it `counted`.
+
+    Streams that repeat others, and the enqueue of kernels, are listed and do not count.
+    """
+
+    name: str
+    executions: int
+    time: float
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One op at one place (path) in one step; all times in microseconds, `start`, `end` of the step's clock."""
+
+    time: int = 0
+    cpu: int = 0
+    accelerator: int = 0
+    enqueue: int = 0
+    start: int = -1
+    end: int = -1
+    bytes: int = 0
+    shapes: tuple[Shape, ...] = ()
+    executions: int = 0
+
+    @property
+    def span(self) -> int:
+        """From the first start to the last end."""
+        return max(0, self.end - self.start) if self.start >= 0 else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stats:
+    """Statistics of all rows.
+
+    `steps` names the traces; `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their means;
+    `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
+    (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
+    functions; `strangers` are names of the trace that no op of the graph bears, with their time.
+    """
+
+    steps: tuple[str, ...]
+    time: Measure
+    span: Measure
+    bytes: Measure
+    cpu: Floats
+    accelerator: Floats
+    enqueue: Floats
+    measured: Longs
+    ops: Longs
+    known: NDArray[np.bool_]
+    end: Ints
+    shapes: Mapping[int, tuple[Shape, ...]] = field(repr=False)
+    devices: tuple[DeviceUse, ...] = ()
+    inside: tuple[Mapping[tuple[int, ...], Sample], ...] = field(default=(), repr=False)
+    strangers: tuple[tuple[str, float], ...] = field(default=(), repr=False)
+    joined: int = 0
+    executions: int = 0
+
+    def figures(self, row: int) -> Figures:
+        """What was measured under a row, in all places where it is shown."""
+        return Figures(
+            time=float(self.time.mean[row]),
+            span=float(self.span.mean[row]),
+            bytes=float(self.bytes.mean[row]),
+            cpu=float(self.cpu[row]),
+            accelerator=float(self.accelerator[row]),
+            enqueue=float(self.enqueue[row]),
+            measured=int(self.measured[row]),
+            ops=int(self.ops[row]),
+            shapes=self.shapes.get(row, ()),
+        )
+
+    def at(self, path: tuple[int, ...]) -> Figures:
+        """What was measured of the node at `path`: in this call, where the trace tells calls apart."""
+        row, place = path[-1], len(path) - 1
+        if not place:
+            return self.figures(row)
+        end = int(self.end[row])
+        steps = [
+            [
+                (other, sample)
+                for other, sample in step.items()
+                if len(other) > place and other[:place] == path[:-1] and row <= other[place] < end
+            ]
+            for step in self.inside
+        ]
+        if not any(steps):
+            return self.figures(row)
+        return self._of_samples(row, place, steps)
+
+    def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
+        count = len(self.steps)
+        every = [sample for step in steps for _, sample in step]
+        rows = {path[place] for step in steps for path, _ in step}
+        spans = [
+            max(sample.end for _, sample in step) - min(sample.start for _, sample in step) for step in steps if step
+        ]
+        return Figures(
+            time=sum(sample.time for sample in every) / count,
+            span=sum(spans) / count,
+            bytes=sum(sample.bytes for sample in every) / count,
+            cpu=sum(sample.cpu for sample in every) / count,
+            accelerator=sum(sample.accelerator for sample in every) / count,
+            enqueue=sum(sample.enqueue for sample in every) / count,
+            measured=len(rows),
+            ops=int(self.ops[row]),
+            shapes=self.shapes.get(row, ()),
+        )
+
+    def entry(self, row: int) -> dict[str, Any]:
+        """The `"stats"` of a node in the JSON document; times and bytes are null where nothing was measured."""
+        known = bool(self.known[row])
+        shapes = self.shapes.get(row)
+        figures = self.figures(row)
+        return {
+            "compute_us_sum": number(figures.time) if known else None,
+            "compute_us_span": number(figures.span) if known else None,
+            "bytes": number(figures.bytes) if known else None,
+            "output_shapes": None if shapes is None else [None if one is None else list(one) for one in shapes],
+            "coverage": round(figures.coverage, 4),
+        }
+
+
+def number(value: float) -> int | float:
+    """A whole number as an int, else three decimals.
+
+    >>> number(3.0), number(2.66666)
+    (3, 2.667)
+    """
+    return int(value) if value == int(value) else round(value, 3)

@@ -1,0 +1,49 @@
+"""Numbers as a reader wants them: three digits and the unit that fits."""
+
+from __future__ import annotations
+
+BYTES = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
+MICROS = (
+    ("µs", 1),
+    ("ms", 1000),
+    ("s", 1_000_000),
+    ("min", 60_000_000),
+    ("hr", 3_600_000_000),
+    ("days", 86_400_000_000),
+)
+
+
+def told_bytes(count: float) -> str:
+    """A number of bytes.
+
+    >>> told_bytes(1023), told_bytes(10**12), told_bytes(157 * 1024)
+    ('1020 B', '931 GB', '157 KB')
+    """
+    return _told(count, BYTES)
+
+
+def told_micros(micros: float) -> str:
+    """A time that was measured in microseconds.
+
+    >>> told_micros(61_000_000), told_micros(3200), told_micros(12)
+    ('1.02 min', '3.2 ms', '12 µs')
+    """
+    return _told(micros, MICROS)
+
+
+def _told(value: float, units: tuple[tuple[str, int], ...]) -> str:
+    """Three significant digits; the next unit from its factor on."""
+    unit, factor = next((pair for pair in reversed(units) if abs(value) >= pair[1]), units[0])
+    return f"{significant(value / factor)} {unit}"
+
+
+def significant(value: float) -> str:
+    """Three significant digits without zeros at the end, never an exponent.
+
+    >>> significant(1023.4), significant(0.04567), significant(2.0), significant(0)
+    ('1020', '0.0457', '2', '0')
+    """
+    if not value:
+        return "0"
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:.12f}".rstrip("0").rstrip(".")
