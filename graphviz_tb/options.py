@@ -19,6 +19,8 @@ class ReadOptions:
     signature: str | None = None
     strict: bool = False
     max_bytes: int | None = None
+    run_metadata: tuple[str, ...] = ()  # files with run statistics
+    step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from time import perf_counter, process_time
 from typing import Any
 
-from graphviz_tb.annotate import annotate
+from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
 from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
 from graphviz_tb.color import paint
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
@@ -30,11 +31,13 @@ from graphviz_tb.model.paint import Caption, Painter
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.view import View
-from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.output import format_of, write
 from graphviz_tb.place import place
-from graphviz_tb.read import read
+from graphviz_tb.proto import RunMetadata
+from graphviz_tb.read import profiles, read
 from graphviz_tb.render import RENDERERS, render
 from graphviz_tb.render.json import document, encode
 from graphviz_tb.view import Names, build_view, open_groups
@@ -84,8 +87,40 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     loaded = report("read", read, source, options.read, report.part)
     graph = report("flatten", flatten, loaded.graph_def, options.flatten)
     hierarchy = report("group", group, graph, options.group)
-    facts = report("annotate", annotate, hierarchy)
+    stats = report("annotate", statistics, source, loaded, hierarchy, options)
+    facts = report("annotate", annotate, hierarchy, stats)
     return Model(hierarchy, facts, options, loaded, report)
+
+
+def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
+    """The run statistics that were asked for: files, or steps of the source itself."""
+    chosen: dict[str, RunMetadata] = {}
+    for file in options.read.run_metadata:
+        chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
+    if options.read.step is not None:
+        own = loaded.run_metadata or profiles(source, ReadOptions(run=options.read.run))
+        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step))
+    if not chosen:
+        return None
+    return join_statistics(
+        hierarchy, list(chosen.values()), StatsOptions(options.flatten.tensorboard), names=list(chosen)
+    )
+
+
+def steps_of(tags: Iterable[str], step: str) -> list[str]:
+    """The tags that `step` means: a tag itself, the one with that number at its end, or all.
+
+    >>> steps_of(["step099", "step199"], "99"), steps_of(["a", "b"], "all")
+    (['step099'], ['a', 'b'])
+    """
+    known = list(tags)
+    if step in known or step == "all":
+        return known if step not in known else [step]
+    number = re.compile(rf"(^|.*\D)0*{int(step)}", re.DOTALL) if step.isascii() and step.isdigit() else None
+    found = [tag for tag in known if number and number.fullmatch(tag)]
+    if len(found) != 1:
+        raise UnknownChoice.among("step", step, [*known, "all"])
+    return found
 
 
 def with_choices(options: Options, choices: dict[str, Any]) -> Options:
@@ -155,7 +190,8 @@ class Model:
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
-        return document(self.hierarchy, lambda row: self.metagraph((row,)))
+        stats = self.facts.stats
+        return document(self.hierarchy, lambda row: self.metagraph((row,)), stats.entry if stats else None)
 
     def json_bytes(self) -> bytes:
         """The same as a file."""
