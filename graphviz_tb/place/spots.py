@@ -6,6 +6,7 @@ A label that has no such place is left out; the edge's tooltip still tells it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from graphviz_tb.model.scene import Point
 
@@ -105,7 +106,7 @@ def candidates(points: Sequence[Point], size: tuple[int, int]) -> Iterable[Point
 def runs(points: Sequence[Point]) -> list[Run]:
     """The straight runs of a polyline, those that go on straight as one."""
     found: list[Run] = []
-    for start, stop in zip(points, points[1:], strict=False):
+    for start, stop in pairwise(points):
         if start == stop:
             continue
         if found and same_way(found[-1], (start, stop)):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from graphviz_tb.model.measure import elide, width
+from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Fill, LegendRow, Painter
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.lines import route
-from graphviz_tb.render.markup import element, line
+from graphviz_tb.render.markup import element, written
 
 MOST = 260
 ROW, SAMPLE, GAP = 20, 28, 8
@@ -75,7 +75,7 @@ def _block(heading: str, entries: list[Entry], top: int, theme: Theme) -> tuple[
     for index, entry in enumerate(entries):
         x = MOST // 2 * (index // lines)
         y = top + HEADING + ROW * (index % lines)
-        label = elide(entry.label, MOST - SAMPLE - GAP, SIZE)
+        label = elide(clean(entry.label), MOST - SAMPLE - GAP, SIZE)
         told.append(element("g", entry.sample, transform=f"translate({x} {y})"))
         told.append(_text(label, x + SAMPLE + GAP, y + 12, theme.text, False))
     widest = max(width(entry.label, SIZE) for entry in entries) + SAMPLE + GAP + (MOST // 2 if two else 0)
@@ -83,16 +83,7 @@ def _block(heading: str, entries: list[Entry], top: int, theme: Theme) -> tuple[
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:
-    return element(
-        "text",
-        line(content),
-        x=x,
-        y=y,
-        font_size=SIZE,
-        font_weight=600 if semibold else None,
-        text_anchor="start",
-        fill=colour,
-    )
+    return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)
 
 
 def _colour(row: LegendRow, theme: Theme) -> Entry:
@@ -102,9 +93,7 @@ def _colour(row: LegendRow, theme: Theme) -> Entry:
     box = replace(SAMPLE_BOX, width=SAMPLE, height=16)
     sample = boxes.closed(box, row.fill, theme)
     if row.fill.badge:
-        sample += element(
-            "text", row.fill.badge, x=SAMPLE / 2, y=12, font_size=10, text_anchor="middle", fill=row.fill.text
-        )
+        sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
     return Entry(sample, row.label)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import sqrt
 
 from graphviz_tb.model.scene import Point, Route
@@ -133,7 +134,7 @@ def head(tip: Place, before: Place, grow: float = 1.0) -> str:
 
 def chevron(points: Sequence[Place], thickness: float) -> str:
     """Path data of the sign of a back edge: a double head in the middle of the longest run."""
-    start, stop = max(zip(points, points[1:], strict=False), key=lambda run: _length(*run))
+    start, stop = max(pairwise(points), key=lambda run: _length(*run))
     half = _length(start, stop) / 2
     grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
     first = _towards(start, stop, half + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphviz_tb.model.measure import elide, thousands, width
+from graphviz_tb.model.measure import clean, elide, thousands, width
 from graphviz_tb.model.paint import Caption, Painter
 from graphviz_tb.model.scene import Box, Port, Scene, Text
 from graphviz_tb.model.theme import Theme
@@ -12,7 +12,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import Legend, legend
 from graphviz_tb.render.lines import edge_colour, route
-from graphviz_tb.render.markup import element, line, tooltip, value, words
+from graphviz_tb.render.markup import element, tooltip, value, words, written
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 MARGIN = 24
@@ -20,7 +20,6 @@ TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48
 LEGEND_GAP = 32
 LEAST_WIDTH = 240
 PORT = 2.5
-HALO = 6  # three pixels on either side of a stroke
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +106,12 @@ def title_row(caption: Caption, painter: Painter, page_width: int) -> str:
     if not caption.title:
         return ""
     room = page_width - 2 * MARGIN
-    name = elide(caption.title, room, TITLE_SIZE, True)
+    name = elide(clean(caption.title), room, TITLE_SIZE, True)
     facts = account(caption, painter.scheme)
-    first = element(
-        "text",
-        line(name),
-        x=MARGIN,
-        y=MARGIN + 14,
-        font_size=TITLE_SIZE,
-        font_weight=600,
-        fill=painter.theme.text,
-    )
-    return first + element(
-        "text", line(facts), x=MARGIN, y=MARGIN + 32, font_size=FACTS_SIZE, fill=painter.theme.secondary
-    )
+    theme = painter.theme
+    size = TITLE_SIZE, width(name, TITLE_SIZE, True)
+    first = written(name, MARGIN, MARGIN + 14, *size, theme.text, semibold=True)
+    return first + written(facts, MARGIN, MARGIN + 32, FACTS_SIZE, width(facts, FACTS_SIZE), theme.secondary)
 
 
 def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
@@ -184,7 +175,7 @@ def _outline(box: Box, theme: Theme) -> str:
 def _badge(box: Box, badge: str, colour: str) -> str:
     """The letter of a structure, at the lower right."""
     x, y, wide, tall = boxes.front(box)
-    return element("text", words(badge), x=x + wide - 5, y=y + tall - 5, font_size=9, text_anchor="end", fill=colour)
+    return written(badge, x + wide - 5, y + tall - 5, 9, width(badge, 9), colour, "end")
 
 
 def _texts(scene: Scene, index: int, painter: Painter, texts: list[Text]) -> str:
@@ -200,25 +191,8 @@ def _colour(text: Text, first: str, second: str, theme: Theme) -> str:
 
 
 def _text(text: Text, colour: str, halo: str | None = None) -> str:
-    """One text. What lies in a box is held to its measured width, whatever face the viewer has."""
-    if not text.content:
-        return ""
-    return element(
-        "text",
-        line(text.content),
-        x=text.x,
-        y=text.y,
-        font_size=text.size,
-        font_weight=600 if text.semibold else None,
-        text_anchor=text.anchor if text.anchor != "start" else None,
-        textLength=text.width if text.inside else None,
-        lengthAdjust="spacingAndGlyphs" if text.inside else None,
-        fill=colour,
-        stroke=halo,
-        stroke_width=HALO if halo else None,
-        stroke_linejoin="round" if halo else None,
-        paint_order="stroke" if halo else None,
-    )
+    """One text of the scene."""
+    return written(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 
 def _free(text: Text, scene: Scene, theme: Theme) -> str:

@@ -16,6 +16,7 @@ T = TypeVar("T")
 def faults(scene: Scene) -> list[str]:
     """Everything wrong with a scene, in words; empty for a good one."""
     checks = (nesting, siblings, labels_inside, texts_apart, texts_on_boxes, lines_through_boxes, lines_through_texts)
+    checks += (ports_meet, lines_end_at_borders)
     return [fault for check in checks for fault in check(scene)]
 
 
@@ -168,3 +169,36 @@ def squares(rect: Rect, size: int = 128) -> Iterator[tuple[int, int]]:
     for column in range(rect[0] // size, rect[2] // size + 1):
         for row in range(rect[1] // size, rect[3] // size + 1):
             yield column, row
+
+
+def ports_meet(scene: Scene) -> Iterator[str]:
+    """Every port is met by a line inside its frame and by one outside, at the same point."""
+    inside: set[tuple[int, Point]] = set()
+    outside: set[tuple[int, Point]] = set()
+    for edge in scene.routes:
+        for end, box in ((edge.points[0], edge.source), (edge.points[-1], edge.target)):
+            if box < 0:
+                inside.add((edge.frame, end))
+            else:
+                outside.add((box, end))
+    for port in scene.ports:
+        name = scene.boxes[port.box].address
+        if (port.box, (port.x, port.y)) not in inside:
+            yield f"no line inside meets the port {port.title!r} of {name}"
+        if (port.box, (port.x, port.y)) not in outside:
+            yield f"no line outside meets the port {port.title!r} of {name}"
+
+
+def lines_end_at_borders(scene: Scene) -> Iterator[str]:
+    """A line ends on the border of its box (within the round end of a pill) or at a port."""
+    at_ports = {(port.box, (port.x, port.y)) for port in scene.ports}
+    for edge in scene.routes:
+        for (x, y), index in ((edge.points[0], edge.source), (edge.points[-1], edge.target)):
+            if index < 0:
+                if (edge.frame, (x, y)) not in at_ports:
+                    yield f"line {edge.title!r} ends at no port"
+                continue
+            left, top, right, bottom = of_box(scene.boxes[index])
+            off = min(abs(x - left), abs(x - right), abs(y - top), abs(y - bottom))
+            if not (left <= x <= right and top <= y <= bottom and off <= ROUND):
+                yield f"line {edge.title!r} does not end at {scene.boxes[index].address}"

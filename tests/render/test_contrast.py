@@ -1,0 +1,56 @@
+"""Every text stands out from what it lies on by 4.5 to 1 or more, read from the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from paper import shapes
+
+import graphviz_tb
+from graphviz_tb.color import SCHEMES
+from graphviz_tb.color.hues import contrast
+from graphviz_tb.model.theme import THEMES, Theme
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+GRAPHS = ["mnist_cnn.pbtxt", "multi_device.pb", "numbered_series.pb", "func_library_v2.pb", "odd_names.pbtxt"]
+LEAST, SMALLEST = 4.5, 9
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
+    model = graphviz_tb.load(REAL / graph)
+    for depth in (0, 2):
+        svg = model.picture(color_by=scheme, theme=theme, depth=depth).render("svg")
+        assert weak(svg) == []
+
+
+def weak(svg: bytes) -> list[str]:
+    """Texts that are too faint or too small."""
+    found, told = shapes(svg), []
+    for index, text in enumerate(found):
+        if not text.content.strip():
+            continue
+        if text.size < SMALLEST:
+            told.append(f"{text.content!r} is set at {text.size}")
+        below = [shape for shape in found[:index] if not shape.content]
+        middle = (text.top + text.bottom) / 2
+        for part in range(9):
+            x = text.left + (text.right - text.left) * part / 8
+            ground = text.halo or next(shape.fill for shape in reversed(below) if shape.holds(x, middle))
+            if contrast(text.fill, ground) < LEAST:
+                told.append(f"{text.content!r}: {text.fill} on {ground}")
+                break
+    return told
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_text_on_every_hue_and_ground(theme: Theme) -> None:
+    for hue in (*theme.hues, theme.op, theme.neutral, *theme.frames):
+        assert contrast(theme.text, hue) >= LEAST
+    for ground in (theme.op, *theme.frames):
+        assert contrast(theme.secondary, ground) >= LEAST
+    assert contrast(theme.quiet, theme.neutral) >= LEAST
+    assert contrast(theme.sign, theme.mark) >= LEAST
