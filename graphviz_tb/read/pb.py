@@ -13,6 +13,7 @@ from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 M = TypeVar("M", bound=Message)
 MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
 SAMPLE = 1 << 16
+DEPTH = 100  # messages within messages that protobuf itself reads
 
 
 def decode(data: bytes, kind: type[M], name: str) -> M:
@@ -35,7 +36,7 @@ def decode(data: bytes, kind: type[M], name: str) -> M:
 def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
     """The byte at which the innermost field starts that cannot be read, looked for level by level; and why."""
     first, last, kind = 0, len(data), descriptor
-    while True:
+    for _ in range(DEPTH):
         try:
             inner = _broken_field(data, first, last, kind)
         except CutError as cut:
@@ -45,6 +46,7 @@ def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
         start, first, last, kind = inner
         if kind is None:
             return start, "a string is not UTF-8"
+    return first, "it is nested too deep"
 
 
 def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, int, int, Any] | None:
