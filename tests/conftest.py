@@ -1,0 +1,74 @@
+"""What all tests share: where the fixtures are, which parts of the machine a test needs, how hard hypothesis tries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+# Part of the machine → how to get it.
+PARTS = {
+    "dot": "apt-get install graphviz",
+    "chromium": "apt-get install chromium",
+    "node": "apt-get install nodejs",
+    "rsvg-convert": "apt-get install librsvg2-bin",
+    "playwright-core": "npm install playwright-core, and NODE_PATH where it is not beside the repository",
+    "tensorflow": "pip install 'tensorflow==2.21.*'",
+}
+NOT_IN_ALL = {"tensorflow"}  # half a gigabyte: wanted only where it is named
+
+# The same examples on every run. `pytest --hypothesis-profile=explore` looks for new ones.
+quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=40, suppress_health_check=quiet)
+settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
+settings.load_profile("default")
+
+
+@cache
+def present(part: str) -> bool:
+    """Whether a part is on this machine."""
+    if part == "tensorflow":
+        return find_spec("tensorflow") is not None
+    if part == "playwright-core":
+        found = shutil.which("node") and subprocess.run(
+            ["node", "-e", "require.resolve('playwright-core')"], cwd=FIXTURES.parent, capture_output=True, check=False
+        )
+        return bool(found) and found.returncode == 0
+    return shutil.which(part) is not None
+
+
+def demanded(part: str) -> bool:
+    """Whether TBGRAPH_REQUIRE (a list with commas, or `all`) forbids to go on without a part."""
+    words = {word.strip() for word in os.environ.get("TBGRAPH_REQUIRE", "").split(",")}
+    return part in words or ("all" in words and part not in NOT_IN_ALL)
+
+
+@pytest.fixture(scope="session")
+def require() -> Callable[..., None]:
+    """`require("dot", "node")`: skip where a part is absent, fail where TBGRAPH_REQUIRE demands it."""
+
+    def check(*parts: str) -> None:
+        for part in parts:
+            if present(part):
+                continue
+            absent = f"{part} is not installed ({PARTS[part]})"
+            if demanded(part):
+                pytest.fail(f"TBGRAPH_REQUIRE demands it, but {absent}", pytrace=False)
+            pytest.skip(absent)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Path:
+    """The folder of fixtures."""
+    return FIXTURES

@@ -1,0 +1,86 @@
+"""Nouns in `model/`, one verb a folder: no stage knows another, and each heavy import has one home."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
+STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view")
+SHARED = {"model", "errors", "options"}
+MAY = {stage: SHARED | {stage} for stage in STAGES} | {"model": {"model", "errors"}, "proto": {"proto"}}
+for stage in ("read", "flatten", "annotate"):
+    MAY[stage] = MAY[stage] | {"proto"}
+COMBINE = {"pipeline", "diff", "serve", "commands"}
+
+# Import → the folders or files that may have it.
+HOMES = {
+    "click": {"commands"},
+    "google": {"proto", "read", "flatten", "annotate", "diff"},
+    "pydot": {"arrange/dot.py", "render/dot.py"},
+    "graphviz": {"arrange/dot.py", "render/dot.py"},
+    "resvg_py": {"render/png.py"},
+    "fontpkg_arimo": {"render/png.py"},
+    "http": {"serve"},
+    "socketserver": {"serve"},
+    "asyncio": {"serve"},
+    "google_crc32c": {"read"},
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, wherever the line stands; not what is only for type checkers."""
+    tree = ast.parse(path.read_text())
+    typing = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in typing:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports say the whole name"
+            yield f"{node.module}.{node.names[0].name}" if node.module == "graphviz_tb" else str(node.module)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_stage_knows_another(path: Path) -> None:
+    folder = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if folder in MAY:
+        ours = {name.split(".")[1] for name in imports(path) if name.startswith("graphviz_tb.")}
+        assert ours <= MAY[folder], f"{folder} imports {sorted(ours - MAY[folder])}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_heavy_imports_have_one_home(path: Path) -> None:
+    place = name_of(path)
+    for name in imports(path):
+        homes = HOMES.get(name.partition(".")[0])
+        assert homes is None or place in homes or place.split("/")[0] in homes, f"{place} imports {name}"
+
+
+def test_every_folder_has_a_rule() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders <= MAY.keys() | COMBINE
+
+
+@pytest.mark.parametrize("what", ["import graphviz_tb", "from graphviz_tb.commands import run; run(['--help'])"])
+def test_the_front_door_is_light(what: str) -> None:
+    code = f"import sys\n{what}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert not loaded & {"numpy", "google", "networkx", "pydot", "graphviz", "resvg_py", "http", "asyncio"}
