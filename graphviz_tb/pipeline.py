@@ -17,7 +17,8 @@ from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
 from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
-from graphviz_tb.color import paint
+from graphviz_tb.color import Measured, paint
+from graphviz_tb.color.measured import needed
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
@@ -42,6 +43,7 @@ from graphviz_tb.render import RENDERERS, render
 from graphviz_tb.render.json import document, encode
 from graphviz_tb.view import Names, build_view, open_groups
 from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.opening import OpenSet
 
 STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render")
 
@@ -243,7 +245,7 @@ class Picture:
 def draw(model: Model, options: PictureOptions) -> Picture:
     """Once per picture: which groups are open, their order, colours, coordinates."""
     report, hierarchy = model.report, model.hierarchy
-    painter = report("color", paint, hierarchy, options.color_by, options.theme)
+    painter = report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
     opened, notices = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
     order = ArrangeOptions(options.engine)
     view = report(
@@ -252,12 +254,34 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         hierarchy,
         model.metagraph,
         opened,
-        Faces(hierarchy, painter.second),
+        Faces(hierarchy, second_line(painter, model.facts.stats, options)),
         lambda level, turned: arrange(level, order, turned),
         turned_inside,
     )
     scene = report("place", place, view, options)
+    if isinstance(painter, Measured):
+        painter = painter.over(closed_paths(hierarchy, model.metagraph, opened))
     return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
+
+
+def second_line(painter: Painter, stats: Stats | None, options: PictureOptions) -> Callable[[Path], str | None]:
+    """What the second line of a box says: the colouring's word, with `--stats` time and bytes."""
+    if isinstance(painter, Measured):
+        return painter.second_at
+    if not options.stats:
+        return lambda path: painter.second(path[-1])
+    measured = needed(stats, "--stats")
+
+    def told(path: Path) -> str | None:
+        return measured.told(path) or painter.second(path[-1])
+
+    return told
+
+
+def closed_paths(hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], opened: OpenSet) -> list[Path]:
+    """The nodes that are shown and not open."""
+    children = (child_path(hierarchy, path, row) for path in opened for row in metagraph(path).children)
+    return [child for child in children if child not in opened]
 
 
 def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:

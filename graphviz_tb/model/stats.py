@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.units import told_bytes, told_micros
 
 Floats = NDArray[np.float64]
 
@@ -165,6 +166,14 @@ class Stats:
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
         )
+
+    def told(self, path: tuple[int, ...]) -> str | None:
+        """Time and bytes of the node at `path` as text, None where nothing was measured."""
+        if not self.known[path[-1]]:
+            return None
+        figures = self.at(path)
+        time = told_micros(figures.time)
+        return f"{time} · {told_bytes(figures.bytes)}" if figures.bytes else time
 
     def entry(self, row: int) -> dict[str, Any]:
         """The `"stats"` of a node in the JSON document; times and bytes are null where nothing was measured."""

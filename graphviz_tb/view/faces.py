@@ -22,9 +22,9 @@ THIN_SPACE = "\u2009"
 
 
 class Faces:
-    """Makes faces; `second(row)` is what the colouring says on the second line, None to leave the usual one."""
+    """Makes faces; `second(path)` is what the picture says on the second line, None to leave the usual one."""
 
-    def __init__(self, hierarchy: Hierarchy, second: Callable[[int], str | None]) -> None:
+    def __init__(self, hierarchy: Hierarchy, second: Callable[[Path], str | None]) -> None:
         self.hierarchy = hierarchy
         self.second = second
         self.ops = OpsThroughCalls(hierarchy)
@@ -35,7 +35,7 @@ class Faces:
         kind = self.kind(row)
         stack = kind in ("series", "fold")
         members = hierarchy.children(row).tolist() if stack else []
-        said = self.second(row)
+        said = self.second(path)
         return Face(
             row=row,
             address=address(hierarchy, path),

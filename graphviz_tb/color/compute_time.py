@@ -1,0 +1,25 @@
+"""Colour by compute time: the sum of all executions under a node."""
+
+from __future__ import annotations
+
+from graphviz_tb.color.measured import Measured, needed
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.units import told_micros
+
+LIGHT = ("#FFF7E6", "#FDD49E", "#FC8D59", "#B30000")
+DARK = ("#33261A", "#7A3414", "#E0651F", "#FFD9A8")  # much is bright where the ground is dark
+
+
+def compute_time(hierarchy: Hierarchy, theme: Theme, stats: Stats | None = None) -> Measured:
+    """The colouring "compute-time"; `MissingFacts` without statistics."""
+    scheme = "compute-time"
+    ramp = LIGHT if theme.name == "light" else DARK
+    found = needed(stats, scheme)
+    return Measured(hierarchy, theme, scheme, found, time_of, told_micros, ramp).over([(0,)])
+
+
+def time_of(figures: Figures) -> float:
+    """Microseconds."""
+    return figures.time

@@ -1,0 +1,115 @@
+"""Colourings by a number that was measured: light is little, dark is much; hatched is what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+from graphviz_tb.color.hues import contrast, mixed, stroke
+from graphviz_tb.color.none import is_op
+from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import thousands
+from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.theme import Theme
+
+TICKS = 5
+BLACK, WHITE = "#000000", "#FFFFFF"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Fills rows by `value` on a square-root scale from 0 to `top`.
+
+    `told` writes a value with its unit, `ramp` are colours from nothing to `top`. `over` sets `top` for a picture:
+    the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
+    """
+
+    hierarchy: Hierarchy
+    theme: Theme
+    scheme: str
+    stats: Stats
+    value: Callable[[Figures], float]
+    told: Callable[[float], str]
+    ramp: tuple[str, ...]
+    top: float = 0.0
+    _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
+
+    def over(self, paths: Iterable[Path]) -> Measured:
+        """The same colouring, its scale from 0 to the largest of the nodes at `paths`."""
+        return replace(self, top=max((self.value(self.figures(path)) for path in paths), default=0.0))
+
+    def figures(self, path: Path) -> Figures:
+        """What was measured at `path`."""
+        found = self._figures.get(path)
+        if found is None:
+            found = self._figures[path] = self.stats.at(path)
+        return found
+
+    def fill(self, row: int) -> Fill:
+        """The colour of a row, all places where it is shown together."""
+        return self.fill_at((row,))
+
+    def fill_at(self, path: Path) -> Fill:
+        """The colour of the node at `path`."""
+        if not self.stats.known[path[-1]]:
+            return self.unknown(path[-1])
+        return self.shade(self.value(self.figures(path)))
+
+    def shade(self, value: float) -> Fill:
+        """The colour of a value."""
+        tone = between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
+        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+        return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+
+    def unknown(self, row: int) -> Fill:
+        """A row of which nothing is known: hatched, its label in the second colour."""
+        theme = self.theme
+        ground = theme.op if is_op(self.hierarchy, row) else theme.neutral
+        quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
+        return Fill(ground, mixed(theme.stroke, theme.background, 40), quiet, quiet, hatch=True)
+
+    def second(self, row: int) -> str | None:
+        """The value as text; the usual line where nothing was measured."""
+        return self.second_at((row,))
+
+    def second_at(self, path: Path) -> str | None:
+        """The value of the node at `path`."""
+        return self.told(self.value(self.figures(path))) if self.stats.known[path[-1]] else None
+
+    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+        """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
+        told = [
+            LegendRow(self.told(value), self.shade(value))
+            for value in dict.fromkeys(self.top * (at / (TICKS - 1)) ** 2 for at in range(TICKS))
+        ]
+        unknown = [row for row in rows if not self.stats.known[row]]
+        if unknown:
+            told.append(LegendRow("not measured", self.unknown(unknown[0])))
+        root = self.stats.figures(0)
+        share = f"{thousands(root.measured)} of {thousands(root.ops)} ops measured"
+        return [*told, LegendRow(share, self.unknown(0), "rest")]
+
+
+def between(ramp: tuple[str, ...], share: float) -> str:
+    """The colour at `share` (0 to 1) of the way along evenly spaced colours.
+
+    >>> between(("#000000", "#FFFFFF"), 0.5), between(("#000000", "#808080", "#FFFFFF"), 1.0)
+    ('#808080', '#FFFFFF')
+    """
+    at = share * (len(ramp) - 1)
+    first = min(int(at), len(ramp) - 2)
+    return mixed(ramp[first], ramp[first + 1], round((at - first) * 100))
+
+
+def needed(stats: Stats | None, what: str) -> Stats:
+    """The statistics, or the error that says how to give some."""
+    if stats is None:
+        raise MissingFacts(
+            f"{what} needs run statistics",
+            hint="give --run-metadata FILE, or --step TAG for a step of the log",
+        )
+    return stats
