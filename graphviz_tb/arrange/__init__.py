@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from graphviz_tb.arrange.acyclic import turn
 from graphviz_tb.arrange.cache import keep, key_of, recall
+from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.layered import layered
-from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, ports
+from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Engine, Layers
 from graphviz_tb.arrange.parts import Piece, pieces
 from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
+from graphviz_tb.arrange.wrap import wrap
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
@@ -48,11 +50,13 @@ def arrange(metagraph: Metagraph, options: ArrangeOptions | None = None, turned:
 
 def fresh(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> Skeleton:
     """The same, not from memory."""
-    mask = metagraph.mask
+    mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)
     slots = ports(metagraph, bridges, turned)
-    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, slots, turned)
-    return draw(metagraph, slots, drawn, ENGINES[options.engine], options)
+    items = port_items(len(metagraph.children), slots)
+    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, items, turned)
+    skeleton = draw(metagraph, slots, drawn, ENGINES[options.engine], options)
+    return skeleton if mask == metagraph.mask else follow(metagraph, skeleton, turned)
 
 
 def draw(
@@ -64,8 +68,14 @@ def draw(
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
     backward = against(base, drawn, slots)
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
-    found = pieces([*metagraph.core(), *first, *last], arcs, first, last)
+    away = metagraph.automatic.extracted
+    core = [child for child in range(base) if child not in away]
+    found = pieces([*core, *first, *last], arcs, first, last)
     layers = engine([piece.part for piece in found], options)
+    layers = [
+        wrap(laid, len(piece.items), [nominal(item, metagraph.units) for item in piece.items])
+        for piece, laid in zip(found, layers, strict=True)
+    ]
     return assemble(metagraph, slots, drawn, backward, found, layers)
 
 
@@ -109,15 +119,19 @@ def assemble(
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
     main = 0 if slots else -1
     rest = range(main + 1, len(parts))
-    rows = shelves([nominal(parts[part], metagraph.units) for part in rest])
+    rows = shelves([extent(parts[part], metagraph.units) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(len(metagraph.children), tuple(slots), wires, tuple(waypoint), tuple(parts), placed, main)
 
 
-def nominal(part: tuple[tuple[int, ...], ...], units: tuple[int, ...]) -> tuple[int, int]:
+def nominal(item: int, units: tuple[int, ...]) -> int:
+    """About how wide a child with its gap comes out; 0 for a port."""
+    return units[item] * UNIT if item < len(units) else 0
+
+
+def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...]) -> tuple[int, int]:
     """About how wide and high a part comes out."""
-    width = max(sum(units[item] * UNIT if item < len(units) else WAYPOINT for item in row) for row in part)
-    return width, len(part) * ROW
+    return max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part), len(part) * ROW
 
 
 def turned_inside(metagraph: Metagraph, skeleton: Skeleton, child: int) -> Turned:

@@ -67,12 +67,15 @@ def ports(metagraph: Metagraph, bridges: Iterable[int], turned: Turned) -> list[
     return slots
 
 
+def port_items(base: int, slots: list[PortSlot]) -> dict[Place, int]:
+    """The item of each neighbour's port."""
+    return {(slot.first, other): base + i for i, slot in enumerate(slots) for other in slot.others}
+
+
 def lines(
-    metagraph: Metagraph, edges: list[int], bridges: list[int], slots: list[PortSlot], turned: Turned
+    metagraph: Metagraph, edges: list[int], bridges: list[int], item: dict[Place, int], turned: Turned
 ) -> list[Line]:
     """All lines of the level: metaedges, then bridges, each in file order."""
-    base = len(metagraph.children)
-    item = {(slot.first, other): base + i for i, slot in enumerate(slots) for other in slot.others}
     result = []
     for index in edges:
         edge = metagraph.edges[index]

@@ -30,9 +30,10 @@ def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
     low = max(width for width, _ in sizes)
     area = sum((width + PART) * (height + PART) for width, height in sizes)
+    widest = max(WIDEST, isqrt(area * 2 // 3))
     best: tuple[int, list[list[int]]] | None = None
     for step in range(6, 21):
-        width = max(low, min(isqrt(area * 4 // 3) * step // 10, WIDEST))
+        width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
         rows = fill(order, sizes, width)
         misfit = shape(rows, sizes)
         if best is None or misfit < best[0]:

@@ -25,18 +25,21 @@ def attach(
     """For each wire, how far from the left edge of its upper and its lower item it touches.
 
     Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its target).
-    After: at each side of a box the lines leave in the order of the items they go to, so that no two cross needlessly.
+    After: at each side of a box the lines leave in the order of the items they go to, so that no two
+    cross needlessly; lines to a shared waypoint leave at one place.
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
-    sides: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     for wire, chain in enumerate(chains):
-        sides.setdefault((chain[0], 0), []).append((place[chain[1]], wire))
-        sides.setdefault((chain[-1], 1), []).append((place[chain[-2]], wire))
+        for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
+            if item < skeleton.children:
+                trunk = -1 if other >= skeleton.first_waypoint else wire
+                sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]
     for (item, end), found in sides.items():
-        if item < skeleton.children:
-            found.sort()
-            for (_, wire), offset in zip(found, spread(sizes[item][0], len(found), gaps.spread), strict=True):
+        places = spread(sizes[item][0], len(found), gaps.spread)
+        for key, offset in zip(sorted(found), places, strict=True):
+            for wire in found[key]:
                 offsets[wire][end] = offset
     for (wire, end), offset in anchors.items():
         if wire < len(chains):

@@ -56,12 +56,7 @@ def coordinates(
                 lefts[item] = found[item] - least
     layers = [bands(part, heights, chains, skeleton, gaps, labels) for part in skeleton.parts]
     width, height = shelve(skeleton, layers, lefts, widths, gaps)
-    band = {
-        item: layers[p][r]
-        for p, part in enumerate(skeleton.parts)
-        for r, row in enumerate(part)
-        for item in row
-    }
+    band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
     lines = routes(skeleton, chains, ends, lefts, tops, heights, band)
     boxes = [(lefts[i], tops[i], *sizes[i]) for i in range(skeleton.children) if i in band]
@@ -100,10 +95,15 @@ def links(
     above: list[list[Link]] = [[] for _ in range(count)]
     below: list[list[Link]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
+    trunks: set[tuple[int, int]] = set()
     for chain, (start, end) in zip(chains, ends, strict=True):
         final = len(chain) - 2
         for at in range(final + 1):
             upper, lower = chain[at], chain[at + 1]
+            if upper >= first or lower >= first:
+                if (upper, lower) in trunks:
+                    continue
+                trunks.add((upper, lower))
             shift = (start if not at else 0) - (end if at == final else 0)
             weight = (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))

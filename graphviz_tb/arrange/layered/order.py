@@ -22,7 +22,8 @@ def order(part: Part, layers: Layers) -> Layers:
     """
     if max(map(len, layers.ranks), default=0) < 2:
         return layers
-    state = State(part, layers)
+    count = part.count + sum(len(chain) - 2 for chain in layers.chains)
+    state = State(count, layers.ranks, layers.chains)
     paths = threads(state.above, state.below)
     found = []
     for walked, sweeps in STARTS[: 4 if len(state.rank) < SMALL else 2]:

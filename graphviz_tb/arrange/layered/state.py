@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from graphviz_tb.arrange.part import Layers, Part
+from collections.abc import Iterable
 
 
 class State:
     """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links."""
 
-    def __init__(self, part: Part, layers: Layers) -> None:
-        count = part.count + sum(len(chain) - 2 for chain in layers.chains)
+    def __init__(self, count: int, ranks: list[list[int]], chains: Iterable[list[int]]) -> None:
         self.above: list[list[int]] = [[] for _ in range(count)]
         self.below: list[list[int]] = [[] for _ in range(count)]
-        for chain in layers.chains:
+        for chain in chains:
             last = chain[0]
             for item in chain[1:]:
                 self.below[last].append(item)
                 self.above[item].append(last)
                 last = item
         self.rank = [0] * count
-        for r, row in enumerate(layers.ranks):
+        for r, row in enumerate(ranks):
             for item in row:
                 self.rank[item] = r
         self.place = [0] * count
-        self.put(layers.ranks)
+        self.put(ranks)
 
     def put(self, ranks: list[list[int]]) -> None:
         """Take up an order."""

@@ -1,0 +1,156 @@
+"""A skeleton taken apart, so that something can be put in or left out without moving the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.threads import Weaver
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+Key = tuple[int, int]  # metaedge, bridge (one of them -1)
+Row = list[int]
+
+
+class Draft:
+    """Parts, wires and ports that change in place. Items keep their numbers; new ones get the next free number."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.children = skeleton.children
+        self.parts: list[list[Row]] = [[list(row) for row in part] for part in skeleton.parts]
+        self.shelves = [list(shelf) for shelf in skeleton.shelves]
+        self.main = skeleton.main
+        self.ports = {self.children + i: slot for i, slot in enumerate(skeleton.ports)}
+        self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
+        self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
+        self.next = skeleton.first_waypoint + len(skeleton.waypoint)
+
+    def find(self) -> dict[int, tuple[int, int, int]]:
+        """The part, the rank and the place of each item."""
+        return {
+            item: (p, r, at)
+            for p, part in enumerate(self.parts)
+            for r, row in enumerate(part)
+            for at, item in enumerate(row)
+        }
+
+    def fresh(self) -> int:
+        """The number of a new item."""
+        self.next += 1
+        return self.next - 1
+
+    def leave_out(self, gone: Callable[[Key], bool], removed: set[int]) -> None:
+        """Drop wires and children, and whatever then hangs on no wire."""
+        self.wires = {key: chain for key, chain in self.wires.items() if not gone(key)}
+        used = {item for chain in self.wires.values() for item in chain}
+        self.ports = {item: slot for item, slot in self.ports.items() if item in used}
+
+        def stays(item: int) -> bool:
+            return item in used if item >= self.children else item not in removed
+
+        parts = [[[item for item in row if stays(item)] for row in part] for part in self.parts]
+        self.parts = [[row for row in part if row] for part in parts]
+
+    def merge(self) -> None:
+        """All parts become one, with every "left of" and "above" as it was on the shelves."""
+        stacked: list[Row] = []
+        for shelf in self.shelves:
+            for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
+                rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
+                stacked.append([item for row in rows for item in row])
+        own = self.parts[self.main] if self.main >= 0 else []
+        start = 1 if own and own[0][0] in self.ports else 0
+        if self.main >= 0:
+            end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
+            own[end:end] = [[] for _ in range(len(stacked) - (end - start))]
+            self.fill_chains(own)
+            self.shelves = []
+        else:
+            own, self.shelves = [[] for _ in stacked], [[0]]
+        for r, row in enumerate(stacked):
+            own[start + r] += row
+        self.parts = [own]
+        self.main = min(self.main, 0)
+
+    def add_port(self, slot: PortSlot) -> int:
+        """A new port, at the right end of its side."""
+        if self.main < 0:
+            self.merge()
+            self.main, self.shelves = 0, []
+        rows = self.parts[self.main]
+        side = 0 if slot.first else -1
+        if not rows or rows[side][0] not in self.ports or self.ports[rows[side][0]].first is not slot.first:
+            rows.insert(0 if slot.first else len(rows), [])
+        item = self.fresh()
+        rows[side].append(item)
+        self.ports[item] = slot
+        return item
+
+    def fill_chains(self, rows: list[Row]) -> None:
+        """Give the lines to the last ports waypoints on the ranks that came before these."""
+        rank = {item: r for r, row in enumerate(rows) for item in row}
+        for key, chain in self.wires.items():
+            for upper, lower in pairwise(chain[::-1] if key in self.turned else chain):
+                for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
+                    self.put_waypoint(key, upper, lower, rows[r])
+
+    def put_waypoint(self, key: Key, upper: int, lower: int, row: Row) -> None:
+        """One more waypoint of a wire, above the item `lower` of its chain, at the right end of a rank."""
+        item = self.fresh()
+        chain = self.wires[key]
+        chain.insert(chain.index(upper) if key in self.turned else chain.index(lower), item)
+        row.append(item)
+
+    def open_rank(self, part: int, rank: int) -> None:
+        """A new rank before `rank`: every line that passes gets a waypoint there."""
+        at = self.find()
+        crossing: list[tuple[int, int, Key]] = []
+        for key, chain in self.wires.items():
+            for one, two in pairwise(chain):
+                upper, lower = sorted((one, two), key=lambda item: at[item][1])
+                if at[upper][:2] == (part, rank - 1):
+                    crossing.append((upper, lower, key))
+        self.parts[part].insert(rank, [])
+        for upper, lower, key in sorted(crossing, key=lambda link: (at[link[0]][2], at[link[1]][2])):
+            self.put_waypoint(key, upper, lower, self.parts[part][rank])
+
+    def weave(self, keys: list[Key]) -> None:
+        """Give the waypoints of the named wires their best ways, all else held."""
+        at = self.find()
+        for p, part in enumerate(self.parts):
+            inside = [key for key in keys if len(self.wires[key]) > 2 and at[self.wires[key][0]][0] == p]
+            if not inside:
+                continue
+            names = [item for row in part for item in row]
+            local = {item: i for i, item in enumerate(names)}
+            chains = [
+                [local[item] for item in (chain[::-1] if key in self.turned else chain)]
+                for key, chain in self.wires.items()
+                if at[chain[0]][0] == p
+            ]
+            state = State(len(names), [[local[item] for item in row] for row in part], chains)
+            paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]
+            Weaver(state, paths).pass_over()
+            self.parts[p] = [[names[i] for i in row] for row in state.ranks]
+
+    def finish(self, order: list[Key]) -> Skeleton:
+        """Number ports and waypoints anew; wires in the given order."""
+        slots = sorted(self.ports, key=lambda item: not self.ports[item].first)
+        name = {item: item for item in range(self.children)}
+        name.update({item: self.children + i for i, item in enumerate(slots)})
+        waypoint: list[int] = []
+        base = self.children + len(slots)
+        for number, key in enumerate(order):
+            for item in self.wires[key]:
+                if item not in name:
+                    name[item] = base + len(waypoint)
+                    waypoint.append(number)
+        wires = tuple(Wire(*key, tuple(name[i] for i in self.wires[key]), key in self.turned) for key in order)
+        kept = [p for p, part in enumerate(self.parts) if any(part)]
+        number_of = {p: i for i, p in enumerate(kept)}
+        shelves = [tuple(number_of[p] for p in shelf if p in number_of) for shelf in self.shelves]
+        parts = tuple(tuple(tuple(name[i] for i in row) for row in self.parts[p] if row) for p in kept)
+        ports: tuple[PortSlot, ...] = tuple(self.ports[item] for item in slots)
+        shown = tuple(shelf for shelf in shelves if shelf)
+        return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.main, -1))

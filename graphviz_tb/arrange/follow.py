@@ -1,0 +1,144 @@
+"""Nodes moved by hand between the main and the auxiliary area, with the order of all others frozen."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from graphviz_tb.arrange.draft import Draft, Key
+from graphviz_tb.arrange.lines import MAX_PORTS, Line, Turned, core_bridges, core_edges, where
+from graphviz_tb.arrange.lines import lines as lines_of
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.skeleton import PortSlot, Skeleton
+
+
+def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton:
+    """Bring the skeleton of the automatic mask in line with the mask.
+
+    Before: `skeleton` was made for `metagraph.automatic`. After: it has a wire for every line that `metagraph.mask` leaves, and
+    for any two items that were there before, "left of" and "above" are the same.
+    """
+    mask = metagraph.mask
+    draft = Draft(skeleton)
+    edges, bridges = core_edges(metagraph, mask), core_bridges(metagraph, mask)
+    order: list[Key] = [*((edge, -1) for edge in edges), *((-1, bridge) for bridge in bridges)]
+    wanted = set(order)
+    draft.leave_out(lambda key: key not in wanted, set(mask.extracted))
+    there = draft.find()
+    added = [child for child in metagraph.core() if child not in there]
+    add_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
+    new = lines_of(metagraph, edges, bridges, port_items(draft), turned)
+    new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
+    for child in added:
+        insert(draft, child, new)
+    for line in new:
+        if (line.edge, line.bridge) not in draft.wires:
+            connect(draft, line)
+    draft.weave([(line.edge, line.bridge) for line in new])
+    return draft.finish(order)
+
+
+def add_ports(draft: Draft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:
+    """A port for each new neighbour; past eight on a side it shares the last one."""
+    for index in bridges:
+        first, other = where(metagraph.bridges[index], turned)
+        side = {item: slot for item, slot in draft.ports.items() if slot.first is first}
+        if any(other in slot.others for slot in side.values()):
+            continue
+        shared = [item for item, slot in side.items() if len(slot.others) > 1]
+        if shared:
+            draft.ports[shared[0]] = PortSlot(first, (*draft.ports[shared[0]].others, other))
+        elif len(side) <= MAX_PORTS:
+            draft.add_port(PortSlot(first, (other,)))
+        else:
+            last = max(side)
+            draft.ports[last] = PortSlot(first, (*side[last].others, other))
+
+
+def port_items(draft: Draft) -> dict[tuple[bool, tuple[int, bool]], int]:
+    """The item of each neighbour's port."""
+    return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
+
+
+def insert(draft: Draft, child: int, new: list[Line]) -> None:
+    """Put in one child and its lines to all that is there."""
+    at = draft.find()
+    before = [line.source for line in new if line.target == child and line.source in at]
+    after = [line.target for line in new if line.source == child and line.target in at]
+    parts = {at[item][0] for item in (*before, *after)}
+    if not parts:
+        draft.parts.append([[child]])
+        draft.shelves.append([len(draft.parts) - 1])
+        return
+    if len(parts) > 1:
+        draft.merge()
+        at = draft.find()
+    part = at[(before + after)[0]][0]
+    rows = draft.parts[part]
+    near = sorted(Fraction(2 * at[item][2] + 1, len(rows[at[item][1]])) for item in (*before, *after))
+    rank = rank_of(draft, part, [at[item][1] for item in before], [at[item][1] for item in after])
+    rows[rank].insert(int(near[len(near) // 2] * len(rows[rank]) / 2), child)
+    at = draft.find()
+    for line in new:
+        if child in (line.source, line.target) and line.source in at and line.target in at:
+            connect(draft, line)
+
+
+def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int:
+    """The rank for a new child: below what comes before it, else above what comes after; a new one where it must be."""
+    rows = draft.parts[part]
+    low = 1 if rows[0][0] in draft.ports and draft.ports[rows[0][0]].first else 0
+    high = len(rows) - (1 if rows[-1][0] in draft.ports and not draft.ports[rows[-1][0]].first else 0)
+    bound = [r for r in before if r < high]
+    rank = max(bound) + 1 if bound else min((r for r in after if r >= low), default=low) - 1
+    if rank < low or rank >= high or rank in after:
+        rank = min(max(rank, low), high)
+        draft.open_rank(part, rank)
+    return rank
+
+
+def connect(draft: Draft, line: Line) -> None:
+    """Put in one line, by way of waypoints between the places of its ends."""
+    key = (line.edge, line.bridge)
+    at = draft.find()
+    if at[line.source][0] != at[line.target][0]:
+        draft.merge()
+        at = draft.find()
+    part, one, _ = at[line.source]
+    two = at[line.target][1]
+    if one == two:
+        sink(draft, line.target)
+        two = one + 1
+    rows = draft.parts[part]
+    step = 1 if two > one else -1
+    start = Fraction(2 * rows[one].index(line.source) + 1, len(rows[one]))
+    end = Fraction(2 * rows[two].index(line.target) + 1, len(rows[two]))
+    chain = [line.source]
+    for r in range(one + step, two, step):
+        share = start + (end - start) * (r - one) / (two - one)
+        item = draft.fresh()
+        rows[r].insert(int(share * len(rows[r]) / 2), item)
+        chain.append(item)
+    draft.wires[key] = [*chain, line.target]
+    if step < 0:
+        draft.turned.add(key)
+
+
+def sink(draft: Draft, child: int) -> None:
+    """Move a child one rank down, onto a new rank: its lines from above get one waypoint more."""
+    part, rank, place = draft.find()[child]
+    draft.open_rank(part, rank + 1)
+    row, fresh = draft.parts[part][rank], draft.parts[part][rank + 1]
+    freed = []
+    for chain in draft.wires.values():
+        if child not in (chain[0], chain[-1]):
+            continue
+        near = 1 if chain[0] == child else len(chain) - 2
+        if chain[near] in fresh:
+            freed.append(chain.pop(near))
+        else:
+            item = draft.fresh()
+            row.insert(place, item)
+            chain.insert(chain.index(child) + (1 if near == 1 and chain[0] == child else 0), item)
+    row.remove(child)
+    fresh.insert(min((fresh.index(item) for item in freed), default=len(fresh)), child)
+    draft.parts[part][rank + 1] = [item for item in fresh if item not in freed]

@@ -1,0 +1,95 @@
+"""Ranks that would come out too wide become several, one under the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.shelves import WAYPOINT, WIDEST
+
+Row = list[int]
+
+
+def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
+    """Share the nodes of each over-wide rank out, in turn, among as many ranks as it needs.
+
+    Before: `widths` are nominal, by node; items from `count` on are waypoints. After: the order from left to right is as before;
+    lines of nodes on other rows of the same rank pass between nodes, and those that share an end share waypoints.
+
+    >>> wide = Layers([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
+    >>> wrap(wide, 4, [0, 2000, 2000, 2000]).ranks
+    [[0], [1, 4, 3], [2]]
+    """
+    depth = [rows_for(row, count, widths) for row in layers.ranks]
+    if max(depth, default=1) < 2:
+        return layers
+    wrapped = Wrapped(layers, count)
+    for rank, rows in enumerate(depth):
+        wrapped.add(layers.ranks[rank], rows)
+    return Layers(wrapped.ranks, wrapped.chains)
+
+
+def rows_for(row: Row, count: int, widths: Sequence[int]) -> int:
+    """How many rows a rank needs."""
+    boxes = [widths[item] for item in row if item < count]
+    lines = (len(row) - len(boxes)) * WAYPOINT
+    if sum(boxes) + lines <= WIDEST or len(boxes) < 2:
+        return 1
+    return min(len(boxes), -(-sum(boxes) // max(WIDEST - lines, WIDEST // 2)))
+
+
+class Wrapped:
+    """The ranks so far, and the chains with what was put into them."""
+
+    def __init__(self, layers: Layers, count: int) -> None:
+        self.count = count
+        self.next = max((item for row in layers.ranks for item in row), default=-1) + 1
+        self.ranks: list[Row] = []
+        self.chains = [list(chain) for chain in layers.chains]
+        self.into: dict[int, list[int]] = {}  # chains by each item they pass
+        self.out: dict[int, list[int]] = {}
+        for number, chain in enumerate(layers.chains):
+            for at, item in enumerate(chain):
+                if at:
+                    self.into.setdefault(item, []).append(number)
+                if at < len(chain) - 1:
+                    self.out.setdefault(item, []).append(number)
+
+    def add(self, row: Row, rows: int) -> None:
+        """Set out one rank on so many rows."""
+        if rows == 1:
+            self.ranks.append(row)
+            return
+        turn = 0
+        self.tail: dict[int, int] = {}  # the lowest item so far of each chain that leaves this rank
+        level: dict[int, int] = {}
+        for item in row:
+            if item < self.count:
+                level[item] = turn % rows
+                turn += 1
+        for now in range(rows):
+            self.ranks.append(self.one(row, level, now))
+
+    def one(self, row: Row, level: dict[int, int], now: int) -> Row:
+        """One of the rows: its nodes, and waypoints for all that passes it."""
+        fresh: Row = []
+        last: tuple[bool, int] | None = None  # the end that the waypoint just set belongs to
+        for item in row:
+            goal = level.get(item, -1)
+            if goal == now or (goal < 0 and not now):
+                last = None
+                fresh.append(item)
+                continue
+            inward = goal > now
+            for number in (self.into if inward else self.out).get(item, ()):
+                chain = self.chains[number]
+                end = (inward, chain[0] if inward else chain[-1])
+                if end != last or goal < 0:
+                    fresh.append(self.next)
+                    self.next += 1
+                    last = end if goal >= 0 else None
+                before = chain.index(item) if inward else chain.index(self.tail.get(number, item)) + 1
+                chain.insert(before, fresh[-1])
+                if not inward:
+                    self.tail[number] = fresh[-1]
+        return fresh

@@ -1,0 +1,86 @@
+"""Laws of the order of drawing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
+from graphviz_tb.arrange.cache import forget
+from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from tests.arrange.levels import check, levels, relation
+
+
+def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
+    edges = tuple(Metaedge(a, b, 1, 0, 0) for a, b in pairs)
+    return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
+
+
+@given(levels(), st.sets(st.tuples(st.integers(100, 112), st.booleans()), max_size=4))
+def test_every_skeleton_is_sound(given_level: Metagraph, turned: set[tuple[int, bool]]) -> None:
+    check(given_level, arrange(given_level, turned=frozenset(turned)))
+
+
+@given(levels())
+def test_the_same_again(given_level: Metagraph) -> None:
+    first = arrange(given_level)
+    forget()
+    assert arrange(given_level) == first
+
+
+@settings(max_examples=300)
+@given(levels(), st.data())
+def test_moving_one_node_moves_no_other(given_level: Metagraph, data: st.DataObject) -> None:
+    moved = data.draw(st.integers(0, len(given_level.children) - 1))
+    away = set(given_level.mask.extracted) ^ {moved}
+    mask = Mask(out_extract=tuple(sorted(away)))
+    before, after = arrange(given_level), arrange(replace(given_level, mask=mask))
+    check(replace(given_level, mask=mask), after)
+    stay = [child for child in given_level.core() if child != moved]
+    for one in stay:
+        for two in stay:
+            if one < two:
+                old, new = relation(before, one, two), relation(after, one, two)
+                assert old == new or {old, new} <= {"left", "right"} and False
+
+
+@given(levels(), st.data())
+def test_moving_several_nodes_is_sound(given_level: Metagraph, data: st.DataObject) -> None:
+    moved = data.draw(st.sets(st.integers(0, len(given_level.children) - 1), max_size=5))
+    mask = Mask(in_extract=tuple(sorted(set(given_level.mask.extracted) ^ moved)))
+    given_level = replace(given_level, mask=mask)
+    check(given_level, arrange(given_level))
+
+
+def test_equal_levels_share_one_skeleton() -> None:
+    # a ─▶ b, twice, in other rows
+    one, two = level(2, (0, 1)), replace(level(2, (0, 1)), row=7, children=(8, 9))
+    assert arrange(one) is arrange(two)
+
+
+def test_the_reference_edge_is_turned() -> None:
+    # 0 ─▶ 1 ─▶ 2, and 2 writes back to 0
+    edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(2, 0, 5, 0, 1))
+    found = arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()))
+    assert [wire.turned for wire in found.wires] == [False, False, True]
+    assert turned_inside(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()), found, 0) == {(3, True)}
+
+
+def test_thousands_of_single_ops_become_a_grid() -> None:
+    found = arrange(level(3500))
+    assert 30 < len(found.shelves) < 120
+    assert 30 < max(map(len, found.shelves)) < 60
+
+
+def test_a_wide_rank_wraps() -> None:
+    # one op feeds 300
+    found = arrange(level(301, *((0, i) for i in range(1, 301))))
+    check(level(301, *((0, i) for i in range(1, 301))), found)
+    assert all(sum(item <= 300 for item in row) <= 37 for row in found.parts[0])
+    assert len(found.waypoint) < 500
+
+
+def test_options_name_the_engine() -> None:
+    assert arrange(level(1), ArrangeOptions("layered")).parts == (((0,),),)
