@@ -15,7 +15,7 @@ from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
-from graphviz_tb.read.pbtxt import parse_message
+from graphviz_tb.read.pbtxt import parse_source
 from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import of_meta_graphs
 
@@ -31,9 +31,9 @@ def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:
-    data = opened.data()
-    message, notices = parse_message(data, kind)
-    return message, len(data), notices
+    source = opened.text()
+    message, notices = parse_source(source, kind)
+    return message, source.size, notices
 
 
 def read_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:

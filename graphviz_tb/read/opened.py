@@ -12,11 +12,13 @@ from typing import BinaryIO, Protocol
 
 from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
 HEAD = 1 << 16  # what sniffing may look at
 BLOCK = 1 << 20
 LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
 BOMB_RATIO, BOMB_BYTES = 200, 64 << 20  # gzip: past so many bytes no real graph shrinks so much
+LARGE = 32 << 20  # text above this is read in windows
 GZIP = b"\x1f\x8b\x08"
 
 
@@ -65,10 +67,28 @@ class Opened:
 
     def data(self) -> bytes:
         """All bytes at once, if the limit allows."""
+        if self.path is not None:
+            return self._file()
         rest = read_up_to(self._rest, self.limit - len(self.head) + 1)
         if len(self.head) + len(rest) > self.limit:
             raise too_large(self.name, self.limit)
         return self.head + rest if rest else self.head
+
+    def _file(self) -> bytes:
+        """A plain file, read into one piece of memory."""
+        if self._size() > self.limit:
+            raise too_large(self.name, self.limit)
+        with self.path.open("rb") as handle:  # type: ignore[union-attr]
+            return handle.read(self.limit)
+
+    def _size(self) -> int:
+        return self.path.stat().st_size if self.path is not None else 0
+
+    def text(self) -> Source:
+        """All bytes as text; a large file is not taken into memory."""
+        if LARGE < self._size() <= self.limit and self.path is not None:
+            return OnDisk(self.path, self._size())
+        return InMemory(self.data())
 
 
 def open_bytes(data: bytes, options: ReadOptions) -> Opened:

@@ -6,7 +6,7 @@ Whatever else the format allows is read by `textproto.tokens`, field by field; b
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
@@ -16,6 +16,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.read.textproto.blocks import read_blocks
 from graphviz_tb.read.textproto.document import Document
 from graphviz_tb.read.textproto.schema import forget, table_of
+from graphviz_tb.read.textproto.source import InMemory, Source
 from graphviz_tb.read.textproto.tokens import read_fields
 
 M = TypeVar("M", bound=Message)
@@ -31,21 +32,32 @@ def parse(data: bytes) -> GraphDef:
     return parse_message(data, GraphDef)[0]
 
 
-def parse_message(data: Any, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
-    """Before: text (bytes, or a map of a file). After: the message, and what was skipped in it."""
+def parse_message(data: bytes, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
+    """Before: text. After: the message, and what was skipped in it."""
+    return parse_source(InMemory(data), kind)
+
+
+def parse_source(source: Source, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
+    """Before: text in memory or in a file. After: the message, and what was skipped in it."""
     message = kind()
-    document = Document(message, table_of(kind.DESCRIPTOR), data)
-    position = len(MARK) if data[:3] == MARK else 0
-    patience = 1  # fields to read by tokens before the fast way is tried again
+    document = Document(message, table_of(kind.DESCRIPTOR), source)
     try:
-        while position < len(data):
-            position = read_blocks(document, position)
-            if position < len(data):
-                position = read_fields(document, position, patience)
-                patience *= 2
+        _read_all(document)
         document.flush()
     except DecodeError as error:
         raise MalformedProto(f"this text makes no sound message: {error}") from None
     finally:
         forget()
     return message, document.notices()
+
+
+def _read_all(document: Document) -> None:
+    """The fast ways as far as they go, then a field or more by tokens; more of them each time that happens."""
+    size = document.source.size
+    position = len(MARK) if document.source.window(0, len(MARK)).startswith(MARK) else 0
+    patience = 1
+    while position < size:
+        position = read_blocks(document, position)
+        if position < size:
+            position = read_fields(document, position, patience)
+            patience *= 2

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from graphviz_tb.read.textproto.document import Document
 from graphviz_tb.read.textproto.lines import Open, OtherError, Walk, size_of
+from graphviz_tb.read.textproto.source import Source
 
 FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22
 MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 2048
@@ -49,29 +50,25 @@ def read_blocks(document: Document, position: int) -> int:
     """
     blocks = _Blocks(document, position)
     try:
-        for start, text in _windows(document.data, position):
+        for start, text in _windows(document.source, position):
             blocks.segment(text, start, 0)
             blocks.hand_over()
     except OtherError:
         blocks.hand_over()
-        return min(blocks.done, len(document.data))
+        return min(blocks.done, document.source.size)
     if not blocks.walk.at_base:
         return blocks.done
     document.add(blocks.walk.base)
-    return len(document.data)
+    return document.source.size
 
 
-def _windows(data: Any, position: int) -> Iterator[tuple[int, bytes]]:
-    """The rest of the data cut at line ends, a little to begin with, then some megabytes at a time."""
-    size, end = FIRST_WINDOW, len(data)
-    while position < end:
-        stop = data.rfind(b"\n", position, position + size)
-        if stop < 0:
-            stop = data.find(b"\n", position + size)
-        if stop < 0:
-            stop = end
-        yield position, data[position:stop]
-        position, size = stop + 1, min(size * 4, WINDOW)
+def _windows(source: Source, position: int) -> Iterator[tuple[int, bytes]]:
+    """The rest of the text cut at line ends, a little to begin with, then some megabytes at a time."""
+    size = FIRST_WINDOW
+    while position < source.size:
+        text = source.window(position, size)
+        yield position, text
+        position, size = position + len(text) + 1, min(size * 4, WINDOW)
 
 
 class _Blocks:

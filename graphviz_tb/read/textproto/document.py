@@ -8,6 +8,7 @@ from graphviz_tb.errors import MalformedText
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.textproto.literals import varint
 from graphviz_tb.read.textproto.schema import Table
+from graphviz_tb.read.textproto.source import Source
 
 DEPTH_LIMIT = 99  # protobuf itself refuses the hundredth message inside a message
 FLUSH_BYTES = 4 << 20
@@ -28,13 +29,18 @@ class Frame(NamedTuple):
 class Document:
     """A message being read: finished top-level fields are merged into it a few megabytes at a time."""
 
-    def __init__(self, message: Any, table: Table, data: Any) -> None:
+    def __init__(self, message: Any, table: Table, source: Source) -> None:
         self.message = message
-        self.data = data
+        self.source = source
         self.table = table
         self.parts: list[bytes] = []
         self.waiting = 0
         self.skipped: dict[tuple[str, str], list[int]] = {}
+
+    @property
+    def data(self) -> bytes:
+        """All of the text; of a large file, read when it is first needed."""
+        return self.source.whole()
 
     def add(self, parts: list[bytes]) -> None:
         """Before: a finished top-level field. After: it is in the message, now or at the next flush."""
@@ -77,12 +83,11 @@ def closed(frame: Frame) -> bytes:
     return frame.tag + varint(len(payload)) + payload
 
 
-def place(data: Any, position: int) -> tuple[int, int]:
+def place(data: bytes, position: int) -> tuple[int, int]:
     """Line and column of a byte, both from 1, columns in characters.
 
     >>> place(b"node {\\n  name: 7\\n}", 15)
     (2, 9)
     """
-    before = bytes(data[:position])
-    start = before.rfind(b"\n") + 1
-    return before.count(b"\n") + 1, len(before[start:].decode("utf-8", "replace")) + 1
+    start = data.rfind(b"\n", 0, position) + 1
+    return data.count(b"\n", 0, position) + 1, len(data[start:position].decode("utf-8", "replace")) + 1

@@ -6,7 +6,6 @@ Nothing recurses: open messages are a list of frames.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, Frame, closed
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
@@ -38,7 +37,7 @@ class _Reader:
 
     def __init__(self, document: Document, position: int) -> None:
         self.document = document
-        self.data: Any = document.data
+        self.data = document.data
         self.position = position
         self.frames: list[Frame] = []
 
@@ -200,7 +199,7 @@ class _Reader:
             self.position = found.end()
 
     def _peek(self) -> bytes:
-        return self.data[self.position : self.position + 1]  # type: ignore[no-any-return]
+        return self.data[self.position : self.position + 1]
 
     def _take(self, token: bytes) -> bool:
         if self._peek() != token:

@@ -1,0 +1,67 @@
+"""Where text comes from: bytes, or a large file that is read a window at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+
+class Source(Protocol):
+    """Text of a known size. A window holds whole lines; `whole` is all of it, for what cannot be read in windows."""
+
+    size: int
+
+    def window(self, position: int, size: int) -> bytes: ...
+    def whole(self) -> bytes: ...
+
+
+class InMemory:
+    """Text that is there."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.size = len(data)
+
+    def window(self, position: int, size: int) -> bytes:
+        """About `size` bytes up to a line end, without it; a longer line is given whole.
+
+        >>> InMemory(b"ab\\ncd\\nef").window(0, 7)
+        b'ab\\ncd'
+        """
+        stop = self.data.rfind(b"\n", position, position + size)
+        if stop < 0:
+            stop = self.data.find(b"\n", position + size)
+        return self.data[position : stop if stop >= 0 else self.size]
+
+    def whole(self) -> bytes:
+        return self.data
+
+
+class OnDisk:
+    """A file: only the window is in memory, until something in it needs the whole."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self.path = path
+        self.size = size
+        self._data: bytes | None = None
+
+    def window(self, position: int, size: int) -> bytes:
+        """As of `InMemory`."""
+        with self.path.open("rb") as handle:
+            handle.seek(position)
+            text = handle.read(min(size, self.size - position))
+            stop = text.rfind(b"\n")
+            while stop < 0 and position + len(text) < self.size:
+                more = handle.read(min(len(text) + 1, self.size - position - len(text)))
+                if not more:
+                    break
+                stop = more.find(b"\n")
+                stop += len(text) if stop >= 0 else 0
+                text += more
+        return text[:stop] if stop >= 0 else text
+
+    def whole(self) -> bytes:
+        if self._data is None:
+            with self.path.open("rb") as handle:
+                self._data = handle.read(self.size)
+        return self._data
