@@ -26,9 +26,8 @@ from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, 
 from graphviz_tb.read.keras_model import read_keras
 from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin
-from graphviz_tb.read.pb import decode
 from graphviz_tb.read.saved_model import model_file
-from graphviz_tb.read.sniff import sniff
+from graphviz_tb.read.sniff import MESSAGES, sniff
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
 
@@ -36,6 +35,7 @@ Progress = Callable[[int, int | None], None]  # bytes read so far, and all there
 Reader = messages.Reader
 
 DEFAULT = ReadOptions()
+FORMS = {kind.DESCRIPTOR.name: form for form, kind in MESSAGES.items()}
 READERS: dict[str, Reader] = {
     **messages.READERS,
     "events": read_events,
@@ -107,7 +107,10 @@ def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMet
 def _counted(found: Found) -> Entry:
     if found.entry.kind == "profile":
         return found.entry
-    graph = found.load().graph_def
+    try:
+        graph = found.load().graph_def
+    except ReadError:
+        return found.entry  # damaged: listed, but not counted
     return replace(found.entry, nodes=len(graph.node), functions=len(graph.library.function))
 
 
@@ -116,7 +119,7 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
     if isinstance(source, bytes | bytearray | memoryview):
         opened = open_bytes(bytes(source), options)
     elif not isinstance(source, str | os.PathLike):
-        return "this graph", _of_object(source)
+        return "this graph", _of_object(source, options)
     elif source == "-":
         opened = open_stdin(options)
     else:
@@ -141,14 +144,15 @@ def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
         return READERS[form](opened, options)
 
 
-def _of_object(source: Any) -> Holding:
-    """A GraphDef, ours or TensorFlow's; or a Graph, a function or a model that has one."""
+def _of_object(source: Any, options: ReadOptions) -> Holding:
+    """A message, ours or TensorFlow's; or a Graph, or a function that has one."""
     message = source
     for _ in range(3):
         if isinstance(message, GraphDef):
             return _holding(message)
         if hasattr(message, "SerializeToString"):
-            return _holding(decode(message.SerializeToString(), GraphDef, "this message"))
+            form = FORMS.get(type(message).__name__, "graph")
+            return READERS[form](open_bytes(message.SerializeToString(), options), options)
         if hasattr(message, "as_graph_def"):
             message = message.as_graph_def()
         elif hasattr(message, "graph"):

@@ -18,6 +18,7 @@ from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.opened import GZIP, Opened, open_path
 from graphviz_tb.read.pb import decode
 from graphviz_tb.read.run_metadata import graphs_of
+from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
 
@@ -85,6 +86,8 @@ def no_events(folder: Path) -> NoGraph:
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     models = [name for name in names if name.endswith((".meta", ".pb", ".pbtxt", ".keras", ".json"))]
     hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
+    if below := next((name for name in names if model_file(folder / name)), None):
+        hint = f"a SavedModel is below it: give {folder / below}"
     what = f"it holds {shown}" if names else "it is empty"
     return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
 

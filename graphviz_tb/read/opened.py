@@ -78,8 +78,7 @@ class Opened:
         """A plain file, read into one piece of memory."""
         if self._size() > self.limit:
             raise too_large(self.name, self.limit)
-        with self.path.open("rb") as handle:  # type: ignore[union-attr]
-            return handle.read(self.limit)
+        return self.path.read_bytes() if self.path is not None else b""
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path is not None else 0

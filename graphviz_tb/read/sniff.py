@@ -41,6 +41,8 @@ REFUSED = (
      "its graph is no GraphDef: give the SavedModel it was converted from"),
     (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
      "write the graph with SummaryWriter.add_graph and give the log folder"),
+    (0, b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (0, b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
     (0, b"GGUF", "a GGUF model", FREEZE),
     (0, b"\x93NUMPY", "a NumPy array", FREEZE),
     (0, b"%PDF", "a PDF document", FREEZE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -162,8 +163,13 @@ def _scalar_wire(field: Any) -> int:
     return FIXED32 if field.type == field.TYPE_FLOAT else VARINT
 
 
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
+
+
 def _is_text(value: bytes) -> bool:
-    """UTF-8, maybe cut within a character."""
+    """UTF-8, maybe cut within a character; control characters are rather the tags of a message."""
+    if _CONTROL.search(value):
+        return False
     try:
         value.decode()
     except UnicodeDecodeError as error:

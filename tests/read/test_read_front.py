@@ -26,7 +26,8 @@ from graphviz_tb.errors import (
 )
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import contents, read
+from graphviz_tb.read import contents, opened, read
+from graphviz_tb.read.textproto import blocks
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = FIXTURES / "broken"
@@ -87,6 +88,33 @@ def test_objects_that_have_a_graph() -> None:
         assert read(source).graph_def == graph
     with pytest.raises(RequestError, match="a float is no graph"):
         read(3.5)
+
+
+def test_messages_of_another_pool_are_told_by_their_name() -> None:
+    meta = MetaGraphDef(graph_def={"node": [{"name": "m"}]})
+    assert read(meta).graph_def.node[0].name == "m"
+    assert read(SavedModel(meta_graphs=[meta])).graph_def.node[0].name == "m"
+
+
+def test_a_graph_of_functions_only_is_no_meta_graph() -> None:
+    graph = GraphDef(library={"function": [{"signature": {"name": "f"}, "node_def": [{"name": "x"}]}]})
+    assert read(graph.SerializeToString()).graph_def == graph
+    meta = MetaGraphDef(graph_def={"node": [{"name": "f", "op": "g"}]})
+    assert read(meta.SerializeToString()).graph_def == meta.graph_def
+
+
+def test_a_large_text_is_read_in_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(opened, "LARGE", 0)
+    monkeypatch.setattr(blocks, "FIRST_WINDOW", 700)
+    monkeypatch.setattr(blocks, "WINDOW", 1000)
+    for path in sorted([*FIXTURES.glob("real/*.pbtxt"), *FIXTURES.glob("rules/*.pbtxt")]):
+        assert read(path).graph_def == read(path.read_bytes()).graph_def
+    long = tmp_path / "long"
+    long.write_text('node {\n  name: "' + "x" * 5000 + '"\n}\nnode { name: "b"\n\n\n}')
+    assert [len(node.name) for node in read(long).graph_def.node] == [5000, 1]
+    long.write_text('node {\n  name: "' + "x" * 5000 + '"\n}\nnode { name: 7 }')
+    with pytest.raises(MalformedText, match="line 4, column 14"):
+        read(long)
 
 
 def test_saved_model_with_its_signatures() -> None:

@@ -17,7 +17,7 @@ from graphviz_tb.read.textproto.lines import Open, OtherError, Walk, size_of
 from graphviz_tb.read.textproto.source import Source
 
 FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22
-MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 2048
+MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024
 
 
 class _Level(NamedTuple):

@@ -155,7 +155,7 @@ class Walk:
 
     def _skip(self, code: str, what: str, opened: Open) -> None:
         """Count an unknown name. The first of its kind is left to `tokens`, which knows its line."""
-        if opened.table is SKIPPED:
+        if not opened.table.fields:
             return
         if (code, what) not in self.document.skipped:
             raise OtherError

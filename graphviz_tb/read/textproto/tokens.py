@@ -84,7 +84,7 @@ class _Reader:
             raise self._wrong(self._no_field())
         field = table.fields.get(found[0])
         if field is None:
-            if table is not SKIPPED:
+            if table.fields:
                 name = f"{table.name}.{found[0].decode('utf-8', 'replace')}"
                 self.document.skip("unknown-field", name, self.position)
             self.position = found.end()
