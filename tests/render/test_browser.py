@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import measured
-from conftest import require
 
 import graphviz_tb
 
@@ -18,8 +18,8 @@ FONTS = [None, "DejaVu Sans", "serif"]  # ours or their twins, a wide one, a nar
 SLACK = 1.0  # pixels of a line box that bears no ink
 
 
-@pytest.fixture(scope="module")
-def chromium() -> str:
+@pytest.fixture
+def chromium(require: Callable[..., None]) -> str:
     require("chromium")
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
 

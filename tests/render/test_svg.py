@@ -17,11 +17,36 @@ GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
 SVG = "{http://www.w3.org/2000/svg}"
 # What GitHub's sanitizer leaves in an SVG, as far as we use it.
 ELEMENTS = {"svg", "g", "rect", "path", "circle", "text", "title", "desc", "defs", "pattern"}
-ATTRIBUTES = set(  # noqa: SIM905
-    """width height viewBox role font-family font-size font-weight x y rx cx cy r d fill stroke stroke-width
-    stroke-dasharray stroke-linejoin transform text-anchor textLength lengthAdjust paint-order data-name id
-    patternUnits patternTransform""".split()
-)
+ATTRIBUTES = {
+    "width",
+    "height",
+    "viewBox",
+    "role",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "x",
+    "y",
+    "rx",
+    "cx",
+    "cy",
+    "r",
+    "d",
+    "fill",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "stroke-linejoin",
+    "transform",
+    "text-anchor",
+    "textLength",
+    "lengthAdjust",
+    "paint-order",
+    "data-name",
+    "id",
+    "patternUnits",
+    "patternTransform",
+}
 
 
 @pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.name)

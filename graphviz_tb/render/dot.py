@@ -1,0 +1,175 @@
+"""DOT: the same picture for Graphviz to place: clusters for open groups, points for ports, one edge for each line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pydot
+
+from graphviz_tb.model.measure import clean
+from graphviz_tb.model.paint import Caption, Fill, Painter
+from graphviz_tb.model.scene import Box, Point, Route, Scene, Stub, Text
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.render.boxes import is_pill
+from graphviz_tb.render.lines import edge_colour
+from graphviz_tb.render.svg import account
+
+FONT = "Arimo,Arial,Helvetica,sans-serif"
+Gates = Mapping[tuple[int, Point], str]  # node of the port at a point of a frame
+
+
+def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> bytes:
+    """The picture as DOT text. After: `dot -Tsvg` accepts it, whatever the names hold."""
+    graph = pydot.Dot("tbgraph", graph_type="digraph", **_graph(scene, painter, caption))
+    labels = _labels(scene)
+    parts: dict[int, Any] = {-1: graph}
+    for index, box in enumerate(scene.boxes):
+        around = parts[box.parent]
+        if box.open:
+            parts[index] = _cluster(index, box, labels.get(index, []), painter)
+            around.add_subgraph(parts[index])
+            # An edge needs a node to end at; this one shows nothing.
+            parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
+        else:
+            around.add_node(_node(index, box, labels.get(index, []), painter.fill(box.row)))
+    gates: dict[tuple[int, Point], str] = {}
+    for index, port in enumerate(scene.ports):
+        gates[port.box, (port.x, port.y)] = f"p{index}"
+        colour = quoted(edge_colour(port.kind, painter.theme))
+        parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
+    for route in scene.routes:
+        graph.add_edge(_edge(route, scene, gates, painter.theme))
+    for index, stub in enumerate(scene.stubs):
+        _stub(index, stub, scene, parts[scene.boxes[stub.box].parent], painter)
+    text: str = graph.to_string()
+    return text.encode()
+
+
+def quoted(text: str) -> str:
+    """`text` as a quoted DOT string, nothing in it an escape.
+
+    >>> quoted('a"b\\\\n')
+    '"a\\\\"b\\\\\\\\n"'
+    """
+    return '"' + clean(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def lines(*texts: str) -> str:
+    """Several lines as one label.
+
+    >>> lines("conv1", "12 ops")
+    '"conv1\\\\n12 ops"'
+    """
+    return '"' + "\\n".join(quoted(text)[1:-1] for text in texts if text) + '"'
+
+
+def _graph(scene: Scene, painter: Painter, caption: Caption) -> dict[str, str]:
+    """Attributes of the whole graph."""
+    theme = painter.theme
+    told = {
+        "rankdir": scene.direction,
+        "compound": "true",
+        "bgcolor": quoted(theme.background),
+        "fontname": quoted(FONT),
+        "fontcolor": quoted(theme.text),
+    }
+    if caption.title:
+        told |= {"label": lines(caption.title, account(caption, painter.scheme)), "labelloc": "t", "labeljust": "l"}
+    return told
+
+
+def _labels(scene: Scene) -> dict[int, list[Text]]:
+    """The texts that lie in each box."""
+    found: dict[int, list[Text]] = {}
+    for text in scene.texts:
+        if text.inside:
+            found.setdefault(text.box, []).append(text)
+    return found
+
+
+def _cluster(index: int, box: Box, texts: list[Text], painter: Painter) -> Any:
+    """An open group."""
+    theme, fill = painter.theme, painter.fill(box.row)
+    return pydot.Cluster(
+        f"b{index}",
+        label=quoted("  ".join(text.content for text in texts)),
+        tooltip=quoted(box.title),
+        style=quoted("rounded,filled,dashed" if box.kind in ("series", "fold") else "rounded,filled"),
+        fillcolor=quoted(theme.frame(box.depth + 1)),
+        color=quoted(fill.stroke if fill.hued else theme.stroke),
+        fontname=quoted(FONT),
+        fontsize="12",
+        fontcolor=quoted(theme.text),
+        labeljust="l",
+    )
+
+
+def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
+    """A closed box; a stack has a second outline."""
+    return pydot.Node(
+        f"b{index}",
+        label=lines(*(text.content for text in texts)),
+        tooltip=quoted(box.title),
+        shape="ellipse" if is_pill(box) else "box",
+        style=quoted("filled" if is_pill(box) else "filled,rounded"),
+        peripheries="2" if box.sheets else "1",
+        fillcolor=quoted(fill.fill),
+        color=quoted(fill.stroke),
+        fontname=quoted(FONT),
+        fontsize="11",
+        fontcolor=quoted(fill.text),
+    )
+
+
+def _edge(route: Route, scene: Scene, gates: Gates, theme: Theme) -> Any:
+    """A line from box or port to box or port."""
+    told: dict[str, Any] = {}
+    ends = []
+    for point, box, key in ((route.points[0], route.source, "ltail"), (route.points[-1], route.target, "lhead")):
+        gate = gates.get((route.frame if box < 0 else box, point))
+        if gate is None and scene.boxes[box].open:
+            told[key] = f"cluster_b{box}"
+        ends.append(gate or (f"c{box}" if scene.boxes[box].open else f"b{box}"))
+    return pydot.Edge(
+        ends[0],
+        ends[1],
+        **told,
+        color=quoted(edge_colour(route.kind, theme)),
+        style="dashed" if route.kind == "control" else "solid",
+        penwidth=f"{route.thickness / 10:.1f}",
+        dir="none" if not route.arrow else "back" if route.kind == "reference" else "forward",
+        arrowsize="0.7",
+        tooltip=quoted(route.title),
+    )
+
+
+SHAPES = {"constant": "circle", "summary": "square", "shortcut": "box", "more": "plaintext"}
+
+
+def _stub(index: int, stub: Stub, scene: Scene, around: Any, painter: Painter) -> None:
+    """A small node beside a box, and its line."""
+    theme = painter.theme
+    fill = painter.fill(stub.other).fill if stub.kind == "shortcut" and stub.other >= 0 else theme.background
+    around.add_node(
+        pydot.Node(
+            f"s{index}",
+            label='""' if stub.kind != "more" else quoted(stub.title.split(" ")[0]),
+            xlabel=quoted(stub.title.split(" (")[0].rsplit("/", 1)[-1]) if stub.kind != "more" else '""',
+            tooltip=quoted(stub.title),
+            shape=SHAPES[stub.kind],
+            style=quoted("filled,dashed,rounded" if stub.kind == "shortcut" else "filled"),
+            fillcolor=quoted(fill),
+            color=quoted(theme.stroke),
+            fontname=quoted(FONT),
+            fontsize="10",
+            fontcolor=quoted(theme.secondary),
+            width="0.25",
+            height="0.14",
+        )
+    )
+    ends = (f"s{index}", f"b{stub.box}") if stub.side == "in" else (f"b{stub.box}", f"s{index}")
+    around.add_edge(
+        pydot.Edge(*ends, color=quoted(theme.data), style="dashed" if stub.control else "solid", arrowsize="0.5")
+    )

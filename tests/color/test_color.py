@@ -1,0 +1,127 @@
+"""Colours are decided for the whole file, and never say a thing alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphviz_tb
+from graphviz_tb.color import MEASURED, SCHEMES, paint
+from graphviz_tb.color.device import accelerator, short
+from graphviz_tb.color.hues import contrast, letters
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.theme import THEMES
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+PLAIN = [scheme for scheme in SCHEMES if scheme not in MEASURED]
+
+
+def hierarchy(name: str) -> Hierarchy:
+    return graphviz_tb.load(REAL / name).hierarchy
+
+
+@pytest.mark.parametrize("scheme", PLAIN)
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: str) -> None:
+    for name in ("numbered_series.pb", "multi_device.pb"):
+        found = hierarchy(name)
+        painter = paint(found, scheme, theme)
+        for row in range(len(found)):
+            fill = painter.fill(row)
+            for ground in (fill.fill, *(colour for colour, _ in fill.bands)):
+                assert contrast(fill.text, ground) >= 4.5
+                assert contrast(fill.second, ground) >= 4.5
+
+
+def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() -> None:
+    found = hierarchy("mnist_cnn.pbtxt")
+    painter = paint(found, "structure")
+    row = {name: at for at, name in enumerate(found.name)}
+    assert painter.fill(row["conv1"]) == painter.fill(row["conv2"])
+    assert painter.fill(row["conv1"]).badge == "A"
+    assert not painter.fill(row["train"]).hued
+    seen: dict[tuple[str, str], int] = {}
+    for at in np.flatnonzero(found.kind == Kind.SCOPE).tolist():
+        fill = painter.fill(at)
+        if fill.hued:  # no two structures share hue and letter
+            assert seen.setdefault((fill.fill, fill.badge), int(found.template[at])) == found.template[at]
+
+
+def test_the_most_covering_structure_takes_the_first_hue() -> None:
+    found = hierarchy("numbered_series.pb")
+    painter = paint(found, "structure")
+    first = next(at for at in range(len(found)) if painter.fill(at).badge == "A")
+    twins = np.flatnonzero(found.template == found.template[first])
+    cover = sum(found.ops(at) for at in twins.tolist())
+    for template in np.unique(found.template[found.template >= 0]).tolist():
+        rows = [at for at in np.flatnonzero(found.template == template).tolist() if at and found.kind[at] == Kind.SCOPE]
+        if len(rows) > 1:
+            assert sum(found.ops(at) for at in rows) <= cover
+
+
+def test_a_stack_is_coloured_as_its_members() -> None:
+    found = hierarchy("numbered_series.pb")
+    painter = paint(found, "structure")
+    row = found.name.index("dense_[1-20]")
+    assert painter.fill(row) == painter.fill(int(found.children(row)[0]))
+
+
+def test_a_group_shows_its_devices_in_proportion() -> None:
+    found = hierarchy("multi_device.pb")
+    painter = paint(found, "device")
+    row = found.name.index("dense_0")
+    fill = painter.fill(row)
+    assert len(fill.bands) > 1
+    assert 990 <= sum(share for _, share in fill.bands) <= 1000
+    assert "%" in (painter.second(row) or "")
+
+
+def test_every_device_is_told_in_words_too() -> None:
+    found = hierarchy("multi_device.pb")
+    painter = paint(found, "device")
+    for row in np.flatnonzero(found.kind == Kind.OP).tolist():
+        if painter.fill(row).hued:
+            assert painter.second(row)
+
+
+def test_device_names() -> None:
+    assert accelerator("/device:GPU:0")
+    assert accelerator("/job:w/replica:0/task:0/device:TPU:3")
+    assert not accelerator("/cpu:0")
+    assert not accelerator("")
+    assert short(["/device:CPU:0"]) == ["CPU:0"]
+    assert short(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
+
+
+def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
+    found = hierarchy("lstm_dynamic_rnn.pb")
+    rows = paint(found, "op-type").legend(range(len(found)))
+    assert len(rows) == 11
+    assert rows[-1].label.startswith("+")
+
+
+def test_clusters_come_from_the_attribute() -> None:
+    text = (
+        b'node{name:"a" op:"X" attr{key:"_XlaCluster" value{s:"c1"}}}'
+        b'node{name:"b" op:"X" attr{key:"_XlaCluster" value{s:"c2"}}} node{name:"c" op:"X"}'
+    )
+    found = graphviz_tb.load(text).hierarchy
+    painter = paint(found, "xla-cluster")
+    assert [painter.second(row) for row in (1, 2, 3)] == ["c1", "c2", "no cluster"]
+    assert painter.fill(1).fill != painter.fill(2).fill
+    assert not painter.fill(3).hued
+
+
+def test_letters_never_repeat() -> None:
+    assert len({letters(rank) for rank in range(2000)}) == 2000
+
+
+def test_unknown_words_list_the_legal_ones() -> None:
+    found = hierarchy("hidden_scope.pbtxt")
+    with pytest.raises(UnknownChoice, match="structure"):
+        paint(found, "red")
+    with pytest.raises(UnknownChoice, match="dark"):
+        paint(found, "none", "sepia")

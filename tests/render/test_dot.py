@@ -1,0 +1,36 @@
+"""DOT that Graphviz takes, with the nodes and edges of the picture."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pydot
+import pytest
+
+import graphviz_tb
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+
+
+@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "odd_names.pbtxt", "func_library_nested.pb", "while_v1.pb"])
+def test_graphviz_takes_it(name: str, require: Callable[..., None]) -> None:
+    require("dot")
+    model = graphviz_tb.load(REAL / name)
+    for choices in ({"depth": 0}, {"depth": 1, "direction": "LR", "theme": "dark"}):
+        data = model.picture(**choices).render("dot")
+        done = subprocess.run(["dot", "-Tsvg"], input=data, capture_output=True, check=True, timeout=120)
+        assert not done.stderr
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the parser that pydot uses
+def test_clusters_points_and_edges_are_those_of_the_scene() -> None:
+    picture = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(open=("conv1", "conv2"))
+    (graph,) = pydot.graph_from_dot_data(picture.render("dot").decode())
+    clusters = graph.get_subgraphs()
+    assert len(clusters) == sum(box.open for box in picture.scene.boxes) == 2
+    assert len(graph.get_edges()) >= len(picture.scene.routes)
+    named = {node.get_name() for part in (graph, *clusters) for node in part.get_nodes()}
+    for edge in graph.get_edges():
+        assert {edge.get_source(), edge.get_destination()} <= named

@@ -1,0 +1,112 @@
+"""PNG: decoded, never compared by bytes."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.errors import RequestError
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.render import notices
+from graphviz_tb.render.png import MOST, NEVER, WIDEST, raster
+
+TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
+
+
+def decode(data: bytes) -> tuple[int, int, list[bytes]]:
+    """Width, height and rows of RGBA pixels of an 8-bit PNG."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, body, wide, tall = 8, b"", 0, 0
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        chunk = data[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            wide, tall, depth, colour = struct.unpack(">IIBB", chunk[:10])
+            assert (depth, colour) == (8, 6)
+        elif kind == b"IDAT":
+            body += chunk
+        at += 12 + length
+    return wide, tall, unfiltered(zlib.decompress(body), wide * 4)
+
+
+def unfiltered(raw: bytes, stride: int) -> list[bytes]:
+    """Undo the filters of PNG rows."""
+    rows, above = [], bytes(stride)
+    for start in range(0, len(raw), stride + 1):
+        kind, row = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
+        for i in range(stride):
+            left, up, corner = row[i - 4] if i >= 4 else 0, above[i], above[i - 4] if i >= 4 else 0
+            guess = left + up - corner
+            paeth = min((left, up, corner), key=lambda one: abs(guess - one))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, paeth)[kind]) & 255
+        above = bytes(row)
+        rows.append(above)
+    return rows
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", (255, 255, 255)), ("dark", (13, 17, 23))])
+def test_a_picture_at_double_scale(theme: str, ground: tuple[int, int, int]) -> None:
+    picture = graphviz_tb.load(TWO).picture(theme=theme)
+    wide, tall, rows = decode(picture.render("png"))
+    head = picture.render("svg").split(b">", 1)[0]
+    assert f'width="{wide // 2}" height="{tall // 2}"'.encode() in head
+    assert tuple(rows[0][:3]) == ground
+    colours = {row[at : at + 3] for row in rows for at in range(0, len(row), 4)}
+    assert len(colours) > 20  # letters, strokes and their soft edges
+
+
+def test_letters_are_drawn_without_a_font_on_the_machine() -> None:
+    # The title alone: its rows hold dark pixels.
+    picture = graphviz_tb.load(b'node{name:"i" op:"X"}').picture(title="MMMM", legend=False)
+    _, _, rows = decode(picture.render("png"))
+    dark = sum(row[at] < 80 for row in rows[40:90] for at in range(0, len(row), 4))
+    assert dark > 300
+
+
+def test_width_and_scale() -> None:
+    picture = graphviz_tb.load(TWO).picture(width=500)
+    assert decode(picture.render("png"))[0] == 500
+    picture = graphviz_tb.load(TWO).picture(scale=1.0)
+    assert decode(picture.render("png"))[0] == int(picture.render("svg").split(b'width="')[1].split(b'"')[0])
+
+
+def test_never_more_pixels_than_the_cap_unless_asked() -> None:
+    size = raster(30_000, 2_000, PictureOptions())
+    assert size.width <= WIDEST
+    size = raster(7_000, 40_000, PictureOptions())
+    assert size.width * size.height <= MOST
+    size = raster(10_000, 5_000, PictureOptions(width=15_000))
+    assert size.width == 15_000
+    with pytest.raises(RequestError, match="too large"):
+        raster(NEVER, 2, PictureOptions(width=NEVER))
+
+
+def test_what_cannot_be_done_as_asked_is_told() -> None:
+    def codes(picture: graphviz_tb.Picture) -> list[str]:
+        told = notices(picture.scene, picture.painter, picture.caption, picture.options, "png")
+        return [notice.code for notice in told]
+
+    assert codes(graphviz_tb.load(TWO).picture()) == []
+    hangul = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture()
+    assert codes(hangul) == ["png-font"]
+    many = b"".join(b'node{name:"n%d%s" op:"X"}' % (i, b"x" * 40) for i in range(3000))
+    wide = graphviz_tb.load(many, max_children=4000, series_min=9999, folds=False)
+    assert "png-scaled" in codes(wide.picture())
+
+
+def test_a_missing_font_file_is_told() -> None:
+    picture = graphviz_tb.load(TWO).picture(font_files=("nowhere.ttf",))
+    with pytest.raises(RequestError, match="no font file"):
+        picture.render("png")
+
+
+def test_a_font_file_that_is_given_is_used() -> None:
+    import fontpkg_arimo
+
+    italic = next(Path(fontpkg_arimo.ROOT).glob("files/*Italic*.ttf"))
+    picture = graphviz_tb.load(TWO).picture(font_files=(str(italic),))
+    assert decode(picture.render("png"))[0] > 0
