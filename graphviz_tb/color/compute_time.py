@@ -9,7 +9,7 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import told_micros
 
 LIGHT = ("#FFF7E6", "#FDD49E", "#FC8D59", "#B30000")
-DARK = ("#33261A", "#7A3414", "#E0651F", "#FFD9A8")  # much is bright where the ground is dark
+DARK = ("#2A1A1C", "#7F1D1D", "#DC4A3A", "#FFD6C9")  # much is bright where the ground is dark
 
 
 def compute_time(hierarchy: Hierarchy, theme: Theme, stats: Stats | None = None) -> Measured:

@@ -1,20 +1,73 @@
-"""Edges of a call go on inside: input i ends at an argument of the function, output k starts at a result."""
+"""Edges of a call go on inside: an input leads to an argument of the function, a result leads to the call's output.
+
+    call, Defun     input i ─▶ argument i            result k ─▶ output k
+    while           as a call, for cond and body     of the body only
+    if, case        input 0 chooses, then as a call  of every branch
+    dataset         input 0 ─▶ its elements, captured inputs ─▶ the last arguments; every result ─▶ the dataset
+    gradient        as a call                        none: its outputs are not the function's
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
 from graphviz_tb.model.columns import Bools, Ints
-from graphviz_tb.model.graph import Function
+from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 
-# Inputs that the op keeps for itself before those it hands to its functions.
-OWN_INPUTS = {"If": 1, "StatelessIf": 1, "_If": 1, "Case": 1, "StatelessCase": 1}
-# Ops that hand every input to their functions, in order.
-ALL_INPUTS = frozenset(
-    (
-        *("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "_While"),
-        *("SymbolicGradient", "RemoteCall", "TPUPartitionedCall", "XlaLaunch"),
-    )
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+# Inputs that an op keeps for itself before those that it hands to its functions, one by one.
+KEEPS = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall", "SymbolicGradient"), 0),
+    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile", "XlaLaunch", "MapDefun", "BatchFunction"), 0),
+    **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase", "_Case", "RemoteCall"), 1),
+}
+# Where the arguments that a dataset's functions capture begin among its inputs; after the dataset itself by default.
+CAPTURES_FROM = {"GeneratorDataset": 0, "OneShotIterator": 0, "SaveDataset": 2, "SaveDatasetV2": 2}
+NO_DATASET_IN = frozenset({"GeneratorDataset", "OneShotIterator", "LoadDataset"})  # they iterate over no other one
+# In which order the functions of one dataset have their captured inputs.
+FUNCTION_ORDER = (
+    *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
+    *("shard_func", "reader_func"),
 )
+Run = tuple[int, int, int]  # first input, first argument, how many
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How a call and one of its functions are joined.
+
+    `runs` lead inputs to arguments one by one, `elements` (an input, first argument, how many) one input to several;
+    `gives` says which outputs a result leads to: that of its own position, all, or none; `named` that outputs are
+    called by the function's own names.
+    """
+
+    runs: tuple[Run, ...] = ()
+    elements: Run = (0, 0, 0)
+    gives: Literal["each", "all", "none"] = "each"
+    named: bool = False
+
+    def takes(self, slot: int) -> list[int]:
+        """The arguments that input `slot` leads to.
+
+        >>> Wiring(((1, 0, 2),)).takes(2), Wiring(elements=(0, 1, 2)).takes(0), Wiring().takes(0)
+        ([1], [1, 2], [])
+        """
+        first, argument, count = self.elements
+        found = list(range(argument, argument + count)) if slot == first else []
+        return found + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
+
+    def results(self, function: Function, key: str) -> list[tuple[int, str]]:
+        """The nodes and outputs that make what output `key` of the call gives."""
+        if self.gives == "none":
+            return []
+        if self.gives == "all":
+            return [end for end in dict.fromkeys(function.returns) if end[0] >= 0]
+        end = result(function, key, self.named)
+        return [] if end is None else [end]
 
 
 def through_call(
@@ -22,43 +75,112 @@ def through_call(
 ) -> list[tuple[int, int, int]]:
     """Follow the edges of a call into its functions.
 
-    For each way in: `(position among edges, row inside, slot or output key there)`. Control edges end at the call.
+    For each way in: `(position among edges, row inside, slot or output key there)`. Control edges end at the call,
+    and so does what leads to a constant that is drawn as a mark.
     """
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
-    op = graph.op_types[graph.op[node]]
     found: list[tuple[int, int, int]] = []
-    for body in dict.fromkeys(row for _, row in hierarchy.calls[call]):
-        function = graph.functions[hierarchy.function_rows.index(body)]
-        direct = op in ALL_INPUTS or op == function.name
-        shift = OWN_INPUTS.get(op, 0)
-        if not direct and not shift:  # datasets and the like: captured inputs are the last arguments
-            shift = int(((graph.target == node) & ~graph.control).sum()) - len(function.args)
+    places = {row: at for at, row in enumerate(hierarchy.function_rows)}
+    for attr, body in first_of_each(hierarchy.calls[call]):
+        function = graph.functions[places[body]]
+        joined = wiring(graph, node, attr, function)
         for at, (edge, slot, comes_in) in enumerate(
             zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
         ):
             if graph.control[edge]:
                 continue
-            end = argument(function, slot - shift) if comes_in else result(function, graph.keys[slot])
-            if end is not None and (row := int(hierarchy.row_of_node[end[0]])) >= 0:
-                found.append((at, row, graph.keys.index(end[1]) if end[1] in graph.keys else 0))
+            if comes_in:
+                ends = [(function.args[to], "0") for to in joined.takes(slot) if to < len(function.args)]
+            else:
+                ends = joined.results(function, graph.keys[slot])
+            for inner, key in ends:
+                row = int(hierarchy.row_of_node[inner])
+                if row >= 0 and not graph.mark[inner]:
+                    found.append((at, row, graph.keys.index(key)))
     return found
 
 
-def argument(function: Function, index: int) -> tuple[int, str] | None:
-    """The node of an argument."""
-    return (function.args[index], "0") if 0 <= index < len(function.args) else None
+def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+    """Each function of a call once, though two attributes may name it.
+
+    >>> first_of_each((("then_branch", 7), ("else_branch", 7)))
+    [('then_branch', 7)]
+    """
+    found: dict[int, str] = {}
+    for attr, body in bodies:
+        if body not in found or found[body] == "cond":
+            found[body] = attr
+    return [(attr, body) for body, attr in found.items()]
 
 
-def result(function: Function, key: str) -> tuple[int, str] | None:
+def wiring(graph: Graph, node: int, attr: str, function: Function) -> Wiring:
+    """How `node` is joined to the function that its attribute `attr` names ("": its op type is the function)."""
+    count = len(function.args)
+    if not attr:
+        return Wiring(((0, 0, count),), named=True)
+    op = graph.op_types[graph.op[node]]
+    if op in KEEPS:
+        silent = attr == "cond" or op == "SymbolicGradient"
+        return Wiring(((KEEPS[op], 0, count),), gives="none" if silent else "each")
+    if op == "For":  # start, limit, delta, then the loop's own; the body takes the counter first
+        return Wiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
+    definition = graph.node_def(node)
+    if definition is None:
+        return Wiring(gives="none")
+    if is_dataset(definition):
+        return dataset(definition, attr, count)
+    inputs = sum(not name.startswith("^") for name in definition.input)
+    return Wiring(((0, 0, count),)) if inputs == count else Wiring(gives="none")
+
+
+def is_dataset(definition: NodeDef) -> bool:
+    """Whether the op says what its functions capture."""
+    return any(attr == "Targuments" or captured_attr(attr) for attr in definition.attr)
+
+
+def captured_attr(attr: str) -> str:
+    """The function whose captured inputs `attr` lists, "" if it is another attribute.
+
+    >>> captured_attr("Tkey_func_other_arguments"), captured_attr("Tinit_func_args"), captured_attr("Tout")
+    ('key_func', 'init_func', '')
+    """
+    for tail in ("_other_arguments", "_args"):
+        if attr.startswith("T") and attr.endswith(tail):
+            return attr[1 : -len(tail)]
+    return ""
+
+
+def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
+    """A dataset hands its function what it iterates over, then what the function captures.
+
+    A running state (scan, reduce) comes first of all.
+    """
+    attrs = definition.attr
+    lists = {captured_attr(name): len(attrs[name].list.type) for name in attrs if captured_attr(name)}
+    states = len(attrs["Tstate"].list.type) if "Tstate" in attrs else 0
+    slot = CAPTURES_FROM.get(definition.op, 1) + states
+    if attr in lists:  # several functions capture one after the other
+        order = [name for name in FUNCTION_ORDER if name in lists]
+        slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
+    captured = lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0)
+    first = max(0, count - captured)
+    return Wiring(
+        runs=((1, 0, states), (slot, first, captured)),
+        elements=(0, states, 0 if definition.op in NO_DATASET_IN else max(0, first - states)),
+        gives="all",
+    )
+
+
+def result(function: Function, key: str, named: bool) -> tuple[int, str] | None:
     """The node and output that make the result which output `key` of the call gives.
 
-    >>> f = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("a", "b"))
-    >>> result(f, "1"), result(f, "output:1"), result(f, "b:0"), result(f, "9")
+    >>> f = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b"))
+    >>> result(f, "1", True), result(f, "b:0", True), result(f, "output:1", False), result(f, "9", False)
     ((7, 'z:0'), (7, 'z:0'), (7, 'z:0'), None)
     """
     name, _, number = key.rpartition(":")
-    index = function.result_names.index(name) if name in function.result_names else int(number)
+    index = function.result_names.index(name) if named and name in function.result_names else int(number)
     if index >= len(function.returns) or function.returns[index][0] < 0:
         return None
     return function.returns[index]

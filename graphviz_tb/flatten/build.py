@@ -7,25 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.flatten.marks import Marks
-from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.model.columns import Ints, freeze
+from graphviz_tb.flatten.nodes import Nodes, table
+from graphviz_tb.model.columns import freeze
 from graphviz_tb.model.graph import Call, Function, Graph
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
-
-
-def table(words: list[str]) -> tuple[Ints, tuple[str, ...]]:
-    """Ids in the order of first appearance, and the words.
-
-    >>> ids, words = table(["b", "a", "b"])
-    >>> ids.tolist(), words
-    ([0, 1, 0], ('b', 'a'))
-    """
-    distinct = tuple(dict.fromkeys(words))
-    number = {word: at for at, word in enumerate(distinct)}
-    ids = np.fromiter(map(number.__getitem__, words), np.int32, len(words))
-    return freeze(ids), distinct
 
 
 def assemble(
@@ -36,15 +23,14 @@ def assemble(
     calls: tuple[Call, ...],
 ) -> Graph:
     """Freeze everything into a `Graph`."""
-    op, op_types = table(nodes.op)
     device, devices = table(nodes.device)
     edges = marks.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):
         freeze(column)
     return Graph(
         name=nodes.name,
-        op=op,
-        op_types=op_types,
+        op=nodes.op_id,
+        op_types=nodes.op_types,
         device=device,
         devices=devices,
         function=nodes.function_column(),
@@ -54,7 +40,7 @@ def assemble(
         source=edges.source,
         target=edges.target,
         key=edges.key,
-        keys=edges.keys,
+        keys=tuple(dict.fromkeys((*edges.keys, *(key for each in functions for _, key in each.returns)))),
         slot=edges.slot,
         control=edges.control,
         reference=edges.reference,

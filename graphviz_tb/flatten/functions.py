@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from graphviz_tb.flatten.edges import split_input
@@ -35,9 +36,26 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
         definition = node_def(nodes, graph_def, node)
         found = [] if definition is None else function_attrs(definition)
         calling.setdefault(op, bool(found) or op in ALWAYS_LOOK)
-        known = [(attr, names[name]) for attr, name in found if name in names]
+        known = [(attr, at) for attr, name in found if (at := look_up(names, name, nodes, graph_def, node)) >= 0]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
     return tuple(calls)
+
+
+# TensorBoard merges graphs under such names, but renames only some of the references to functions.
+MERGED = re.compile(r"graph_\d+(?=[/_])")
+
+
+def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphDef, node: int) -> int:
+    """The position of a function in the library, -1 where there is none.
+
+    A graph that TensorBoard merged names `f` where the library has `graph_1_f`.
+    """
+    if name in names:
+        return names[name]
+    block = _block_of(nodes, node)
+    around = nodes.name[node] if block == 0 else graph_def.library.function[block - 1].signature.name
+    merged = MERGED.match(around)
+    return names.get(f"{merged[0]}_{name}", -1) if merged else -1
 
 
 def node_def(nodes: Nodes, graph_def: GraphDef, node: int) -> NodeDef | None:
