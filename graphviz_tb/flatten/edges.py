@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -55,6 +55,8 @@ def split_input(text: str) -> tuple[str, str, bool]:
     control = text.startswith("^")
     if control:
         text = text[1:]
+    if ":" not in text:
+        return text, "0", control
     found = INPUT.fullmatch(text)
     return (found[1], found[2], control) if found else (text, "0", control)
 
@@ -66,54 +68,60 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     function body, every distinct output kept. With `options.tensorboard` an input whose name equals that of the
     input before it is dropped, as TensorBoard does.
     """
-    keys: dict[str, int] = {"0": 0}
-    sources: list[int] = []
-    odd: dict[int, tuple[int, bool]] = {}
-    unknown: list[str] = []
-    position = 0
-    for block, index in enumerate(nodes.index):
-        stop = position + sum(nodes.fan_in[nodes.starts[block] : nodes.starts[block + 1]])
-        inputs = nodes.inputs[position:stop] if len(nodes.index) > 1 else nodes.inputs
-        plain = not any(":" in name or name[:1] == "^" for name in index)
-        found = [index.get(text, -1) for text in inputs] if plain else [-1] * len(inputs)
-        memo: dict[str, tuple[int, int, bool]] = {}
-        for at in [at for at, node in enumerate(found) if node < 0]:
-            text = inputs[at]
-            if text not in memo:
-                name, key, control = split_input(text)
-                memo[text] = index.get(name, -1), keys.setdefault(key, len(keys)), control
-            found[at], key_id, control = memo[text]
-            if found[at] < 0:
-                unknown.append(text)
-            elif key_id or control:
-                odd[position + at] = key_id, control
-        sources.extend(found)
-        position = stop
-    return make_edges(nodes, sources, odd, tuple(keys), unknown, options)
+    found = Found()
+    ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
+    for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
+        inputs = nodes.inputs[start:stop] if len(nodes.index) > 1 else nodes.inputs
+        look_up(found, index, inputs, start)
+    return make_edges(nodes, found, options)
 
 
-def make_edges(
-    nodes: Nodes,
-    sources: list[int],
-    odd: dict[int, tuple[int, bool]],
-    keys: tuple[str, ...],
-    unknown: list[str],
-    options: FlattenOptions,
-) -> Edges:
+@dataclass(slots=True)
+class Found:
+    """The sources of all inputs so far (-1: none), and at which positions an input is not plainly output 0."""
+
+    source: list[int] = field(default_factory=list)
+    at: list[int] = field(default_factory=list)
+    key: list[int] = field(default_factory=list)
+    control: list[bool] = field(default_factory=list)
+    keys: dict[str, int] = field(default_factory=lambda: {"0": 0})
+    unknown: list[str] = field(default_factory=list)
+
+
+def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) -> None:
+    """Find the sources of one graph's inputs; most name a node as they stand, the others are split once each."""
+    joined = "\n" + "\n".join(index)
+    plain = ":" not in joined and "\n^" not in joined
+    source: list[int | None] = list(map(index.get, inputs)) if plain else [None] * len(inputs)
+    memo: dict[str, tuple[int, int, bool]] = {}
+    for at in [at for at, node in enumerate(source) if node is None]:
+        text = inputs[at]
+        entry = memo.get(text)
+        if entry is None:
+            name, key, control = split_input(text)
+            entry = memo[text] = (index.get(name, -1), found.keys.setdefault(key, len(found.keys)), control)
+        source[at] = entry[0]
+        if entry[0] < 0:
+            found.unknown.append(text)
+        else:
+            found.at.append(start + at)
+            found.key.append(entry[1])
+            found.control.append(entry[2])
+    found.source.extend(source)  # type: ignore[arg-type]
+
+
+def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     """Put the columns together and drop what names no node."""
-    source = np.array(sources, np.int32)
+    source = np.array(found.source, np.int32)
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
-    if odd:
-        at = np.fromiter(odd, np.int64, len(odd))
-        key[at] = [pair[0] for pair in odd.values()]
-        control[at] = [pair[1] for pair in odd.values()]
-    types = {op for op in set(nodes.op) if op in REFERENCE_OPS}
-    modifies = np.fromiter((op in types for op in nodes.op), bool, len(nodes)) if types else np.zeros(len(nodes), bool)
+    key[found.at], control[found.at] = found.key, found.control
+    modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
     reference = modifies[target] & (slot == 0) & (options.tensorboard | ~control)
-    edges = Edges(source, target, key, keys, slot, control, reference, unknown_inputs(unknown, options))
+    notices = unknown_inputs(found.unknown, options)
+    edges = Edges(source, target, key, tuple(found.keys), slot, control, reference, notices)
     return edges.pick(wanted(edges, options))
 
 

@@ -52,8 +52,8 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
     Before: all edges as the file has them. After: each mark stands beside an ordinary node, or belongs to marks that
     do; one that nobody uses is an ordinary node.
     """
-    kinds = {op: mark_of(op, options.tensorboard) for op in set(nodes.op)}
-    mark = np.fromiter((kinds[op] for op in nodes.op), np.uint8, len(nodes))
+    kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types] or [Mark.NONE], np.uint8)
+    mark: Bytes = kinds[nodes.op_id]
     if options.tensorboard:
         from graphviz_tb.flatten.embedding import embed
 

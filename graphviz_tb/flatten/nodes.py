@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.errors import DuplicateNode
-from graphviz_tb.model.columns import Ints, ints
+from graphviz_tb.model.columns import Ints, freeze, ints
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
 
@@ -21,6 +21,8 @@ INPUT_ARG = "input_arg"
 @dataclass(slots=True, eq=False)
 class Nodes:
     """All nodes of the main graph, then of each function; `inputs` is one flat list, `fan_in` its cuts.
+
+    `op_id` numbers the op types, `op_types` in the order of first appearance.
 
     `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
     `index[f]` maps names to node ids in that range; the last definition of a name wins.
@@ -36,6 +38,8 @@ class Nodes:
     args: list[tuple[int, ...]] = field(default_factory=list)
     index: list[dict[str, int]] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    op_id: Ints = field(default_factory=lambda: ints([]))
+    op_types: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.name)
@@ -54,7 +58,20 @@ def list_nodes(graph_def: GraphDef, options: FlattenOptions) -> Nodes:
     for function in graph_def.library.function:
         args = [arg.name for arg in function.signature.input_arg]
         add_block(nodes, function.node_def, args, options, function.signature.name)
+    nodes.op_id, nodes.op_types = table(nodes.op)
     return nodes
+
+
+def table(words: list[str]) -> tuple[Ints, tuple[str, ...]]:
+    """Ids in the order of first appearance, and the words.
+
+    >>> ids, words = table(["b", "a", "b"])
+    >>> ids.tolist(), words
+    ([0, 1, 0], ('b', 'a'))
+    """
+    distinct = tuple(dict.fromkeys(words))
+    number = {word: at for at, word in enumerate(distinct)}
+    return freeze(np.fromiter(map(number.__getitem__, words), np.int32, len(words))), distinct
 
 
 def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, function: str) -> None:

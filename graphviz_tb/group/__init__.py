@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.group.build import build
-from graphviz_tb.group.folds import find_folds
-from graphviz_tb.group.insert import NewGroup, insert
+from graphviz_tb.group.folds import find_groups
+from graphviz_tb.group.insert import insert
 from graphviz_tb.group.scopes import build_scopes
 from graphviz_tb.group.series import find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.tree import number
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.options import GroupOptions
 
 
@@ -29,9 +29,7 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     ['', 'layer', 'layer/x[0-5]']
     """
     raw = raw_hierarchy(graph, options)
-    series = [NewGroup(Kind.SERIES, run.parent, run.name, run.members) for run in find_series(raw, options)]
-    folded = insert(raw, series, last=options.tensorboard)
-    return insert(folded, find_folds(folded, options)) if options.folds else folded
+    return insert(raw, find_groups(raw, find_series(raw, options), options), last=options.tensorboard)
 
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:

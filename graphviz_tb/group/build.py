@@ -25,13 +25,12 @@ def build(
 ) -> Hierarchy:
     """File every edge between ordinary ops under its owner and freeze the table."""
     order = numbered.order
-    node = ints(np.array(tree.node, np.int64)[order])
+    node = ints(tree.node[order])
     row_of_node = np.full(len(graph), -1, np.int32)
     leaves = np.flatnonzero(node >= 0)
     row_of_node[node[leaves]] = leaves
     edge_from, edge_to, owner = edge_ends(graph, numbered, row_of_node)
     edge_order, owner_start = file_by_owner(owner, len(order))
-    names = tree.name
     return Hierarchy(
         graph=graph,
         kind=numbered.kind,
@@ -39,7 +38,7 @@ def build(
         end=numbered.end,
         depth=numbered.depth,
         node=node,
-        name=[names[id] for id in order.tolist()],
+        name=tree.name[order].tolist(),
         template=template if template is not None else ints(np.full(len(order), -1)),
         connected=connected if connected is not None else freeze(np.zeros(len(order), np.uint8)),
         row_of_node=freeze(row_of_node),

@@ -12,14 +12,15 @@ from names and neighbours, never from positions, so that a small change of the g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from graphviz_tb.group.fold_names import common_name, prefix_groups, range_of, split_last_number, stems
 from graphviz_tb.group.insert import NewGroup
-from graphviz_tb.group.series import below, motif_of
+from graphviz_tb.group.series import Run, below, motifs
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
@@ -30,12 +31,13 @@ CHUNKS = (20, 500, 10_000, 200_000, 5_000_000)  # sizes of number ranges, each a
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """What stands at a level while it is folded: a row, or a fold of items. `leaf` is its name at the level."""
+    """What stands at a level while it is folded: a row, or a series or fold of items. `leaf` is its name there."""
 
     leaf: str
     row: int = -1
     members: list[Item] = field(default_factory=list)
     how: str = ""
+    kind: Kind = Kind.FOLD
 
     def rows(self) -> list[int]:
         """All rows inside."""
@@ -49,94 +51,114 @@ class Item:
         return found
 
 
-Step = Callable[[Hierarchy, int, list[Item], GroupOptions], list[Item]]
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """The group whose children are folded, and what is known of all rows."""
+
+    hierarchy: Hierarchy
+    parent: int
+    motif: Longs
+    options: GroupOptions
 
 
-def find_folds(hierarchy: Hierarchy, options: GroupOptions) -> list[NewGroup]:
-    """The folds of all levels that are too wide, inner ones before those around them.
+Step = Callable[[Level, list[Item]], list[Item]]
 
-    Before: series are in place. After: no level, fold or series has more than `max_children` children.
+
+def find_groups(hierarchy: Hierarchy, series: list[Run], options: GroupOptions) -> list[NewGroup]:
+    """All new groups: series, and folds of what is too wide; inner ones stand before those around them.
+
+    Before: raw rows, and the series found among them. After: with `options.folds` no level, fold or series has more
+    than `max_children` children.
     """
-    wide = np.flatnonzero(np.diff(hierarchy.child_start) > options.max_children)
+    runs: dict[int, list[Run]] = defaultdict(list)
+    for run in series:
+        runs[run.parent].append(run)
+    wide: list[int] = []
+    if options.folds:
+        wide = np.flatnonzero(np.diff(hierarchy.child_start) > options.max_children).tolist()
+    motif = motifs(hierarchy, options)
     groups: list[NewGroup] = []
-    for row in wide.tolist():
-        groups.extend(fold_level(hierarchy, row, options, len(groups)))
+    for parent in sorted({*runs, *wide}):
+        level = Level(hierarchy, parent, motif, options)
+        top = Item("", members=level_items(hierarchy, parent, runs[parent]))
+        if options.folds:
+            narrow_all(level, top)
+        groups.extend(listed(level, top, len(groups)))
     return groups
 
 
-def fold_level(hierarchy: Hierarchy, parent: int, options: GroupOptions, serial: int) -> list[NewGroup]:
-    """Fold the children of one group."""
-    rows = hierarchy.children(parent).tolist()
-    top = Item("", members=[Item(leaf_of(hierarchy, row), row) for row in rows])
-    top.how = "numbered" if hierarchy.kind[parent] == Kind.SERIES else ""
+def level_items(hierarchy: Hierarchy, parent: int, runs: list[Run]) -> list[Item]:
+    """The children of a group, members of series inside their series."""
+    items = [Item(leaf_of(hierarchy.name[row]), row) for row in hierarchy.children(parent).tolist()]
+    by_row = {item.row: item for item in items}
+    groups = [
+        Item(leaf_of(run.name), members=[by_row[row] for row in run.members], how="numbered", kind=Kind.SERIES)
+        for run in runs
+    ]
+    return gather(items, groups)
+
+
+def leaf_of(name: str) -> str:
+    """The last segment of a name."""
+    return name.rsplit("/", 1)[-1]
+
+
+def narrow_all(level: Level, top: Item) -> None:
+    """Fold a level, and its folds and series, until nothing is too wide."""
     todo = [top]
     while todo:
         item = todo.pop()
-        if len(item.members) > options.max_children:
-            item.members = narrow(hierarchy, parent, item, options)
-            todo.extend(inner for inner in item.members if inner.members)
-    scope = parent
-    while scope > 0 and hierarchy.kind[scope] in (Kind.SERIES, Kind.FOLD):
-        scope = int(hierarchy.parent[scope])
-    return listed(hierarchy, parent, scope, top, serial)
+        if len(item.members) > level.options.max_children:
+            item.members = narrow(level, item)
+        todo.extend(inner for inner in item.members if inner.members)
 
 
-def leaf_of(hierarchy: Hierarchy, row: int) -> str:
-    """The last segment of a row's name."""
-    return hierarchy.name[row].rsplit("/", 1)[-1]
-
-
-def narrow(hierarchy: Hierarchy, parent: int, item: Item, options: GroupOptions) -> list[Item]:
+def narrow(level: Level, item: Item) -> list[Item]:
     """The members of one level after as many steps as it needs."""
+    steps: dict[str, list[Step]] = {"numbered": [by_range, by_prefix], "chain": [by_pieces, by_prefix]}
     items = item.members
-    steps: list[Step] = [by_likeness, by_number, by_chain, by_prefix]
-    if item.how == "numbered":
-        steps = [by_range, by_prefix]
-    if item.how == "chain":
-        steps = [by_pieces, by_prefix]
-    for step in steps:
-        if len(items) <= options.max_children:
+    for step in steps.get(item.how, [by_likeness, by_number, by_chain, by_prefix]):
+        if len(items) <= level.options.max_children:
             break
-        items = step(hierarchy, parent, items, options)
+        items = step(level, items)
     return items
 
 
-def gather(items: list[Item], groups: Iterable[tuple[str, str, list[Item]]]) -> list[Item]:
-    """Put groups `(name, how, members)` in the place of their first member."""
-    head: dict[int, Item] = {}
-    inside: set[int] = set()
-    for name, how, members in groups:
-        head[id(members[0])] = Item(name, members=members, how=how)
-        inside.update(id(member) for member in members)
+def gather(items: list[Item], groups: list[Item]) -> list[Item]:
+    """Put groups in the place of their first member."""
+    head = {id(group.members[0]): group for group in groups}
+    inside = {id(member) for group in groups for member in group.members}
     return [head.get(id(item), item) for item in items if id(item) in head or id(item) not in inside]
 
 
-def by_likeness(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_likeness(level: Level, items: list[Item]) -> list[Item]:
     """Fold siblings of one motif with the same neighbours at this level."""
-    into, out = neighbours(hierarchy, parent, items)
+    into, out = neighbours(level, items)
     alike: dict[object, list[Item]] = defaultdict(list)
     for at, item in enumerate(items):
-        motif = motif_of(hierarchy, item.row, options) if item.row >= 0 else None
-        if motif is not None and hierarchy.kind[item.row] in (Kind.OP, Kind.SCOPE):
+        motif = int(level.motif[item.row]) if item.row >= 0 else -1
+        if motif >= 0:
             alike[motif, frozenset(into[at]), frozenset(out[at])].append(item)
     found = [members for members in alike.values() if FEWEST <= len(members) < len(items)]
-    return gather(items, [(name_for(hierarchy, members), "numbered", members) for members in found])
+    return gather(items, [numbered_fold(level, members) for members in found])
 
 
-def name_for(hierarchy: Hierarchy, members: list[Item]) -> str:
-    """A name that members share; without one, their op type."""
+def numbered_fold(level: Level, members: list[Item]) -> Item:
+    """A fold named by what its members share; without that, by their op type."""
+    hierarchy = level.hierarchy
     name = range_of([item.leaf for item in members]) or common_name([item.leaf for item in members])
     if name == "…" and hierarchy.node[members[0].row] >= 0:
-        return f"{hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[members[0].row]]]}…"
-    return name
+        name = f"{hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[members[0].row]]]}…"
+    return Item(name, members=members, how="numbered")
 
 
-def neighbours(hierarchy: Hierarchy, parent: int, items: list[Item]) -> tuple[list[set[int]], list[set[int]]]:
+def neighbours(level: Level, items: list[Item]) -> tuple[list[set[int]], list[set[int]]]:
     """For each item the positions of the items its edges come from, and go to."""
     place = {row: at for at, item in enumerate(items) for row in item.rows()}
     into: list[set[int]] = [set() for _ in items]
     out: list[set[int]] = [set() for _ in items]
-    edges = hierarchy.owned(parent)
+    hierarchy = level.hierarchy
+    edges = hierarchy.owned(level.parent)
     pairs = np.unique((hierarchy.edge_from[edges].astype(np.int64) << 32) | hierarchy.edge_to[edges])
     for pair in pairs.tolist():
         source, target = place.get(pair >> 32, -1), place.get(pair & 0xFFFFFFFF, -1)
@@ -146,7 +168,7 @@ def neighbours(hierarchy: Hierarchy, parent: int, items: list[Item]) -> tuple[li
     return into, out
 
 
-def by_number(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_number(level: Level, items: list[Item]) -> list[Item]:
     """Fold names that differ only in their last number: `L2Loss_7_grad`.
 
     Not where the number is the name of a block that holds more: `block1_conv` belongs with `block1_relu`.
@@ -158,12 +180,12 @@ def by_number(hierarchy: Hierarchy, parent: int, items: list[Item], options: Gro
         if cut and count[item.leaf[: len(item.leaf) - len(cut[2])]] == 1:
             alike[cut[0], cut[2]].append(item)
     found = [members for members in alike.values() if FEWEST <= len(members) < len(items)]
-    return gather(items, [(name_for(hierarchy, members), "numbered", members) for members in found])
+    return gather(items, [numbered_fold(level, members) for members in found])
 
 
-def by_chain(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_chain(level: Level, items: list[Item]) -> list[Item]:
     """Fold long paths whose inner items have one edge in and one out."""
-    into, out = neighbours(hierarchy, parent, items)
+    into, out = neighbours(level, items)
     follows = {at: next(iter(out[at])) for at in range(len(items)) if len(out[at]) == 1}
     follows = {at: other for at, other in follows.items() if len(into[other]) == 1}
     heads = sorted(set(follows) - set(follows.values()))
@@ -174,7 +196,8 @@ def by_chain(hierarchy: Hierarchy, parent: int, items: list[Item], options: Grou
             chain.append(at)
         if LONG_CHAIN <= len(chain) <= len(items) // 2:
             members = [items[at] for at in chain]
-            found.append((f"{members[0].leaf} → {members[-1].leaf}", "chain", sorted_by(items, members)))
+            name = f"{members[0].leaf} → {members[-1].leaf}"
+            found.append(Item(name, members=sorted_by(items, members), how="chain"))
     return gather(items, found)
 
 
@@ -184,13 +207,13 @@ def sorted_by(items: list[Item], members: list[Item]) -> list[Item]:
     return [item for item in items if id(item) in wanted]
 
 
-def by_prefix(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_prefix(level: Level, items: list[Item]) -> list[Item]:
     """Fold names that begin alike, as coarsely as leaves the level readable."""
-    groups = prefix_groups([item.leaf for item in items], options.max_children)
-    return gather(items, [(name, "prefix", [items[at] for at in group]) for name, group in groups])
+    groups = prefix_groups([item.leaf for item in items], level.options.max_children)
+    return gather(items, [Item(name, members=[items[at] for at in group]) for name, group in groups])
 
 
-def by_range(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_range(level: Level, items: list[Item]) -> list[Item]:
     """Fold a numbered run into ranges of round numbers."""
     cuts = [split_last_number(item.leaf) for item in items]
     numbers = [cut[1] if cut else 0 for cut in cuts]
@@ -198,15 +221,14 @@ def by_range(hierarchy: Hierarchy, parent: int, items: list[Item], options: Grou
         ranges: dict[int, list[Item]] = defaultdict(list)
         for number, item in zip(numbers, items, strict=True):
             ranges[number // size].append(item)
-        if len(ranges) <= options.max_children and len(ranges) > 1:
+        if len(ranges) <= level.options.max_children and len(ranges) > 1:
             break
     else:
         return items
-    groups = [members for members in ranges.values() if len(members) > 1]
-    return gather(items, [(name_for(hierarchy, members), "numbered", members) for members in groups])
+    return gather(items, [numbered_fold(level, members) for members in ranges.values() if len(members) > 1])
 
 
-def by_pieces(hierarchy: Hierarchy, parent: int, items: list[Item], options: GroupOptions) -> list[Item]:
+def by_pieces(level: Level, items: list[Item]) -> list[Item]:
     """Cut a long chain at names that fall on the mark, so that an insertion moves no other cut."""
     from zlib import crc32
 
@@ -218,32 +240,37 @@ def by_pieces(hierarchy: Hierarchy, parent: int, items: list[Item], options: Gro
             pieces.append([])
         pieces[-1].append(item)
     found = [piece for piece in pieces if len(piece) > 1]
-    return gather(items, [(f"{piece[0].leaf} → {piece[-1].leaf}", "chain", piece) for piece in found])
+    names = [f"{piece[0].leaf} → {piece[-1].leaf}" for piece in found]
+    return gather(items, [Item(name, members=piece, how="chain") for name, piece in zip(names, found, strict=True)])
 
 
-def listed(hierarchy: Hierarchy, parent: int, scope: int, top: Item, serial: int) -> list[NewGroup]:
-    """Folds as new groups, inner ones first; names are made unique at their level."""
-    order: list[Item] = []
-    todo = [top]
-    while todo:
-        item = todo.pop()
-        folds = [inner for inner in item.members if inner.members]
-        order.extend(folds)
-        todo.extend(folds)
-    taken: dict[str, int] = defaultdict(int)
+def listed(level: Level, top: Item, serial: int) -> list[NewGroup]:
+    """Series and folds as new groups, inner ones first; names of folds are made unique at their level."""
+    layers: list[list[Item]] = [[inner for inner in top.members if inner.members]]
+    while layers[-1]:
+        layers.append([inner for item in layers[-1] for inner in item.members if inner.members])
     names: dict[int, str] = {}
-    for item in order:
+    taken: dict[str, int] = defaultdict(int)
+    scope = scope_of(level.hierarchy, level.parent)
+    for item in [item for layer in layers for item in layer]:
         taken[item.leaf] += 1
         unique = item.leaf if taken[item.leaf] == 1 else f"{item.leaf} ({taken[item.leaf]})"
-        names[id(item)] = below(hierarchy, scope, unique)
-    order.reverse()
+        names[id(item)] = below(level.hierarchy, scope, unique)
+    order = [item for layer in reversed(layers) for item in layer]
     number = {id(item): serial + at for at, item in enumerate(order)}
     return [
         NewGroup(
-            Kind.FOLD,
-            parent,
+            item.kind,
+            level.parent,
             names[id(item)],
             tuple(inner.row if inner.row >= 0 else -1 - number[id(inner)] for inner in item.members),
         )
         for item in order
     ]
+
+
+def scope_of(hierarchy: Hierarchy, row: int) -> int:
+    """The nearest row at or above `row` that is no series and no fold."""
+    while row > 0 and hierarchy.kind[row] in (Kind.SERIES, Kind.FOLD):
+        row = int(hierarchy.parent[row])
+    return row

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,40 +31,36 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     """
     if not groups:
         return hierarchy
-    old = len(hierarchy)
-    tree = Tree(
-        hierarchy.kind.tolist(),
-        hierarchy.parent.tolist(),
-        hierarchy.node.tolist(),
-        list(hierarchy.name),
-        list(range(old)),
-    )
+    old, new = len(hierarchy), len(groups)
+    parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
+    key = np.arange(old + new, dtype=np.int64)
     for at, group in enumerate(groups):
         members = [row if row >= 0 else old - 1 - row for row in group.members]
-        key = old + at if last else min(tree.key[row] for row in members)
-        tree.add(group.kind, group.parent, group.name, key=key)
-        for row in members:
-            tree.parent[row] = old + at
-    numbered = number(tree)
-    template = np.concatenate((hierarchy.template, np.full(len(groups), -1, np.int32)))[numbered.order]
-    built = build(
-        hierarchy.graph, tree, numbered, list(hierarchy.function_rows), ints(template), None, hierarchy.notices
+        parent[members] = old + at
+        if not last:
+            key[old + at] = key[members].min()
+    names = np.empty(old + new, object)
+    names[:old] = hierarchy.name
+    names[old:] = [group.name for group in groups]
+    tree = Tree(
+        np.concatenate((hierarchy.kind, np.array([group.kind for group in groups], np.uint8))),
+        parent,
+        np.concatenate((hierarchy.node.astype(np.int64), np.full(new, -1))),
+        names,
+        key,
     )
+    numbered = number(tree)
+    template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
+    functions = list(hierarchy.function_rows)
+    built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices)
     return with_connected(built)
 
 
 def with_connected(hierarchy: Hierarchy) -> Hierarchy:
     """Say which series and folds have data edges inside."""
-    from dataclasses import replace
-
-    connected: Bytes = np.zeros(len(hierarchy), np.uint8)
-    for row in stacks(hierarchy):
-        edges = hierarchy.owned(row)
-        connected[row] = bool((~hierarchy.graph.control[edges]).any())
+    data = ~hierarchy.graph.control[hierarchy.edge_order]
+    before = np.concatenate(([0], np.cumsum(data)))
+    inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]
+    stacks = (hierarchy.kind == Kind.SERIES) | (hierarchy.kind == Kind.FOLD)
+    connected: Bytes = (inside & stacks).astype(np.uint8)
     return replace(hierarchy, connected=freeze(connected))
-
-
-def stacks(hierarchy: Hierarchy) -> Iterable[int]:
-    """Rows of series and folds."""
-    found: list[int] = np.flatnonzero((hierarchy.kind == Kind.SERIES) | (hierarchy.kind == Kind.FOLD)).tolist()
-    return found

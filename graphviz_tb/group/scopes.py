@@ -2,10 +2,55 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.tree import Tree
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphviz_tb.group.tree import Tree, make_tree
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.options import GroupOptions
+
+
+@dataclass(slots=True, eq=False)
+class Growing:
+    """The tree while nodes are read: groups on one side, leaves on the other. Leaves get the ids after all groups.
+
+    A leaf's order among its siblings is twice its node plus one, a scope's twice the first node below it.
+    """
+
+    kind: list[int] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+    key: list[int] = field(default_factory=list)
+    leaf_parent: list[int] = field(default_factory=list)
+    leaf_node: list[int] = field(default_factory=list)
+    renamed: dict[int, str] = field(default_factory=dict)
+    leaf_key: dict[int, int] = field(default_factory=dict)
+
+    def group(self, kind: Kind, parent: int, name: str, key: int) -> int:
+        """Add a group and give back its id."""
+        self.kind.append(kind)
+        self.parent.append(parent)
+        self.name.append(name)
+        self.key.append(key)
+        return len(self.kind) - 1
+
+    def tree(self, graph: Graph) -> Tree:
+        """All of it as one tree."""
+        names = [graph.name[node] for node in self.leaf_node]
+        for leaf, name in self.renamed.items():
+            names[leaf] = name
+        keys = [2 * node + 1 for node in self.leaf_node]
+        for leaf, key in self.leaf_key.items():
+            keys[leaf] = key
+        return make_tree(
+            [*self.kind, *([int(Kind.OP)] * len(names))],
+            [*self.parent, *self.leaf_parent],
+            [*([-1] * len(self.kind)), *self.leaf_node],
+            [*self.name, *names],
+            [*self.key, *keys],
+        )
 
 
 def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
@@ -14,79 +59,78 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
     Before: names. After: every kept node is a leaf below the scopes of its name; op N that is also a scope is named
     `N/(last)` inside it; marks make no scopes, they hang below the nearest one that exists.
     """
-    tree = Tree()
+    growing = Growing()
     functions: list[int] = []
-    sizes = block_starts(graph)
-    for block in range(len(sizes) - 1):
-        name = "" if block == 0 else graph.functions[block - 1].name
-        root = tree.add(Kind.SCOPE if block == 0 else Kind.FUNCTION, -1, name)
-        if block:
+    starts = block_starts(graph)
+    for block in range(len(starts) - 1):
+        main = block == 0
+        name = "" if main else graph.functions[block - 1].name
+        root = growing.group(Kind.SCOPE if main else Kind.FUNCTION, -1, name, 2 * starts[block] + block)
+        if not main:
             functions.append(root)
-        add_block(tree, graph, root, sizes[block], sizes[block + 1], options)
-    return tree, functions
+        add_block(growing, graph, root, starts[block], starts[block + 1], options)
+    return growing.tree(graph), functions
 
 
 def block_starts(graph: Graph) -> list[int]:
     """Where the main graph and each function body start among the nodes, with the end."""
-    import numpy as np
-
-    cuts = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
+    cuts: list[int] = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
     return [0, *cuts[1:]]
 
 
-def add_block(tree: Tree, graph: Graph, root: int, start: int, stop: int, options: GroupOptions) -> None:
+def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, options: GroupOptions) -> None:
     """Add one graph or function body below `root`."""
     scopes: dict[str, int] = {}
     names = graph.name
-    mark, kept = graph.mark.tolist(), graph.kept.tolist()
-    first = len(tree)
-    for node in range(start, stop):
-        if mark[node]:
-            continue
+    first = len(growing.leaf_node)
+    ordinary = (start + np.flatnonzero(graph.mark[start:stop] == 0)).tolist()
+    add_parent, find = growing.leaf_parent.append, scopes.get
+    for node in ordinary:
         name = names[node]
         cut = name.rfind("/")
-        parent = root
-        if cut >= 0:
-            found = scopes.get(name[:cut])
-            parent = add_scope(tree, scopes, root, name[:cut]) if found is None else found
-        if kept[node]:
-            tree.add(Kind.OP, parent, name, node)
-    if options.tensorboard and block_is_main(graph, start):
-        integers_first(tree, first, root)
+        if cut < 0:
+            add_parent(root)
+            continue
+        parent = find(name[:cut])
+        add_parent(add_scope(growing, scopes, root, name[:cut], 2 * node) if parent is None else parent)
+    growing.leaf_node.extend(ordinary)
+    if options.tensorboard:
+        drop_unkept(growing, graph, first)
+        if start == 0:
+            integers_first(growing, graph, first, root)
     if scopes:
-        move_into_scopes(tree, scopes, first)
-    add_marks(tree, graph, scopes, root, start, stop, options)
+        move_into_scopes(growing, graph, scopes, first)
+    add_marks(growing, graph, scopes, root, start, stop, options)
 
 
-def block_is_main(graph: Graph, start: int) -> bool:
-    """Whether nodes from `start` on belong to the main graph."""
-    return start < len(graph) and int(graph.function[start]) < 0
-
-
-def integers_first(tree: Tree, first: int, root: int) -> None:
-    """Names like "7" stand before all others, in ascending order, wherever TensorBoard keeps an order."""
-    for row in range(first, len(tree)):
-        name = tree.name[row]
-        if tree.parent[row] == root and name.isascii() and name.isdigit() and str(int(name)) == name:
-            tree.key[row] = int(name) - 2**40
-
-
-def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str) -> int:
+def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:
     """Add scope `name` and those around it that are missing, outermost first."""
     missing = [name]
-    while True:
-        cut = missing[-1].rfind("/")
-        if cut < 0:
-            parent = root
-            break
+    parent = root
+    while (cut := missing[-1].rfind("/")) >= 0:
         around = missing[-1][:cut]
         if around in scopes:
             parent = scopes[around]
             break
         missing.append(around)
     for scope in reversed(missing):
-        parent = scopes[scope] = tree.add(Kind.SCOPE, parent, scope)
+        parent = scopes[scope] = growing.group(Kind.SCOPE, parent, scope, key)
     return parent
+
+
+def drop_unkept(growing: Growing, graph: Graph, first: int) -> None:
+    """Take out the leaves of nodes that are left out; the scopes they made stay."""
+    kept = [leaf for leaf in range(first, len(growing.leaf_node)) if graph.kept[growing.leaf_node[leaf]]]
+    growing.leaf_parent[first:] = [growing.leaf_parent[leaf] for leaf in kept]
+    growing.leaf_node[first:] = [growing.leaf_node[leaf] for leaf in kept]
+
+
+def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> None:
+    """Names like "7" stand before all others, in ascending order, wherever TensorBoard keeps an order."""
+    for leaf in range(first, len(growing.leaf_node)):
+        name = graph.name[growing.leaf_node[leaf]]
+        if growing.leaf_parent[leaf] == root and name.isascii() and name.isdigit() and str(int(name)) == name:
+            growing.leaf_key[leaf] = min(int(name), 2**40) - 2**41
 
 
 def strict_name(name: str) -> str:
@@ -98,33 +142,36 @@ def strict_name(name: str) -> str:
     return f"{name}/({name.rsplit('/', 1)[-1]})"
 
 
-def move_into_scopes(tree: Tree, scopes: dict[str, int], first: int) -> None:
+def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> None:
     """Give ops that are also scopes their strict name and place."""
-    for row in range(first, len(tree)):
-        if tree.node[row] >= 0 and (scope := scopes.get(tree.name[row])) is not None:
-            tree.name[row] = strict_name(tree.name[row])
-            tree.parent[row] = scope
-            while scope >= 0 and tree.parent[scope] >= 0 and tree.key[scope] > row:
-                tree.key[scope] = row
-                scope = tree.parent[scope]
+    names, nodes = graph.name, growing.leaf_node
+    for leaf in [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]:
+        name = names[nodes[leaf]]
+        growing.renamed[leaf] = strict_name(name)
+        scope = growing.leaf_parent[leaf] = scopes[name]
+        while growing.parent[scope] >= 0 and growing.key[scope] > 2 * nodes[leaf]:
+            growing.key[scope] = 2 * nodes[leaf]
+            scope = growing.parent[scope]
 
 
 def add_marks(
-    tree: Tree, graph: Graph, scopes: dict[str, int], root: int, start: int, stop: int, options: GroupOptions
+    growing: Growing, graph: Graph, scopes: dict[str, int], root: int, start: int, stop: int, options: GroupOptions
 ) -> None:
     """Hang constants and summaries below the nearest scope of their name."""
-    mark, kept = graph.mark[start:stop].tolist(), graph.kept[start:stop].tolist()
-    marks = [start + at for at in range(stop - start) if mark[at] and kept[at]]
+    marks = (start + np.flatnonzero((graph.mark[start:stop] > 0) & graph.kept[start:stop])).tolist()
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
+    names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
     for node in marks:
-        name = graph.name[node]
+        name = names[node]
         if name in scopes and name not in skipped:
-            tree.add(Kind.OP, scopes[name], strict_name(name), node)
-            continue
-        around, cut = name, name.rfind("/")
-        while cut >= 0 and (around := around[:cut]) not in scopes:
-            cut = around.rfind("/")
-        tree.add(Kind.OP, scopes[around] if cut >= 0 else root, name, node)
+            growing.renamed[len(growing.leaf_node)] = strict_name(name)
+            add_parent(scopes[name])
+        else:
+            cut = name.rfind("/")
+            while cut >= 0 and name[:cut] not in scopes:
+                cut = name.rfind("/", 0, cut)
+            add_parent(find(name[:cut], root) if cut >= 0 else root)
+        growing.leaf_node.append(node)
 
 
 def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
@@ -17,7 +18,6 @@ NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
 STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]+)", re.DOTALL)
 EXPLICIT = re.compile(r"(.*)\[([0-9]+)-([0-9]+)\](\*?)", re.DOTALL)
 
-Motif = tuple[int, int]  # what members must have in common: (kind, op type or template)
 Numbered = tuple[int, int]  # (number, row)
 
 
@@ -37,48 +37,56 @@ def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
     template of a scope) whose names differ only in a number that goes up by one; none named in `ungroup`, every one
     named in `group`.
     """
-    runs: list[Run] = []
-    if options.series_min > 0:
-        for parent in wide_parents(hierarchy, options):
-            runs.extend(runs_below(hierarchy, parent, options))
-    runs = [run for run in runs if len(run.members) >= options.series_min]
+    shortest = options.series_min
+    runs = [run for run in all_runs(hierarchy, options, shortest) if len(run.members) >= shortest] if shortest else []
     known = {run.name for run in runs}
     stop = {resolve_ungroup(hierarchy, runs, known, name) for name in options.ungroup}
     runs = [run for run in runs if run.name not in stop]
-    return add_explicit(hierarchy, runs, options)
+    return add_explicit(hierarchy, runs, options) if options.group else runs
 
 
-def wide_parents(hierarchy: Hierarchy, options: GroupOptions) -> list[int]:
-    """Groups with enough children to hold a run."""
-    fan = np.diff(hierarchy.child_start)
-    return np.flatnonzero(fan >= max(2, options.series_min)).tolist()
+def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
+    """For each row what it must share with its neighbours in a series: op type or template; -1 for none."""
+    graph = hierarchy.graph
+    named = np.array([bool(op) for op in graph.op_types] or [False])
+    code = np.full(len(hierarchy), -1, np.int64)
+    leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
+    ops = graph.op[hierarchy.node[leaves]]
+    code[leaves] = np.where(named[ops], ops, -1)
+    if options.scope_series:
+        scopes = (hierarchy.kind == Kind.SCOPE) & (hierarchy.template >= 0)
+        code[scopes] = len(graph.op_types) + hierarchy.template[scopes]
+    return code
 
 
-def motif_of(hierarchy: Hierarchy, row: int, options: GroupOptions) -> Motif | None:
-    """What a row must share with its neighbours in a series; None where it takes part in none."""
-    if hierarchy.kind[row] == Kind.OP:
-        op = int(hierarchy.graph.op[hierarchy.node[row]])
-        return (Kind.OP, op) if hierarchy.graph.op_types[op] else None
-    template = int(hierarchy.template[row])
-    return (Kind.SCOPE, template) if options.scope_series and template >= 0 else None
+def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iterator[Run]:
+    """The runs among siblings of one motif, where there are at least `shortest` such siblings."""
+    code = motifs(hierarchy, options)
+    rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
+    parent = hierarchy.parent[rows]
+    order = np.lexsort((rows, code[rows], parent))
+    rows, parent = rows[order], parent[order]
+    cuts = runs_of(parent, code[rows])
+    long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))
+    first = long[np.lexsort((rows[cuts[long]], parent[cuts[long]]))]
+    for at in first.tolist():
+        yield from runs_among(hierarchy, int(parent[cuts[at]]), rows[cuts[at] : cuts[at + 1]].tolist(), options)
 
 
-def runs_below(hierarchy: Hierarchy, parent: int, options: GroupOptions) -> list[Run]:
-    """The runs among the children of one group, of two members or more."""
-    motifs: dict[Motif, list[int]] = defaultdict(list)
-    for row in hierarchy.children(parent).tolist():
-        motif = motif_of(hierarchy, row, options)
-        if motif is not None:
-            motifs[motif].append(row)
-    found: list[Run] = []
-    for rows in motifs.values():
-        if len(rows) < 2:
-            continue
-        for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
-            for run in consecutive(members):
-                name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix}"
-                found.append(Run(parent, below(hierarchy, parent, name), tuple(row for _, row in run)))
-    return found
+def runs_of(parent: Ints, code: Longs) -> Longs:
+    """Where a new (parent, code) begins in sorted columns, and the length at the end."""
+    if not len(parent):
+        return np.zeros(1, np.int64)
+    new = (parent[1:] != parent[:-1]) | (code[1:] != code[:-1])
+    return np.concatenate(([0], np.flatnonzero(new) + 1, [len(parent)]))
+
+
+def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: GroupOptions) -> Iterator[Run]:
+    """The runs of two members or more among siblings of one motif."""
+    for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
+        for run in consecutive(members):
+            name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix}"
+            yield Run(parent, below(hierarchy, parent, name), tuple(row for _, row in run))
 
 
 def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
@@ -176,5 +184,5 @@ def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
             members = [row for number, row in loose if first <= number <= last]
             if len(members) > 1:
                 return Run(parent, name, tuple(members))
-    candidates = [run.name for parent in sorted(parents.values()) for run in runs_below(hierarchy, parent, options)]
+    candidates = [run.name for run in all_runs(hierarchy, options, 2)]
     raise UnknownNode.among(name, candidates, "run of numbered nodes")

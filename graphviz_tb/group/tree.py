@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Bytes, Ints, Longs, freeze, ints, runs
-from graphviz_tb.model.hierarchy import Kind
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """Growing columns: `kind`, `parent` (-1 for the root and for functions), `node`, `name`, `key` (order among
-    siblings)."""
+    """Columns by id: `kind`, `parent` (-1 for the root and for functions), `node` (-1 for groups), `name`, and `key`,
+    the order among siblings."""
 
-    kind: list[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    node: list[int] = field(default_factory=list)
-    name: list[str] = field(default_factory=list)
-    key: list[int] = field(default_factory=list)
+    kind: NDArray[np.uint8]
+    parent: NDArray[np.int64]
+    node: NDArray[np.int64]
+    name: NDArray[np.object_]
+    key: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.kind)
 
-    def add(self, kind: Kind, parent: int, name: str, node: int = -1, key: int | None = None) -> int:
-        """Append one row and give back its id; siblings keep the order in which they came unless `key` says else."""
-        self.kind.append(kind)
-        self.parent.append(parent)
-        self.node.append(node)
-        self.name.append(name)
-        self.key.append(len(self.key) if key is None else key)
-        return len(self.kind) - 1
+def make_tree(
+    kind: Sequence[int], parent: Sequence[int], node: Sequence[int], name: Sequence[str], key: Sequence[int]
+) -> Tree:
+    """A tree from plain columns."""
+    names = np.empty(len(name), object)
+    names[:] = name
+    whole = (np.array(column, np.int64) for column in (parent, node, key))
+    parents, nodes, keys = whole
+    return Tree(np.array(kind, np.uint8), parents, nodes, names, keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,15 +51,13 @@ def number(tree: Tree) -> Numbered:
 
     Before: ids in any order. After: parents before children, descendants of a row are the rows up to its end.
 
-    >>> tree = Tree()
-    >>> _ = tree.add(Kind.SCOPE, -1, ""), tree.add(Kind.OP, 0, "b")
-    >>> _ = tree.add(Kind.SCOPE, 0, "a", key=0), tree.add(Kind.OP, 2, "a/x")
+    >>> tree = make_tree([0, 1, 0, 1], [-1, 0, 0, 2], [-1, 0, -1, 1], ["", "b", "a", "a/x"], [0, 2, 1, 3])
     >>> numbered = number(tree)
-    >>> [tree.name[id] for id in numbered.order], numbered.end.tolist()
+    >>> tree.name[numbered.order].tolist(), numbered.end.tolist()
     (['', 'a', 'a/x', 'b'], [4, 3, 3, 4])
     """
-    parent = np.array(tree.parent, np.int64)
-    order = np.lexsort((np.array(tree.key, np.int64), parent))
+    parent = tree.parent
+    order = np.lexsort((tree.key, parent))
     levels, depth = levels_of(parent, order)
     size = np.ones(len(parent), np.int64)
     for level in reversed(levels[1:]):
@@ -68,7 +66,7 @@ def number(tree: Tree) -> Numbered:
     back = np.empty(len(parent), np.int64)
     back[row] = np.arange(len(parent))
     parent_row = np.where(parent[back] < 0, -1, row[parent[back]])
-    kind = freeze(np.array(tree.kind, np.uint8)[back])
+    kind = freeze(tree.kind[back])
     return Numbered(
         ints(back), ints(row), ints(parent_row), ints(np.arange(len(parent)) + size[back]), ints(depth[back]), kind
     )
