@@ -7,11 +7,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from pathlib import PurePath
 from time import perf_counter, process_time
 from typing import Any
 
@@ -86,12 +89,25 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     report = report or Report()
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
-    loaded = report("read", read, source, options.read, report.part)
-    graph = report("flatten", flatten, loaded.graph_def, options.flatten)
-    hierarchy = report("group", group, graph, options.group)
-    stats = report("annotate", statistics, source, loaded, hierarchy, options)
-    facts = report("annotate", annotate, hierarchy, stats)
-    return Model(hierarchy, facts, options, loaded, report)
+    with no_collection():
+        loaded = report("read", read, source, options.read, report.part)
+        graph = report("flatten", flatten, loaded.graph_def, options.flatten)
+        hierarchy = report("group", group, graph, options.group)
+        stats = report("annotate", statistics, source, loaded, hierarchy, options)
+        facts = report("annotate", annotate, hierarchy, stats)
+    return Model(hierarchy, facts, options, loaded, report, source)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Hold the garbage collector back while millions of strings are made: nothing of a load forms cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
@@ -154,7 +170,9 @@ class Model:
         options: Options,
         loaded: Loaded | None = None,
         report: Report | None = None,
+        source: Any = None,
     ) -> None:
+        self.source = source
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
@@ -292,8 +310,10 @@ def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:
 
 
 def model_name(model: Model) -> str:
-    """The name of what was opened."""
-    return model.loaded.label if model.loaded else ""
+    """The name of what was opened, without the folders above it: the same wherever the file lies."""
+    label = model.loaded.label if model.loaded else ""
+    source = str(model.source) if isinstance(model.source, str | os.PathLike) else ""
+    return label.replace(source, PurePath(source).name) if PurePath(source).name else label
 
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:

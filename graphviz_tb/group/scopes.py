@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphviz_tb.group.tree import Tree, make_tree
+from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.options import GroupOptions
@@ -38,18 +38,20 @@ class Growing:
 
     def tree(self, graph: Graph) -> Tree:
         """All of it as one tree."""
-        names = [graph.name[node] for node in self.leaf_node]
-        for leaf, name in self.renamed.items():
-            names[leaf] = name
-        keys = [2 * node + 1 for node in self.leaf_node]
-        for leaf, key in self.leaf_key.items():
-            keys[leaf] = key
-        return make_tree(
-            [*self.kind, *([int(Kind.OP)] * len(names))],
-            [*self.parent, *self.leaf_parent],
-            [*([-1] * len(self.kind)), *self.leaf_node],
-            [*self.name, *names],
-            [*self.key, *keys],
+        groups, leaves = len(self.kind), len(self.leaf_node)
+        nodes = np.array(self.leaf_node, np.int64)
+        names = np.empty(groups + leaves, object)
+        names[:groups] = self.name
+        names[groups:] = list(map(graph.name.__getitem__, self.leaf_node))
+        names[[groups + leaf for leaf in self.renamed]] = list(self.renamed.values())
+        keys = np.concatenate((np.array(self.key, np.int64), 2 * nodes + 1))
+        keys[[groups + leaf for leaf in self.leaf_key]] = list(self.leaf_key.values())
+        return Tree(
+            np.concatenate((np.array(self.kind, np.uint8), np.full(leaves, Kind.OP, np.uint8))),
+            np.concatenate((np.array(self.parent, np.int64), np.array(self.leaf_parent, np.int64))),
+            np.concatenate((np.full(groups, -1), nodes)),
+            names,
+            keys,
         )
 
 
