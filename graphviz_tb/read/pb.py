@@ -11,6 +11,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 
 M = TypeVar("M", bound=Message)
+BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two of protobuf without its C part
 MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
 SAMPLE = 1 << 16
 DEPTH = 100  # messages within messages that protobuf itself reads
@@ -28,7 +29,7 @@ def decode(data: bytes, kind: type[M], name: str) -> M:
         raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
     try:
         return kind.FromString(data)
-    except DecodeError:
+    except BROKEN:
         offset, why = where_broken(data, kind.DESCRIPTOR)
         raise MalformedProto(f"{name}: not a whole {kind.DESCRIPTOR.name}: {why}", offset=offset) from None
 
@@ -66,7 +67,7 @@ def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, i
         )
         try:
             made.FromString(data[piece.first : piece.last])
-        except DecodeError:
+        except BROKEN:
             return piece.start, piece.first, piece.last, field.message_type
     return None
 

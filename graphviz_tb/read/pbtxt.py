@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.textproto.blocks import read_blocks
 from graphviz_tb.read.textproto.document import Document
 from graphviz_tb.read.textproto.schema import forget, table_of
@@ -44,7 +45,7 @@ def parse_source(source: Source, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
     try:
         _read_all(document)
         document.flush()
-    except DecodeError as error:
+    except BROKEN as error:
         raise MalformedProto(f"this text makes no sound message: {error}") from None
     finally:
         forget()

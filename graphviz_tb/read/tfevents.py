@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from google.protobuf.message import DecodeError
-
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import Event, Summary
 from graphviz_tb.read import crc
 from graphviz_tb.read.opened import Stream
+from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER, Record, Torn, records
 
 Item = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
@@ -97,7 +96,7 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
         return
     try:
         event = Event.FromString(record.payload)
-    except DecodeError:
+    except BROKEN:
         made.damaged("a record is no event and was skipped", record.offset)
         return
     for item, tag, number in _items(event, made.name, made.notices):
@@ -164,7 +163,7 @@ def _read_again(path: Path, offset: int, size: int, number: int) -> bytes:
         payload = handle.read(size)
     try:
         return _bytes_of(Event.FromString(payload), number)
-    except (DecodeError, IndexError):
+    except (*BROKEN, IndexError):
         raise MalformedRecord(f"{path} changed while it was read", offset=offset) from None
 
 
