@@ -37,10 +37,9 @@ MEASURED = frozenset({"compute-time", "memory"})
 __all__ = ["MEASURED", "SCHEMES", "Measured", "paint"]
 
 
-def paint(
-    hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light", stats: Stats | None = None
-) -> Painter:
-    """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a painter for any row.
+def paint(hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light", stats: Stats | None = None) -> Painter:
+    """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a painter for any
+    row.
 
     A scheme of `MEASURED` raises `MissingFacts` without `stats`.
     """

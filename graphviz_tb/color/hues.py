@@ -61,7 +61,8 @@ def hued(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int
 
 
 def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
-    """The fill of the category of some rank: seven hues in turn; with `lettered` each category also has its own sign.
+    """The fill of the category of some rank: seven hues in turn; with `lettered` each category also has its
+    own sign.
 
     Without, the letters begin where the hues begin again.
     """

@@ -1,4 +1,5 @@
-"""Colourings by a category that each op has one of: an op has its colour, a group shows its ops in proportion."""
+"""Colourings by a category that each op has one of: an op has its colour, a group shows its ops in
+proportion."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ BANDS = 5  # at most so many, then one for the rest
 
 @dataclass(frozen=True)
 class Shares:
-    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` what -1 means."""
+    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` what -1
+    means."""
 
     hierarchy: Hierarchy
     theme: Theme
@@ -32,7 +34,8 @@ class Shares:
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def counts(self, row: int) -> list[tuple[int, int]]:
-        """How many ops of each category lie under a row, by category; ops without one last, as category -1."""
+        """How many ops of each category lie under a row, by category; ops without one last, as category
+        -1."""
         found = self._counts.get(row)
         if found is None:
             stop = int(self.hierarchy.end[row])

@@ -1,4 +1,5 @@
-"""Colour by structure: groups of one template share a hue and a letter; a structure that occurs once is neutral."""
+"""Colour by structure: groups of one template share a hue and a letter; a structure that occurs once is
+neutral."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from graphviz_tb.model.theme import Theme
 
 @dataclass(frozen=True)
 class Structure:
-    """`rank` and `groups` are by template: its place among those that occur twice or more, and how often it occurs."""
+    """`rank` and `groups` are by template: its place among those that occur twice or more, and how often it
+    occurs."""
 
     hierarchy: Hierarchy
     theme: Theme
@@ -33,7 +35,8 @@ class Structure:
         return ranked(rank, self.theme, lettered=True) if rank >= 0 else self.plain.fill(row)
 
     def template(self, row: int) -> int:
-        """The template that a row is coloured by: its own; a stack's where all its members share one. -1: none."""
+        """The template that a row is coloured by: its own; a stack's where all its members share one. -1:
+        none."""
         hierarchy = self.hierarchy
         while hierarchy.kind[row] in (Kind.SERIES, Kind.FOLD):
             below = hierarchy.children(row)
@@ -67,8 +70,8 @@ class Structure:
 def structure(hierarchy: Hierarchy, theme: Theme) -> Structure:
     """Rank templates by how many ops of the whole file they cover, then by where they first occur.
 
-    Before: equal integers in `template` mean equal structure. After: the same file has the same colours, whatever is
-    open.
+    Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
+    whatever is open.
     """
     groups = np.flatnonzero((hierarchy.template >= 0) & np.isin(hierarchy.kind, (Kind.SCOPE, Kind.FUNCTION)))
     groups = groups[groups > 0]

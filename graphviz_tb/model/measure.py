@@ -1,7 +1,8 @@
 """How wide a text is, from the advances of the font it is drawn with; and how a text is shortened to fit.
 
-All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks are given
-the room that a fallback face needs: one em for wide ones, nothing for combining ones, three quarters for the rest.
+All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks
+are given the room that a fallback face needs: one em for wide ones, nothing for combining ones, three
+quarters for the rest.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from graphviz_tb.model.theme import Theme
 class Fill:
     """How one row is filled.
 
-    `text` and `second` are the colours of its first and second line; `bands` are colours side by side with their
-    shares of the width (in thousandths, they sum to 1,000; empty where `fill` is all); `badge` a short sign that
-    says in a letter what the hue says in colour; `hatch` whether there is nothing to say about the row; `hued`
-    whether the fill says anything (an open group then shows it as its left bar and frame).
+    `text` and `second` are the colours of its first and second line; `bands` are colours side by side with
+    their shares of the width (in thousandths, they sum to 1,000; empty where `fill` is all); `badge` a short
+    sign that says in a letter what the hue says in colour; `hatch` whether there is nothing to say about the
+    row; `hued` whether the fill says anything (an open group then shows it as its left bar and frame).
     """
 
     fill: str
@@ -39,7 +39,8 @@ class LegendRow:
 
 
 class Painter(Protocol):
-    """A colouring of one file in one theme. It never depends on what is open, but for scales of statistics."""
+    """A colouring of one file in one theme. It never depends on what is open, but for scales of
+    statistics."""
 
     @property
     def scheme(self) -> str:
@@ -60,14 +61,15 @@ class Painter(Protocol):
         ...
 
     def legend(self, rows: Sequence[int]) -> list[LegendRow]:
-        """What the colours of `rows`, the rows shown, stand for; at most ten, then one that counts the rest."""
+        """What the colours of `rows`, the rows shown, stand for; at most ten, then one that counts the
+        rest."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select` the
-    addresses that are picked out. Where `title` is empty there is no title row.
+    """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select`
+    the addresses that are picked out. Where `title` is empty there is no title row.
     """
 
     title: str

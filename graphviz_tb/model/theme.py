@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Theme:
     """Colours as `#RRGGBB`.
 
-    `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box; `frames` fill
-    open groups by depth (the last two in turn); `data`, `reference`, `selected` are edges; `mark` the disc of the
-    +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of neutral boxes and ops; `hues`
-    the seven colours of categories, told apart by colour-blind eyes.
+    `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box;
+    `frames` fill open groups by depth (the last two in turn); `data`, `reference`, `selected` are edges;
+    `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
+    neutral boxes and ops; `hues` the seven colours of categories, told apart by colour-blind eyes.
     """
 
     name: str

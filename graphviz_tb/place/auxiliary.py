@@ -1,4 +1,5 @@
-"""The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a heading."""
+"""The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a
+heading."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ class Area:
 
 
 def beside_core(core: Size, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], upright: bool) -> Area:
-    """Set blocks, each a heading and columns of sizes, to the right of a drawing of size `core` (below it where the
-    flow is horizontal).
+    """Set blocks, each a heading and columns of sizes, to the right of a drawing of size `core` (below it
+    where the flow is horizontal).
 
     >>> area = beside_core((100, 300), [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])], True)
     >>> area.places, area.width
@@ -71,7 +72,8 @@ def _rule(before: Size, after: Size, upright: bool) -> Rule:
 
 
 def _block(columns: Sequence[Sequence[Thing]], core: Size, upright: bool) -> tuple[list[Point], Size]:
-    """Places within one block: columns from top to bottom, or rows from left to right, broken where they get long."""
+    """Places within one block: columns from top to bottom, or rows from left to right, broken where they get
+    long."""
     limit = max(LEAST_LONG, core[1] if upright else core[0])
     places: list[Point] = []
     start = longest = 0

@@ -1,8 +1,8 @@
 """What stands beside a box: constants, summaries, extracted neighbours, the "+N" rest, and edges to itself.
 
-Where the flow is vertical, what comes in stands on the left and what goes out on the right, each in a column; where it
-is horizontal, what comes in stands above and what goes out below, in rows that hang on a rail. Either way the two
-flow sides of the box stay free for its edges.
+Where the flow is vertical, what comes in stands on the left and what goes out on the right, each in a column;
+where it is horizontal, what comes in stands above and what goes out below, in rows that hang on a rail.
+Either way the two flow sides of the box stay free for its edges.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ class Row:
     @property
     def extent(self) -> int:
         """Its width with its label."""
-        return (
-            EXTENT[self.kind][0] + (LABEL_GAP if self.kind != "more" else 0) + width(self.label, SMALL_SIZE)
-        )
+        return EXTENT[self.kind][0] + (LABEL_GAP if self.kind != "more" else 0) + width(self.label, SMALL_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +89,8 @@ def column_width(column: Sequence[Row]) -> int:
 
 
 def column(told: Sequence[Row], side: Side, middle: int, edge: int, reach: int, off: int) -> Beside:
-    """A column of rows round the height `middle`, from `edge` (the x of the side that it hangs on) outwards, `off`
-    further away. The lines meet the side within `reach` of the middle."""
+    """A column of rows round the height `middle`, from `edge` (the x of the side that it hangs on) outwards,
+    `off` further away. The lines meet the side within `reach` of the middle."""
     top = middle - ROW * (len(told) - 1) // 2
     sign = -1 if side == "in" else 1
     stubs, texts = [], []
@@ -100,9 +98,7 @@ def column(told: Sequence[Row], side: Side, middle: int, edge: int, reach: int, 
         y = top + ROW * index
         meet = _spread(index, len(told), middle, min(reach, ROW * (len(told) - 1) // 2))
         near = edge + sign * (LEAD + off)
-        stubs.append(
-            _stub(row, side, near if sign > 0 else near - EXTENT[row.kind][0], y, ((near, y), (edge, meet)))
-        )
+        stubs.append(_stub(row, side, near if sign > 0 else near - EXTENT[row.kind][0], y, ((near, y), (edge, meet))))
         far = near + sign * (EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0))
         texts.append(_label(row, far, y, "start" if sign > 0 else "end"))
     return Beside(tuple(stubs), tuple(texts))
@@ -122,9 +118,7 @@ def rail(told: Sequence[Row], side: Side, box: tuple[int, int], x: int) -> Besid
         y = border - away if side == "in" else border + away
         left = x + RAIL
         stubs.append(_stub(row, side, left, y, ((left, y), (x, y), (x, border))))
-        texts.append(
-            _label(row, left + EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0), y, "start")
-        )
+        texts.append(_label(row, left + EXTENT[row.kind][0] + (LABEL_GAP if row.kind != "more" else 0), y, "start"))
     return Beside(tuple(stubs), tuple(texts))
 
 

@@ -1,4 +1,5 @@
-"""One open group: its level between a title bar and a border, its ports on the border, its auxiliary area beside.
+"""One open group: its level between a title bar and a border, its ports on the border, its auxiliary area
+beside.
 
 pieces ─ lines ─ level ─ turn ─ auxiliary area ─ title ─ border ─ labels
 """
@@ -35,9 +36,9 @@ Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the e
 class Frame:
     """An open group at its own origin.
 
-    `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the skeleton
-    lies on the border, `gates` the same by neighbour; `routes` the polylines of the wires that are drawn; `labels`
-    the middle of each label; `lines` what the wires stand for.
+    `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
+    skeleton lies on the border, `gates` the same by neighbour; `routes` the polylines of the wires that are
+    drawn; `labels` the middle of each label; `lines` what the wires stand for.
     """
 
     width: int
@@ -55,7 +56,8 @@ class Frame:
 def frame(
     view: View, face: Face | None, below: Mapping[int, Frame], outside: Outside, options: PictureOptions
 ) -> Frame:
-    """Before: `below` are the frames of its open children by position, `face` its own face (None for the root).
+    """Before: `below` are the frames of its open children by position, `face` its own face (None for the
+    root).
 
     After: nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
     """
@@ -158,7 +160,8 @@ def drawn(view: View) -> dict[int, Line]:
 
 
 def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, tuple[int, int]]:
-    """Width and height of the label of each wire that has one. What the level outside says is not said again."""
+    """Width and height of the label of each wire that has one. What the level outside says is not said
+    again."""
     told = {}
     for wire, line in lines.items():
         text, wide = labels.shown(line)
@@ -240,7 +243,8 @@ def _reach(
     ports: Sequence[Point],
     turn: Turn,
 ) -> list[Point]:
-    """The polyline of a wire, drawn on from the edge of the level to the border, and from the slot to its box."""
+    """The polyline of a wire, drawn on from the edge of the level to the border, and from the slot to its
+    box."""
     chain, count = view.skeleton.wires[wire].chain, view.skeleton.children
     for at, end in ((0, chain[0]), (-1, chain[-1])):
         if end >= count:

@@ -16,7 +16,8 @@ Line = Metaedge | Bridge
 
 
 def _least(tenths: int) -> int:
-    """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole numbers."""
+    """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole
+    numbers."""
     exponent = 8 * (2 * (tenths - THIN) - 1)  # n ** 100 >= 10 ** exponent
     low, high = 1, 10 ** (exponent // 100 + 1)
     while low < high:
@@ -40,7 +41,8 @@ def thickness(edge: Line) -> int:
 
 
 def label(edge: Line) -> str:
-    """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown shape.
+    """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown
+    shape.
 
     >>> label(Metaedge(0, 1, 1, 0, 0, shapes=((None, 28, 28, 32),), dtypes=("float32",)))
     '?×28×28×32'

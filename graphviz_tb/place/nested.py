@@ -26,8 +26,8 @@ AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An open group: its view, its own face, which group stands open at each position below, and what the level outside
-    says of its edges."""
+    """An open group: its view, its own face, which group stands open at each position below, and what the
+    level outside says of its edges."""
 
     view: View
     face: Face | None
@@ -48,8 +48,8 @@ class Sketch:
 
 
 def place(view: View, options: PictureOptions) -> Scene:
-    """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit, lines end
-    at borders, and an edge that crosses a border goes on exactly where it met it."""
+    """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
+    lines end at borders, and an edge that crosses a border goes on exactly where it met it."""
     groups = in_order(view)
     frames: dict[int, Frame] = {}
     for number in range(len(groups) - 1, -1, -1):

@@ -16,7 +16,8 @@ LOOP = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the box."""
+    """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the
+    box."""
 
     width: int
     height: int
@@ -52,9 +53,7 @@ def piece(
     return make(shape, told_in, told_out, loop, pill)
 
 
-def _upright(
-    shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool
-) -> Piece:
+def _upright(shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool) -> Piece:
     """Columns on the left and on the right."""
     wide, tall = box = (shape.width, shape.height)
     lead = beside.column_width(told_in) + beside.GAP if told_in else 0
@@ -81,9 +80,7 @@ def _upright(
     )
 
 
-def _lying(
-    shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool
-) -> Piece:
+def _lying(shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool) -> Piece:
     """Rows above and below."""
     wide, tall = box = (shape.width, shape.height)
     above, below = beside.rows_height(told_in), beside.rows_height(told_out)

@@ -20,8 +20,8 @@ BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseli
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are relative to the
-    upper left corner."""
+    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are
+    relative to the upper left corner."""
 
     width: int
     height: int

@@ -1,4 +1,5 @@
-"""Where the labels of edges stand: on a straight run of their own line, clear of boxes, of other lines and labels.
+"""Where the labels of edges stand: on a straight run of their own line, clear of boxes, of other lines and
+labels.
 
 A label that has no such place is left out; the edge's tooltip still tells it.
 """

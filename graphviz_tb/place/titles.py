@@ -1,4 +1,5 @@
-"""The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/− mark."""
+"""The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/−
+mark."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ BASE = 16
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The texts of a title bar, and how far the content must be moved right and the frame widened for them."""
+    """The texts of a title bar, and how far the content must be moved right and the frame widened for
+    them."""
 
     texts: tuple[Text, ...]
     shift: int
@@ -33,9 +35,9 @@ NO_TITLE = Title((), 0, 0)
 def title(face: Face, crossing: Sequence[int], wide: int) -> Title:
     """Find room for the name and the count.
 
-    Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`. After: the
-    text lies left of all of them, or in the first gap that is wide enough; where there is none, the name alone is
-    tried, and at last the content moves to the right.
+    Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
+    After: the text lies left of all of them, or in the first gap that is wide enough; where there is none,
+    the name alone is tried, and at last the content moves to the right.
     """
     name = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
     count = second_line(face)

@@ -20,9 +20,11 @@ INSET = 8  # no line nearer to the corner of a frame
 def anchors(
     view: View, pieces: Sequence[Piece], gates: Gates, direction: Direction, gaps: Gaps
 ) -> dict[tuple[int, int], int]:
-    """For each wire and end (0 its source, 1 its target) at a child, how far from the edge of the child's slot it lies.
+    """For each wire and end (0 its source, 1 its target) at a child, how far from the edge of the child's
+    slot it lies.
 
-    After: on each side the order is that of the neighbours; a line that goes on inside an open child lies at its port.
+    After: on each side the order is that of the neighbours; a line that goes on inside an open child lies at
+    its port.
     """
     skeleton, upright = view.skeleton, vertical(direction)
     boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
@@ -81,8 +83,8 @@ def clamp(x: int, width: int) -> int:
 
 
 def gate_of(view: View, index: int, end: int, gates: Gates) -> Point | None:
-    """Where wire `index` goes on inside the open child at one end: a point on the child's frame; None where the child is
-    closed or holds no port for it."""
+    """Where wire `index` goes on inside the open child at one end: a point on the child's frame; None where
+    the child is closed or holds no port for it."""
     wire = view.skeleton.wires[index]
     inner = gates.get(wire.chain[-1 if end else 0])
     if inner is None:

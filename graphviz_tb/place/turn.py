@@ -37,7 +37,8 @@ class Turn:
         return (across, along) if self.vertical else (along, across)
 
     def corner(self, point: Point, size: tuple[int, int]) -> Point:
-        """The upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the screen."""
+        """The upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the
+        screen."""
         along = size[1] if self.vertical else size[0]
         if self.direction in ("BT", "RL"):
             return self.point((point[0], point[1] + along))

@@ -170,7 +170,9 @@ def frame(box: Box, fill: Fill, theme: Theme) -> str:
         )
     ]
     if fill.hued:
-        bar = f"M{x + 3} {y + 1}V{y + height - 1}A5 5 0 0 1 {x} {y + height - CORNER}V{y + CORNER}A5 5 0 0 1 {x + 3} {y + 1}Z"
+        right, foot = x + 3, y + height - 1
+        round_off = f"A5 5 0 0 1 {x} {foot - CORNER + 1}V{y + CORNER}A5 5 0 0 1 {right} {y + 1}Z"
+        bar = f"M{right} {y + 1}V{foot}{round_off}"
         told.append(element("path", d=bar, fill=fill.fill))
     if box.openable:
         told.append(mark(*mark_place(box), theme, opened=True))

@@ -1,4 +1,5 @@
-"""DOT: the same picture for Graphviz to place: clusters for open groups, points for ports, one edge for each line."""
+"""DOT: the same picture for Graphviz to place: clusters for open groups, points for ports, one edge for each
+line."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ def num(number: float) -> str:
 
 
 def element(name: str, content: str = "", /, **attributes: object) -> str:
-    """One element. `_` in a keyword becomes `-`; attributes that are None are left out; values must be safe or numbers.
+    """One element. `_` in a keyword becomes `-`; attributes that are None are left out; values must be safe
+    or numbers.
 
     >>> element("rect", x=1, y=2.5, stroke_width=1, fill=None)
     '<rect x="1" y="2.5" stroke-width="1"/>'
@@ -83,7 +84,8 @@ def written(
     semibold: bool = False,
     halo: str | None = None,
 ) -> str:
-    """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is given.
+    """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is
+    given.
 
     >>> written("a", 0, 12, 12, 7, "#000000")
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'

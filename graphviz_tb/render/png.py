@@ -1,4 +1,5 @@
-"""PNG: the SVG, drawn by a rasteriser from a wheel with the font files of a wheel, so that a bare machine can do it."""
+"""PNG: the SVG, drawn by a rasteriser from a wheel with the font files of a wheel, so that a bare machine can
+do it."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
 
 
 def font_files(options: PictureOptions) -> list[str]:
-    """The font files that the rasteriser gets: the font that texts are measured with, then those asked for."""
+    """The font files that the rasteriser gets: the font that texts are measured with, then those asked
+    for."""
     for name in options.font_files:
         if not Path(name).is_file():
             raise RequestError(f"no font file {name!r}")

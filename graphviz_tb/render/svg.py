@@ -1,4 +1,5 @@
-"""SVG: a standing document that needs no script, no style and no network, the same bytes for the same scene."""
+"""SVG: a standing document that needs no script, no style and no network, the same bytes for the same
+scene."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ def _definitions(theme: Theme) -> str:
 
 
 def sheet(scene: Scene, key: Legend | None, caption: Caption) -> Sheet:
-    """Where everything stands. The legend goes below the drawing, at the left; beside it where the drawing is tall."""
+    """Where everything stands. The legend goes below the drawing, at the left; beside it where the drawing is
+    tall."""
     top = MARGIN + (TITLE_ROW if caption.title else 0)
     wide, tall = max(scene.width, _title_width(caption)), scene.height
     if key is None:

@@ -120,7 +120,8 @@ def own(scene: Scene, text: Text) -> set[int]:
 
 
 def lines_through_boxes(scene: Scene) -> Iterator[str]:
-    """A line touches no box but those at its ends and those around it, and those at its ends only from outside."""
+    """A line touches no box but those at its ends and those around it, and those at its ends only from
+    outside."""
     filed = Filed([(of_box(box), index) for index, box in enumerate(scene.boxes)])
     for edge in scene.routes:
         ends = {edge.source, edge.target} - {-1}

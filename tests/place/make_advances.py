@@ -1,7 +1,7 @@
 """Makes graphviz_tb/model/advances.py from the Arimo font: `python tests/place/make_advances.py`.
 
-Needs fontTools, which only this script uses. The wide and zero-width ranges come from this Python's Unicode tables
-and are written down, so that every Python measures alike.
+Needs fontTools, which only this script uses. The wide and zero-width ranges come from this Python's Unicode
+tables and are written down, so that every Python measures alike.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ document.body.replaceChildren(told);
 
 
 def measured(program: str, pictures: list[bytes], font: str | None = None) -> list[list[dict[str, Any]]]:
-    """The texts of each picture, as the browser shows them; with `font` in place of our fonts, as if they were absent."""
+    """The texts of each picture, as the browser shows them; with `font` in place of our fonts, as if they
+    were absent."""
     bodies = [picture.decode() for picture in pictures]
     if font is not None:
         bodies = [re.sub(r'font-family="[^"]*"', f'font-family="{font}"', body) for body in bodies]

@@ -1,4 +1,5 @@
-"""Reads an SVG of ours back: its texts and its filled shapes with their places on the page, in drawing order."""
+"""Reads an SVG of ours back: its texts and its filled shapes with their places on the page, in drawing
+order."""
 
 from __future__ import annotations
 

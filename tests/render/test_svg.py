@@ -1,4 +1,5 @@
-"""SVG that any viewer takes: well-formed, the same every time, nothing active, every name told and escaped."""
+"""SVG that any viewer takes: well-formed, the same every time, nothing active, every name told and
+escaped."""
 
 from __future__ import annotations
 
