@@ -1,0 +1,166 @@
+"""What a source holds: every graph and every traced step in it, before one is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.commands.table import Style, one_line, places, table
+from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
+from graphviz_tb.model.loaded import Entry, Loaded, Signature
+from graphviz_tb.model.units import told_bytes
+from graphviz_tb.options import ReadOptions
+
+CONTAINERS = ("events", "run_metadata", "run_metadata_text")  # forms that may hold more than the graph that was chosen
+FORMS = {"graph": "GraphDef", "graph_text": "GraphDef, text", "meta_graph": "MetaGraphDef", "saved_model": "SavedModel",
+         "keras_json": "Keras model", "archive": "Keras archive", "events": "event file"}  # fmt: skip
+DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
+WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statistics"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the command was given: `value` is read, `name` is shown, `form` is the sniffed form ("" for a folder)."""
+
+    value: Any
+    name: str
+    form: str = ""
+    bytes: int = 0
+
+
+def source_of(model: str) -> Source:
+    """Before: a path or "-". After: something that can be read twice; standard input is in memory then."""
+    import sys
+
+    from graphviz_tb.read.opened import HEAD, open_bytes, open_path
+    from graphviz_tb.read.sniff import sniff
+
+    if model != "-" and Path(model).is_dir():
+        return Source(model, model)
+    data = sys.stdin.buffer.read() if model == "-" else b""
+    name = "standard input" if model == "-" else model
+    opened = open_bytes(data, ReadOptions()) if model == "-" else open_path(Path(model), ReadOptions())
+    with opened:
+        form = sniff(opened.head, name, whole=len(opened.head) < HEAD, tail=opened.tail)
+    if model == "-":
+        return Source(data, name, form, len(data))
+    return Source(model, name, form, Path(model).stat().st_size)
+
+
+def chosen(options: ReadOptions) -> bool:
+    """Whether one graph of several was asked for."""
+    return any((options.run, options.tag, options.kind, options.tag_set))
+
+
+def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
+    """Everything the source holds; the graph itself where that is all."""
+    if source.form in CONTAINERS or (not source.form and not chosen(options)):
+        from graphviz_tb.read import contents
+
+        return matching(contents(source.value, ReadOptions()), options)
+    graph = loaded.graph_def
+    form = FORMS.get(source.form, source.form.replace("_", " "))
+    return (
+        Entry(
+            loaded.kind,
+            nodes=len(graph.node),
+            functions=len(graph.library.function),
+            bytes=source.bytes,
+            format=form,
+            signatures=loaded.signatures,
+        ),
+    )
+
+
+def undecided(source: Source, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
+    """Before: no graph could be chosen. After: what there is to choose from; the error again where there is nothing."""
+    from graphviz_tb.read import contents
+
+    if not isinstance(error, Ambiguous | NoGraph):
+        raise error
+    entries = matching(contents(source.value, ReadOptions()), options)
+    if not entries:
+        raise error
+    return entries
+
+
+def matching(entries: tuple[Entry, ...], options: ReadOptions) -> tuple[Entry, ...]:
+    """The entries that the choices so far leave."""
+    wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
+    return tuple(
+        entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())
+    )
+
+
+def entry_values(entry: Entry) -> dict[str, Any]:
+    """An entry as plain values."""
+    return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
+
+
+def signature_values(signature: Signature) -> dict[str, Any]:
+    """A signature as plain values: unknown dimensions and shapes are None."""
+    values = asdict(signature)
+    for spec in (*values["inputs"], *values["outputs"]):
+        spec["dtype"] = DTYPES.get(spec["dtype"], spec["dtype"])
+        spec["shape"] = None if spec["shape"] is None else [None if dim < 0 else dim for dim in spec["shape"]]
+    return values
+
+
+def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str]:
+    """A table; columns that say nothing are left out."""
+    columns = {
+        "run": [entry.run or "" for entry in entries],
+        "tag": [entry.tag or "" for entry in entries],
+        "tag set": [entry.tag_set or "" for entry in entries],
+        "holds": ["variant" if entry.variant else WORDS[entry.kind] for entry in entries],
+        "nodes": ["" if entry.nodes is None else f"{entry.nodes:,}" for entry in entries],
+        "functions": [f"{entry.functions:,}" if entry.functions else "" for entry in entries],
+        "size": [told_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
+        "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
+    }
+    said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
+    heads = list(said)
+    rows = [heads, *([said[head][at] for head in heads] for at in range(len(entries)))]
+    gives = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in said]
+    right = [heads.index(head) for head in ("nodes", "functions", "size") if head in said]
+    return table(rows, width, right, gives, header=True, look=look)
+
+
+def shown_shape(shape: list[int | None] | None) -> str:
+    """A shape as pictures write it.
+
+    >>> shown_shape([None, 28, 28]), shown_shape([]), shown_shape(None)
+    ('?×28×28', 'scalar', '?')
+    """
+    if shape is None:
+        return "?"
+    return "×".join("?" if dim is None else str(dim) for dim in shape) or "scalar"
+
+
+def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) -> list[str]:
+    """Each signature with its inputs and outputs."""
+    lines: list[str] = []
+    for signature in signatures:
+        values = signature_values(signature)
+        name, method = one_line(signature.name), one_line(signature.method)
+        room = width - 4 - places(name)
+        lines.append(f"  {name}" + (look.dim(f"  {method}") if 0 < places(method) <= room else ""))
+        rows = [
+            (way, one_line(spec["key"]), spec["dtype"], shown_shape(spec["shape"]))
+            for way in ("in", "out")
+            for spec in values[f"{way}puts"]
+        ]
+        lines += table(rows, width, gives=(1, 3), indent=4)
+    return lines
+
+
+def describe_choice(entries: tuple[Entry, ...], source: Source) -> list[str]:
+    """How to choose one graph, by an example."""
+    from graphviz_tb.read.holding import describe
+
+    graphs = [entry for entry in entries if entry.kind != "profile"]
+    if not graphs:
+        return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
+    example = f"tbgraph info {one_line(source.name)} {one_line(describe(graphs[0]))}"
+    return [f"{len(graphs):,} graphs; say which one is meant:", f"  {example}"]

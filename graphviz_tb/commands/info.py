@@ -1,0 +1,106 @@
+"""`tbgraph info`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.errors import TbGraphError
+
+if TYPE_CHECKING:
+    from graphviz_tb.commands.holdings import Source
+    from graphviz_tb.commands.report import Facts
+    from graphviz_tb.model.loaded import Entry
+    from graphviz_tb.options import Options
+
+VERSION = 1
+
+
+@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("model")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md) instead of text.")
+@click.option(
+    "--top", type=click.IntRange(1), metavar="N", default=10, help="Longest list of op types and the like [10]."
+)
+@fold_options
+@input_options
+@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+def info(model: str, as_json: bool, top: int, quiet: bool, **values: Any) -> None:
+    """Say what MODEL holds.
+
+    A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
+    when there is only one, the graph itself is told: how many ops and edges, what repeats, which functions are
+    called, on which devices, how many edges have a shape, and where time and memory go if statistics were given.
+
+    \b
+    tbgraph info model.pb
+    tbgraph info logdir
+    tbgraph info logdir --run train
+    tbgraph info saved_model/ --json
+    """
+    from graphviz_tb.commands.holdings import source_of
+
+    options = collect(values)
+    source = source_of(model)
+    entries, facts = look_into(source, options, quiet)
+    if as_json:
+        print(json.dumps(as_values(source, entries, facts), indent=1))
+    else:
+        print_report(source, entries, facts, top, quiet)
+
+
+def look_into(source: Source, options: Options, quiet: bool) -> tuple[tuple[Entry, ...], Facts | None]:
+    """What the source holds, and the facts of the one graph of it; None where none was chosen."""
+    from graphviz_tb.commands.holdings import held, undecided
+    from graphviz_tb.commands.report import facts_of
+    from graphviz_tb.commands.session import open_model
+
+    try:
+        with open_model(source.value, options, quiet=quiet) as session:
+            facts = facts_of(session.model, tuple(session.notices))
+            session.notices.clear()  # they are part of the report
+            loaded = session.model.loaded
+            return held(source, options.read, loaded) if loaded else (), facts
+    except TbGraphError as error:
+        return undecided(source, options.read, error), None
+
+
+def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -> dict[str, Any]:
+    """The JSON document; `graph` is null where several graphs are there and none was chosen."""
+    from graphviz_tb.commands.holdings import entry_values, signature_values
+
+    graph: dict[str, Any] | None = None
+    if facts is not None:
+        summary = asdict(facts.summary)
+        graph = {
+            "kind": facts.kind,
+            **summary,
+            "shapes": {**summary["shapes"], "known": facts.summary.shapes.known},
+            "signatures": [signature_values(signature) for signature in facts.signatures],
+            "statistics": asdict(facts.hotspots) if facts.hotspots else None,
+            "notices": [asdict(notice) for notice in facts.notices],
+        }
+    return {
+        "format": "tbgraph-info",
+        "version": VERSION,
+        "source": source.name,
+        "label": facts.label if facts else source.name,
+        "holds": [entry_values(entry) for entry in entries],
+        "graph": graph,
+    }
+
+
+def print_report(source: Source, entries: tuple[Entry, ...], facts: Facts | None, top: int, quiet: bool) -> None:
+    """The text: what the source holds where that is more than one graph, then the graph."""
+    from graphviz_tb.commands.report import graph_lines, source_lines
+    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+
+    width, look = columns_of_terminal(), style()
+    lines = source_lines(source, entries, facts, width, look)
+    if facts is not None:
+        lines += graph_lines(facts, top, quiet, width, look)
+    tell(lines)

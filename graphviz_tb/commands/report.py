@@ -1,0 +1,274 @@
+"""The text of `tbgraph info`: one function a section, each gives lines no wider than `width`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
+from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
+from graphviz_tb.hotspots import Hotspot, Hotspots, hotspots
+from graphviz_tb.model.loaded import Entry, Signature
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.units import told_bytes, told_micros
+from graphviz_tb.pipeline import Model
+from graphviz_tb.summary import Stacks, Summary, summarize
+
+BAR = 16  # places of a bar where there is room
+NOTE = 14  # fewer places than that, and the small print is left out
+NO_DEVICE = "(none)"
+ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is told of one graph."""
+
+    label: str
+    kind: str
+    summary: Summary
+    hotspots: Hotspots | None
+    signatures: tuple[Signature, ...]
+    notices: tuple[Notice, ...]
+
+
+def facts_of(model: Model, notices: tuple[Notice, ...]) -> Facts:
+    """Before: a loaded model. After: its facts."""
+    loaded, stats = model.loaded, model.facts.stats
+    return Facts(
+        label=loaded.label if loaded else "",
+        kind=loaded.kind if loaded else "op",
+        summary=summarize(model.hierarchy, model.facts),
+        hotspots=hotspots(model.hierarchy, stats) if stats is not None else None,
+        signatures=loaded.signatures if loaded else (),
+        notices=notices,
+    )
+
+
+def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None, width: int, look: Style) -> list[str]:
+    """The first line, and a table of what the source holds if that is not one graph alone."""
+    lines = [look.head(clip(one_line(source.name), width))]
+    if len(entries) == 1 and facts is not None:
+        entry = entries[0]
+        size = f", {told_bytes(entry.bytes)}" if entry.bytes else ""
+        label = f"{one_line(facts.label)} · " if facts.label not in (source.name, "these bytes") else ""
+        return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
+    lines += [*entry_lines(entries, width, look), ""]
+    if facts is None:
+        return lines + [clip_end(line, width) for line in describe_choice(entries, source)]
+    return [*lines, look.head(clip(one_line(facts.label), width))]
+
+
+def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) -> list[str]:
+    """Everything about one graph: the counts, then sections with something to say."""
+    sections = [
+        ("run statistics", statistics_lines(facts.hotspots, top, width, look)),
+        ("op types", op_type_lines(facts.summary, top, width, look)),
+        ("repeated structures", structure_lines(facts.summary, top, width)),
+        ("series", stack_lines(facts.summary.series, top, width)),
+        ("folds", stack_lines(facts.summary.folds, top, width)),
+        ("functions", function_lines(facts.summary, top, width, look)),
+        ("devices", device_lines(facts.summary, width, look)),
+        ("signatures", signature_lines(facts.signatures, width, look)),
+        ("notices", [] if quiet else notice_lines(facts.notices, width)),
+    ]
+    lines = count_lines(facts.summary, width)
+    for title, body in sections:
+        if body:
+            lines += ["", look.head(clip(title.capitalize(), width)), *body]
+    return lines
+
+
+def count_lines(summary: Summary, width: int) -> list[str]:
+    """The numbers at the top."""
+    rows = [row for row in counts(summary) if row[1]]
+    heads, values = max(places(row[0]) for row in rows), max(places(row[1]) for row in rows)
+    left = heads + 2 + values + 2
+    lines: list[str] = []
+    for head, value, note in rows:
+        first, *others = wrap(note, width - left, 0, 0) if note and width - left >= NOTE else [""]
+        start = f"{pad(head, heads)}  {pad(value, values, right=True)}  {first}".rstrip()
+        lines += [clip_end(line, width) for line in (start, *(" " * left + other for other in others))]
+    return lines
+
+
+def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
+    """One row for each number: what, how many, and the small print."""
+    edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
+    marks = [many(summary.constants, "constant"), many(summary.summaries, "summary", "summaries")]
+    marks = [word for word, count in zip(marks, (summary.constants, summary.summaries), strict=True) if count]
+    yield "ops", f"{summary.ops:,}", f"{' and '.join(marks)} beside them" if marks else ""
+    kinds = ((edges.data, "data"), (edges.control, "control"), (edges.reference, "of them reference"))
+    said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
+    yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
+    yield "scopes", f"{summary.scopes:,}", f"up to {many(summary.levels, 'level')} deep" if summary.scopes else ""
+    if structures.repeated:
+        undecided = f"; {structures.undecided:,} not compared fully" if structures.undecided else ""
+        yield (
+            "structures",
+            f"{structures.distinct:,}",
+            f"{structures.repeated:,} repeat, in {structures.groups:,} groups{undecided}",
+        )
+    yield from stack_count("series", series)
+    yield from stack_count("folds", folds)
+    if summary.functions:
+        through = "endless, one calls itself" if summary.ops_through_calls is None else f"{summary.ops_through_calls:,}"
+        bodies = f"{summary.function_ops:,} ops in their bodies, {many(summary.calls, 'call')}"
+        yield "functions", f"{len(summary.functions):,}", f"{bodies}; ops through calls: {through}"
+    yield "shapes", *shape_count(summary)
+
+
+def stack_count(head: str, stacks: Stacks) -> Iterator[tuple[str, str, str]]:
+    """Series or folds, if there are any."""
+    if stacks.count:
+        yield head, f"{stacks.count:,}", f"of {many(stacks.members, 'member')}"
+
+
+def shape_count(summary: Summary) -> tuple[str, str]:
+    """How many data edges have a shape, and who says so."""
+    shapes = summary.shapes
+    if not shapes.edges:
+        return "", ""
+    origins = ((shapes.declared, "declared"), (shapes.stated, "stated"), (shapes.signature, "by signature"))
+    said = ", ".join(f"{count:,} {word}" for count, word in origins if count)
+    return f"{percent(shapes.known / shapes.edges)}", f"of {shapes.edges:,} data edges" + (f": {said}" if said else "")
+
+
+def op_type_lines(summary: Summary, top: int, width: int, look: Style) -> list[str]:
+    """The most frequent op types; bodies of functions are added, each once."""
+    together = dict(summary.op_types)
+    for op, count in summary.function_op_types.items():
+        if op != ARGUMENT:
+            together[op] = together.get(op, 0) + count
+    ranked = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
+    return bar_lines([(one_line(op) or "(no type)", count) for op, count in ranked], top, width, look)
+
+
+def device_lines(summary: Summary, width: int, look: Style) -> list[str]:
+    """Ops by device, if any device is named."""
+    together = dict(summary.devices)
+    for device, count in summary.function_devices.items():
+        together[device] = together.get(device, 0) + count
+    if not any(together):
+        return []
+    return bar_lines([(one_line(device) or NO_DEVICE, count) for device, count in together.items()], 20, width, look)
+
+
+def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: Style) -> list[str]:
+    """Names with their counts and a bar for each, the longest full."""
+    if not counted:
+        return []
+    most, size = max(count for _, count in counted), bar_width(width)
+    rows = [(name, f"{count:,}", bar(count / most, size)) for name, count in counted[:top]]
+    return [*colored(table(rows, width, right=(1,)), look), *rest(len(counted) - top, width, look)]
+
+
+def bar_width(width: int) -> int:
+    """Bars are small, and smaller on narrow terminals."""
+    return max(4, min(BAR, width // 5))
+
+
+def colored(lines: list[str], look: Style) -> list[str]:
+    """Lines whose bar at the end has its colour."""
+    if not look.on:
+        return lines
+    cut = [len(line.rstrip("█▉▊▋▌▍▎▏")) for line in lines]
+    return [line[:at] + look.bar(line[at:]) for line, at in zip(lines, cut, strict=True)]
+
+
+def rest(more: int, width: int, look: Style) -> list[str]:
+    """A last line for what is not listed."""
+    return [look.dim(clip_end(f"  and {more:,} more", width))] if more > 0 else []
+
+
+def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
+    """The largest structures that occur more than once."""
+    largest = summary.structures.largest[:top]
+    counted = [(f"{each.times:,} ×", many(each.ops, "op")) for each in largest]
+    taken = max((2 + places(times) + 2 for times, _ in counted), default=0)
+    taken += max((places(ops) + 2 for _, ops in counted), default=0)
+    names = [some([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
+    return table([(*pair, name) for pair, name in zip(counted, names, strict=True)], width, (0, 1), (2,))
+
+
+def stack_lines(stacks: Stacks, top: int, width: int) -> list[str]:
+    """The largest series or folds."""
+    rows = [(one_line(each.name), f"×{each.members:,}", many(each.ops, "op")) for each in stacks.largest[:top]]
+    return table(rows, width, right=(1, 2))
+
+
+def function_lines(summary: Summary, top: int, width: int, look: Style) -> list[str]:
+    """The library, the largest first."""
+    if not summary.functions:
+        return []
+    order = sorted(summary.functions, key=lambda each: (-each.ops, each.name))
+    rows = [("name", "ops", "through calls", "called")]
+    for each in order[:top]:
+        through = "∞" if each.ops_through_calls is None else f"{each.ops_through_calls:,}"
+        rows.append((one_line(each.name), f"{each.ops:,}", through, f"{each.calls:,}"))
+    return [
+        *table(rows, width, right=(1, 2, 3), header=True, look=look),
+        *rest(len(order) - top, width, look),
+    ]
+
+
+def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
+    """Totals with coverage, then where time and memory go."""
+    if found is None:
+        return []
+    steps = f"{len(found.steps):,} steps" if len(found.steps) > 1 else one_line("".join(found.steps))
+    spent = f"from first start to last end {told_micros(found.compute_us_span)}"
+    rows = [
+        ("steps", steps, "means over them" if len(found.steps) > 1 else ""),
+        ("coverage", percent(found.coverage), f"{found.measured:,} of {found.ops:,} ops were measured"),
+        ("time", told_micros(found.compute_us_sum), f"summed over ops; {spent}"),
+        ("memory", told_bytes(found.bytes), "summed over ops"),
+        ("strangers", f"{found.strangers:,}" if found.strangers else "", "names of the trace that are in no graph"),
+    ]
+    lines = table([row for row in rows if row[1]], width, gives=(1, 2))
+    for title, spots, told in (
+        ("Ops by time", found.ops_by_time, told_micros),
+        ("Scopes by time", found.scopes_by_time, told_micros),
+        ("Ops by memory", found.ops_by_bytes, told_bytes),
+        ("Scopes by memory", found.scopes_by_bytes, told_bytes),
+    ):
+        if spots:
+            table_rows = [spot_row(spot, told(spot.value), width) for spot in spots[:top]]
+            lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
+    return lines
+
+
+def spot_row(spot: Hotspot, value: str, width: int) -> tuple[str, ...]:
+    """One line of a list of hot spots: a scope says how much of it was measured, an op its type."""
+    kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
+    return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)
+
+
+def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
+    """What was odd."""
+    said = [
+        f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
+    ]
+    return [line for text in said for line in wrap(text, width)]
+
+
+def many(count: int, word: str, words: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> many(1, "op"), many(2300, "op")
+    ('1 op', '2,300 ops')
+    """
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share of a whole: 100 % and 0 % are said only where they are true.
+
+    >>> percent(1.0), percent(0.9999), percent(0.0001), percent(0.123)
+    ('100 %', '99.9 %', '<0.1 %', '12.3 %')
+    """
+    if 0 < share < 0.001:
+        return "<0.1 %"
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    return f"{min(share, 0.999) * 100:.1f} %"

@@ -1,0 +1,224 @@
+"""Text in columns of a terminal: widths as they are shown, cuts, small bars, tables.
+
+Nothing here prints, and nothing here knows colours but `Style`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import click
+
+from graphviz_tb.commands.terminal import colored, plain
+
+BLOCKS = " ▏▎▍▌▋▊▉█"
+PLAINER = str.maketrans("█▉▊▋▌▍▎▏…×·─│├└→−∞", "########~x--||`>-8")  # where the encoding has no such signs
+NARROWEST = 6  # a column that gives way keeps so many places
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Colours, or none."""
+
+    on: bool = False
+
+    def head(self, text: str) -> str:
+        """A heading."""
+        return click.style(text, bold=True) if self.on else text
+
+    def dim(self, text: str) -> str:
+        """Something less important."""
+        return click.style(text, dim=True) if self.on else text
+
+    def bar(self, text: str) -> str:
+        """A small bar."""
+        return click.style(text, fg="cyan") if self.on else text
+
+
+def columns_of_terminal() -> int:
+    """How wide a line may be: COLUMNS, the terminal, else 80."""
+    return max(1, shutil.get_terminal_size((80, 24)).columns)
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Print lines on standard output; what its encoding lacks is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        print(encodable(line, encoding))
+
+
+def encodable(line: str, encoding: str) -> str:
+    """The line as far as `encoding` can say it.
+
+    >>> encodable("├─ ██ 층", "ascii")
+    '|- ## \\\\uce35'
+    """
+    try:
+        line.encode(encoding)
+    except UnicodeEncodeError:
+        return line.translate(PLAINER).encode(encoding, "backslashreplace").decode(encoding)
+    return line
+
+
+def style() -> Style:
+    """The style that standard output takes."""
+    return Style(colored(sys.stdout))
+
+
+def one_line(text: str) -> str:
+    """Text of a graph in one safe line.
+
+    >>> one_line("a\\nb\\x1b[2J")
+    'a\\\\nb\\\\x1b[2J'
+    """
+    return plain(text).replace("\n", "\\n")
+
+
+def places(text: str) -> int:
+    """How many places `text` takes: wide characters take two, combining ones none.
+
+    >>> places("abc"), places("층"), places("e\\u0301")
+    (3, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(_places(char) for char in text)
+
+
+def _places(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, width: int) -> str:
+    """`text` in at most `width` places, cut in the middle so that its end is kept.
+
+    >>> clip("encoder/layer_12/output", 14), clip("층층층층", 5), clip("abc", 3), clip("abc", 0)
+    ('encoder…output', '층…층', 'abc', '')
+    """
+    if places(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    tail = _take(reversed(text), (width - 1) // 2)[::-1]
+    return _take(text, width - 1 - places(tail)) + "…" + tail
+
+
+def _take(text: Iterable[str], width: int) -> str:
+    """As many of the first characters as fit; combining ones at the cut stay with theirs."""
+    taken, room = [], width
+    for char in text:
+        room -= _places(char)
+        if room < 0:
+            break
+        taken.append(char)
+    return "".join(taken)
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """`text` in exactly `width` places.
+
+    >>> pad("층", 4) + "|", pad("7", 3, right=True)
+    ('층  |', '  7')
+    """
+    text = clip(text, width)
+    gap = " " * (width - places(text))
+    return gap + text if right else text + gap
+
+
+def bar(share: float, width: int) -> str:
+    """A bar that fills `share` of `width` places, to an eighth; whatever is not nothing is seen.
+
+    >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
+    ('██', '▏', '')
+    """
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    if not eighths:
+        eighths = 1 if share > 0 and width else 0
+    return "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
+
+
+def table(
+    rows: Sequence[Sequence[str]],
+    width: int,
+    right: Sequence[int] = (),
+    gives: Sequence[int] = (0,),
+    indent: int = 2,
+    header: bool = False,
+    look: Style = Style(),
+) -> list[str]:
+    """Rows of cells in columns, no line wider than `width`.
+
+    `right` are the columns set to the right, `gives` those that give way, widest first, when there is no room;
+    with `header` the first row is dimmed.
+
+    >>> table([("conv1/weights", "12"), ("fc", "3")], 14, right=(1,))
+    ['  conv…hts  12', '  fc         3']
+    """
+    if not rows:
+        return []
+    widths = [max(places(row[at]) for row in rows) for at in range(len(rows[0]))]
+    widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
+    lines = []
+    for at, row in enumerate(rows):
+        cells = [pad(cell, widths[column], column in right) for column, cell in enumerate(row)]
+        line = clip_end(" " * indent + "  ".join(cells).rstrip(), width)
+        lines.append(look.dim(line) if header and at == 0 else line)
+    return lines
+
+
+def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
+    """Take what is too much from the columns that give way."""
+    widths = list(widths)
+    while sum(widths) > room:
+        widest = max(gives, key=lambda at: widths[at])
+        if widths[widest] <= NARROWEST:
+            break
+        others = sorted((widths[at] for at in gives if at != widest), reverse=True)
+        step = widths[widest] - max(NARROWEST, others[0] if others and others[0] < widths[widest] else NARROWEST)
+        widths[widest] -= max(1, min(step, sum(widths) - room))
+    return widths
+
+
+def clip_end(line: str, width: int) -> str:
+    """A line cut at its end, where even the narrowest columns do not fit.
+
+    >>> clip_end("abcdef", 4)
+    'abc…'
+    """
+    return line if places(line) <= width else _take(line, width - 1) + "…"
+
+
+def some(words: Sequence[str], width: int, more: bool = False) -> str:
+    """As many words as fit, at least the first, and a sign if there are more.
+
+    >>> some(["conv1", "conv2", "conv3"], 15), some(["conv1", "conv2"], 15)
+    ('conv1, conv2 …', 'conv1, conv2')
+    """
+    for count in range(len(words), 0, -1):
+        text = ", ".join(words[:count]) + (" …" if more or count < len(words) else "")
+        if places(text) <= width:
+            return text
+    return clip(words[0], width) if words else ""
+
+
+def wrap(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
+    """`text` in lines at most `width` wide; those after the first are indented by `more`.
+
+    >>> wrap("an input names no node", 14)
+    ['  an input', '    names no', '    node']
+    """
+    lines, line, margin = [], "", " " * indent
+    for word in text.split(" "):
+        room = max(1, width - places(margin))
+        if line and places(line) + 1 + places(word) > room:
+            lines.append(margin + line)
+            line, margin = "", " " * (indent + more)
+            room = max(1, width - places(margin))
+        line = clip(f"{line} {word}" if line else word, room)
+    return [clip_end(each, width) for each in (*lines, margin + line)]

@@ -1,0 +1,254 @@
+"""What is in a folded graph, in numbers: the facts behind `tbgraph info`.
+
+    whole      nodes, ops, marks, edges, levels
+    folding    scopes, series, folds, repeated structures
+    library    functions, their calls, what they come to through calls
+    kinds      op types, devices
+    shapes     how many edges have one, and where it was found
+
+One frozen value; `dataclasses.asdict` makes it JSON.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.through import OpsThroughCalls
+
+LARGEST = 10  # so many of the largest of each kind are named
+EXAMPLES = 3
+TRIED = 2000  # structures looked at to find the largest
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Inputs of nodes that name a node, by kind; `in_functions` of them lie in bodies of functions."""
+
+    all: int
+    data: int
+    control: int
+    reference: int
+    in_functions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One series or fold."""
+
+    name: str
+    members: int
+    ops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """Series, or folds: how many, how many members together, the largest."""
+
+    count: int
+    members: int
+    largest: tuple[Stack, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Groups of one structure: how many, how many ops each, the first names."""
+
+    template: int
+    times: int
+    ops: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structures:
+    """`distinct` structures of groups, `repeated` of them more than once, by `groups` groups in all.
+
+    `largest` leaves out what lies in groups that are on the list already; `undecided` searches were cut short.
+    """
+
+    distinct: int
+    repeated: int
+    groups: int
+    undecided: int
+    largest: tuple[Structure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCount:
+    """A function: ops in its body, ops with all it calls (None: endless, it recurses), places that call it."""
+
+    name: str
+    ops: int
+    ops_through_calls: int | None
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """Data edges by where the shape of their tensor was found."""
+
+    edges: int
+    declared: int
+    stated: int
+    signature: int
+
+    @property
+    def known(self) -> int:
+        """Edges with a shape."""
+        return self.declared + self.stated + self.signature
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Everything.
+
+    Ops, marks, op types and devices are those of the main graph; `function_*` those of bodies, each counted once, the
+    arguments (op type "input_arg") among them. Names in functions are written `function::name`.
+    """
+
+    nodes: int
+    ops: int
+    ops_through_calls: int | None
+    constants: int
+    summaries: int
+    edges: Edges
+    scopes: int
+    levels: int
+    series: Stacks
+    folds: Stacks
+    structures: Structures
+    functions: tuple[FunctionCount, ...]
+    function_ops: int
+    calls: int
+    op_types: dict[str, int]
+    function_op_types: dict[str, int]
+    devices: dict[str, int]
+    function_devices: dict[str, int]
+    shapes: Shapes
+
+
+def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
+    """Count.
+
+    >>> from graphviz_tb import load
+    >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
+    >>> summary = summarize(model.hierarchy, model.facts)
+    >>> summary.ops, summary.scopes, summary.op_types
+    (2, 1, {'Add': 1, 'Relu': 1})
+    """
+    graph = hierarchy.graph
+    main = graph.function < 0
+    ordinary = graph.kept & (graph.mark == Mark.NONE)
+    through = OpsThroughCalls(hierarchy)
+    return Summary(
+        nodes=int(main.sum()),
+        ops=hierarchy.ops(0),
+        ops_through_calls=through(0),
+        constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
+        summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
+        edges=count_edges(graph),
+        scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,
+        levels=int(hierarchy.depth.max()),
+        series=count_stacks(hierarchy, Kind.SERIES),
+        folds=count_stacks(hierarchy, Kind.FOLD),
+        structures=count_structures(hierarchy),
+        functions=tuple(count_functions(hierarchy, through)),
+        function_ops=sum(hierarchy.ops(row) for row in hierarchy.function_rows),
+        calls=len(hierarchy.calls),
+        op_types=histogram(graph.op[ordinary & main], graph.op_types),
+        function_op_types=histogram(graph.op[ordinary & ~main], graph.op_types),
+        devices=histogram(graph.device[ordinary & main], graph.devices),
+        function_devices=histogram(graph.device[ordinary & ~main], graph.devices),
+        shapes=count_shapes(graph, facts),
+    )
+
+
+def told_name(hierarchy: Hierarchy, row: int) -> str:
+    """The name of a row; inside a function after the name of the function and `::`."""
+    function = function_of(hierarchy, row)
+    return hierarchy.name[row] if function in (0, row) else f"{hierarchy.name[function]}::{hierarchy.name[row]}"
+
+
+def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
+    """How often each word occurs, the most frequent first, then by name."""
+    counts = np.bincount(column, minlength=len(words)).tolist()
+    found = [(word, count) for word, count in zip(words, counts, strict=True) if count]
+    return dict(sorted(found, key=lambda pair: (-pair[1], pair[0])))
+
+
+def count_edges(graph: Graph) -> Edges:
+    """Edges by kind; a reference edge carries data."""
+    control = int(graph.control.sum())
+    return Edges(
+        all=graph.edge_count,
+        data=graph.edge_count - control,
+        control=control,
+        reference=int(graph.reference.sum()),
+        in_functions=int((graph.function[graph.target] >= 0).sum()),
+    )
+
+
+def count_stacks(hierarchy: Hierarchy, kind: Kind) -> Stacks:
+    """The series or the folds."""
+    rows = np.flatnonzero(hierarchy.kind == kind).tolist()
+    stacks = [Stack(told_name(hierarchy, row), len(hierarchy.children(row)), hierarchy.ops(row)) for row in rows]
+    largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST]
+    return Stacks(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
+
+
+def count_structures(hierarchy: Hierarchy) -> Structures:
+    """Templates, and those of most ops in all that are not parts of others."""
+    rows = np.flatnonzero(hierarchy.template >= 0)
+    order = rows[np.argsort(hierarchy.template[rows], kind="stable")]
+    counts = np.bincount(hierarchy.template[rows]) if len(rows) else np.zeros(0, np.int64)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    firsts = order[starts[:-1]] if len(counts) else order
+    sizes = hierarchy.op_total[hierarchy.end[firsts]] - hierarchy.op_total[firsts]
+    repeated = np.flatnonzero((counts > 1) & (sizes > 1))
+    by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:TRIED]
+    undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
+    covered = np.zeros(len(hierarchy), np.bool_)
+    largest: list[Structure] = []
+    for template in by_weight.tolist():
+        members = order[starts[template] : starts[template + 1]].tolist()
+        if len(largest) == LARGEST:
+            break
+        if not covered[members].all():
+            names = tuple(told_name(hierarchy, row) for row in members[:EXAMPLES])
+            largest.append(Structure(template, len(members), int(sizes[template]), names))
+        for row in members:
+            covered[row : hierarchy.end[row]] = True
+    return Structures(
+        int((counts > 0).sum()), int((counts > 1).sum()), int(counts[counts > 1].sum()), undecided, tuple(largest)
+    )
+
+
+def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[FunctionCount]:
+    """The library, in the order of the file."""
+    called = Counter(function for bodies in hierarchy.calls.values() for _, function in bodies)
+    for function, row in zip(hierarchy.graph.functions, hierarchy.function_rows, strict=True):
+        yield FunctionCount(function.name, hierarchy.ops(row), through(row), called[row])
+
+
+def count_shapes(graph: Graph, facts: Facts) -> Shapes:
+    """Look up the tensor of every data edge, each distinct one once."""
+    data = np.flatnonzero(~graph.control)
+    tensors = graph.source[data].astype(np.int64) * len(graph.keys) + graph.key[data]
+    distinct, uses = np.unique(tensors, return_counts=True)
+    found: Counter[str] = Counter()
+    last, lookup = -1, None
+    for tensor, edges in zip(distinct.tolist(), uses.tolist(), strict=True):
+        node, key = divmod(tensor, len(graph.keys))
+        if lookup is None or node != last:
+            last, lookup = node, facts.decode(node)
+        found[lookup(graph.keys[key]).origin] += edges
+    return Shapes(len(data), found["declared"], found["stated"], found["signature"])
