@@ -1,0 +1,148 @@
+"""Numbered siblings: their order is what they are, their numbers are what they are called today.
+
+    layer_0 layer_1 layer_2            a ─┐  longest common subsequence of what they hold
+    layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
+
+Words = tuple[str, str]  # what stands before and after the number
+
+
+@lru_cache(maxsize=1 << 16)
+def numbered(leaf: str) -> tuple[Words, int] | None:
+    """What stands around the last number of a name, and the number.
+
+    >>> numbered("conv2d_3"), numbered("MatMul_1_grad"), numbered("relu")
+    ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
+    """
+    found = NUMBER.fullmatch(leaf)
+    return ((found[1], found[3]), int(found[2])) if found else None
+
+
+def bare(leaf: str) -> list[Words]:
+    """The series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
+
+    >>> bare("add_grad")
+    [('add_grad_', ''), ('add_', '_grad')]
+    """
+    told = [(leaf + "_", "")]
+    if leaf.endswith("_grad"):
+        told.append((leaf[:-5] + "_", "_grad"))
+    return told
+
+
+def runs_of(leaves: Iterable[str]) -> dict[Words, dict[int, str]]:
+    """The series among the names of siblings: for each the names by number, a bare one as number 0.
+
+    >>> runs_of(["add", "add_1", "w"])
+    {('add_', ''): {0: 'add', 1: 'add_1'}}
+    """
+    found: dict[Words, dict[int, str]] = defaultdict(dict)
+    for leaf in (leaves := list(leaves)):
+        if known := numbered(leaf):
+            found[known[0]].setdefault(known[1], leaf)
+    for leaf in leaves:
+        for words in bare(leaf):
+            if words in found and 0 not in found[words]:
+                found[words][0] = leaf
+                break
+    return dict(found)
+
+
+def common(
+    one: Sequence[Hashable], two: Sequence[Hashable], likely: dict[int, int] | None = None
+) -> list[tuple[int, int]] | None:
+    """The longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
+
+    `likely` maps places of `one` to places of `two`. None where the table would be too large.
+
+    >>> common("abcd", "abxcd"), common("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
+    ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
+    """
+    if not one or not two:
+        return []
+    if len(one) * len(two) > MOST_CELLS:
+        return None
+    ids = {word: at for at, word in enumerate(dict.fromkeys([*one, *two]))}
+    left = np.array([ids[word] for word in one], np.int64)
+    right = np.array([ids[word] for word in two], np.int64)
+    great = min(len(one), len(two)) + 1
+    table = np.zeros((len(one) + 1, len(two) + 1), np.int64)
+    for at, word in enumerate(left.tolist()):
+        worth = np.where(right == word, great, 0)
+        if likely and (place := likely.get(at)) is not None and worth[place]:
+            worth[place] += 1
+        reached = np.maximum(table[at, 1:], np.where(worth > 0, table[at, :-1] + worth, 0))
+        table[at + 1, 1:] = np.maximum.accumulate(reached)
+    return _back(table, left, right, likely or {}, great)
+
+
+def _back(table: np.ndarray, left: np.ndarray, right: np.ndarray, likely: dict[int, int], great: int) -> list[tuple[int, int]]:
+    """The pairs along the best path; where paths are equal the last pairs are dropped first."""
+    pairs, row, column = [], len(left), len(right)
+    while row and column:
+        best = table[row, column]
+        if table[row, column - 1] == best:
+            column -= 1
+        elif table[row - 1, column] == best:
+            row -= 1
+        else:
+            row, column = row - 1, column - 1
+            pairs.append((row, column))
+    return pairs[::-1]
+
+
+def align(tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]) -> list[tuple[int, int]] | None:
+    """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
+
+    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides.
+    """
+    first_a, first_b = tiers[0]
+    gaps = [((0, len(first_a)), (0, len(first_b)))]
+    pairs: list[tuple[int, int]] = []
+    for hashes_a, hashes_b in tiers:
+        rest = []
+        for (a0, a1), (b0, b1) in gaps:
+            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
+            found = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near)
+            if found is None:
+                return None
+            inner = [(a0 + i, b0 + j) for i, j in found]
+            pairs += inner
+            rest += between(inner, (a0, a1), (b0, b1))
+        gaps = rest
+    return sorted(pairs)
+
+
+def _trimmed(one: Sequence[Hashable], two: Sequence[Hashable], likely: dict[int, int]) -> list[tuple[int, int]] | None:
+    """`common`, with what is equal at the start and likely taken off first (it is in some longest one)."""
+    start = 0
+    while start < min(len(one), len(two)) and one[start] == two[start] and likely.get(start, start) == start:
+        start += 1
+    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
+    found = common(one[start:], two[start:], moved)
+    return None if found is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in found]
+
+
+def between(
+    pairs: list[tuple[int, int]], a: tuple[int, int], b: tuple[int, int]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The gaps between pairs that hold members of both sides."""
+    gaps = []
+    before = (a[0], b[0])
+    for pair in [*pairs, (a[1], b[1])]:
+        if pair[0] > before[0] and pair[1] > before[1]:
+            gaps.append(((before[0], pair[0]), (before[1], pair[1])))
+        before = (pair[0] + 1, pair[1] + 1)
+    return gaps
