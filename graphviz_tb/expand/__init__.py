@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.expand.annotations import MarkFiles, list_annotations
-from graphviz_tb.expand.bridges import EdgeFiles, crossings, find_bridges
+from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.metaedges import find_metaedges
@@ -125,7 +125,7 @@ class Expander:
             return []
         if self._edges is None:
             self._edges = EdgeFiles(self.hierarchy)
-        across = crossings(self.hierarchy, self._edges, path)
+        across = crossings_inside(self.hierarchy, self._edges, path)
         bridges = find_bridges(self.hierarchy, self.facts, across, rows)
         return decide_drawable(self, path, bridges, mask, self.options)
 

@@ -74,10 +74,19 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     return found
 
 
-def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int) -> Crossings:
-    """The edges of `call` that end or start below `row` inside its function."""
+def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
+    """The edges that cross the border of group `path`, by the rows that it shows when it is open.
+
+    Those of a call go on to the arguments and results of its functions; control edges end at the call.
+    """
+    found = crossings(hierarchy, files, path)
+    return handed_in(hierarchy, found, path[-1]) if path[-1] in hierarchy.calls else found
+
+
+def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int = 0) -> Crossings:
+    """The edges of `call` that end or start below `row` (0: anywhere) inside its functions."""
     passed = through_call(hierarchy, call, outer.edge, outer.slot, outer.inbound)
-    kept = [entry for entry in passed if row <= entry[1] < hierarchy.end[row]]
+    kept = [entry for entry in passed if not row or row <= entry[1] < hierarchy.end[row]]
     at = np.array([entry[0] for entry in kept], np.int64)
     return Crossings(
         outer.edge[at],
