@@ -1,4 +1,4 @@
-"""Types of the messages. Written by graphviz_tb/proto/make.py: change the .proto files instead."""
+"""Types of the messages, written by proto/make.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
 
@@ -176,11 +176,7 @@ class VariantTensorDataProto(Message):
     metadata: bytes
     tensors: RepeatedCompositeFieldContainer[TensorProto]
     def __init__(
-        self,
-        *,
-        type_name: str | None = ...,
-        metadata: bytes | None = ...,
-        tensors: Iterable[TensorProto] | None = ...,
+        self, *, type_name: str | None = ..., metadata: bytes | None = ..., tensors: Iterable[TensorProto] | None = ...
     ) -> None: ...
 
 class TensorProto(Message):
@@ -283,10 +279,7 @@ class NodeDef(Message):
         original_node_names: RepeatedScalarFieldContainer[str]
         original_func_names: RepeatedScalarFieldContainer[str]
         def __init__(
-            self,
-            *,
-            original_node_names: Iterable[str] | None = ...,
-            original_func_names: Iterable[str] | None = ...,
+            self, *, original_node_names: Iterable[str] | None = ..., original_func_names: Iterable[str] | None = ...
         ) -> None: ...
 
     name: str
@@ -444,11 +437,7 @@ class VersionDef(Message):
     min_consumer: int
     bad_consumers: RepeatedScalarFieldContainer[int]
     def __init__(
-        self,
-        *,
-        producer: int | None = ...,
-        min_consumer: int | None = ...,
-        bad_consumers: Iterable[int] | None = ...,
+        self, *, producer: int | None = ..., min_consumer: int | None = ..., bad_consumers: Iterable[int] | None = ...
     ) -> None: ...
 
 class GraphDebugInfo(Message):
@@ -637,9 +626,7 @@ class AllocatorMemoryUsed(Message):
 class NodeOutput(Message):
     slot: int
     tensor_description: TensorDescription
-    def __init__(
-        self, *, slot: int | None = ..., tensor_description: TensorDescription | None = ...
-    ) -> None: ...
+    def __init__(self, *, slot: int | None = ..., tensor_description: TensorDescription | None = ...) -> None: ...
 
 class MemoryStats(Message):
     temp_memory_size: int
@@ -720,9 +707,7 @@ class CostGraphDef(Message):
         class InputInfo(Message):
             preceding_node: int
             preceding_port: int
-            def __init__(
-                self, *, preceding_node: int | None = ..., preceding_port: int | None = ...
-            ) -> None: ...
+            def __init__(self, *, preceding_node: int | None = ..., preceding_port: int | None = ...) -> None: ...
 
         class OutputInfo(Message):
             size: int
@@ -983,8 +968,5 @@ class SavedModel(Message):
     saved_model_schema_version: int
     meta_graphs: RepeatedCompositeFieldContainer[MetaGraphDef]
     def __init__(
-        self,
-        *,
-        saved_model_schema_version: int | None = ...,
-        meta_graphs: Iterable[MetaGraphDef] | None = ...,
+        self, *, saved_model_schema_version: int | None = ..., meta_graphs: Iterable[MetaGraphDef] | None = ...
     ) -> None: ...

@@ -212,6 +212,12 @@ node { name: "b" flavour: 'x' attr { key: "T" value { type: DT_NEWER } } }
     assert len(told) == 4
 
 
+def test_unknown_types_in_attributes_are_counted() -> None:
+    node = 'node {\n  name: "n"\n  attr {\n    key: "T"\n    value {\n      type: DT_NEW\n    }\n  }\n}\n'
+    _, (notice,) = parse_message((node * 100).encode(), GraphDef)
+    assert (notice.where, notice.count) == ("line 6, column 13", 100)
+
+
 def test_unknown_fields_stay_on_the_fast_way() -> None:
     node = 'node {\n  name: "n"\n  novelty {\n    depth: 3\n  }\n}\n'
     graph, (notice,) = parse_message((node * 5000).encode(), GraphDef)

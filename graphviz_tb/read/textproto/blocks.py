@@ -26,16 +26,26 @@ class _Level(NamedTuple):
     opener: bytes
     closer: bytes
     attribute: bytes
-
-    @property
-    def line(self) -> bytes:
-        return self.opener[1:-1]
+    line: bytes
 
 
-LEVELS = (  # nodes of the graph, and of the functions in its library
-    _Level(b"\nnode {\n", b"\n}", b"\n  attr {\n"),
-    _Level(b"\n    node_def {\n", b"\n    }", b"\n      attr {\n"),
-)
+def _level(depth: int, field: bytes) -> _Level:
+    indent = b"\n" + b"  " * depth
+    line = indent[1:] + field + b" {"
+    return _Level(b"\n" + line + b"\n", indent + b"}", indent + b"  attr {\n", line)
+
+
+def _levels(depth: int) -> tuple[_Level, ...]:
+    """Nodes of a graph that is printed at a depth, and of the functions in its library."""
+    return _level(depth, b"node"), _level(depth + 2, b"node_def")
+
+
+LEVELS = {
+    "GraphDef": _levels(0),
+    "MetaGraphDef": _levels(1),
+    "SavedModel": _levels(2),
+    "RunMetadata": _levels(1) + _levels(2),  # of partitions, of functions
+}
 _PLAIN = rb'"([^"\\\n]*+)"'
 _HEAD = re.compile(
     rb" ++name: " + _PLAIN + rb"\n ++op: " + _PLAIN +
@@ -78,6 +88,7 @@ class _Blocks:
         self.document = document
         self.walk = Walk(document, Open(document.table, b"", b""))
         self.done = position
+        self.levels = LEVELS.get(document.table.name, ())
         self.known: dict[bytes, bytes] = {}  # an attribute's text, and what may follow it, to wire bytes
 
     def hand_over(self) -> None:
@@ -89,10 +100,10 @@ class _Blocks:
 
     def segment(self, text: bytes, at: int, depth: int) -> None:
         """Walk whole lines that start at byte `at`, taking the nodes of this depth and below whole."""
-        if depth == len(LEVELS):
+        if depth == len(self.levels):
             self._by_lines(text, at)
             return
-        level = LEVELS[depth]
+        level = self.levels[depth]
         pieces = text.split(level.opener)
         if pieces[0]:
             self.segment(pieces[0], at, depth + 1)
@@ -143,8 +154,9 @@ class _Blocks:
         return self._head(head, opened) + b"".join(made)  # type: ignore[arg-type]
 
     def _attribute(self, text: bytes, line: bytes, opened: Open) -> bytes:
+        skips = self.document.skips
         made = self._lines_in_node(line + text, opened)
-        if len(text) <= MEMO_BLOCK_LENGTH:
+        if len(text) <= MEMO_BLOCK_LENGTH and skips == self.document.skips:  # what is skipped must be counted
             if len(self.known) >= MEMO_BLOCKS:
                 self.known.clear()
             self.known[text] = made

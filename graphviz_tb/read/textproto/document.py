@@ -36,6 +36,7 @@ class Document:
         self.parts: list[bytes] = []
         self.waiting = 0
         self.skipped: dict[tuple[str, str], list[int]] = {}
+        self.skips = 0
 
     @property
     def data(self) -> bytes:
@@ -59,6 +60,7 @@ class Document:
             what = "and others"
         seen = self.skipped.setdefault((code, what), [position, 0])
         seen[1] += 1
+        self.skips += 1
 
     def notices(self) -> tuple[Notice, ...]:
         """One notice for each unknown field or name, with the place where it was first met."""
