@@ -161,7 +161,7 @@ def _box(face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: boo
         *at,
         *slot[0].box,
         open=opened,
-        openable=face.openable,
+        openable=bool(face.openable),
         sheets=0 if opened else slot[0].sheets,
         connected=face.connected,
         area=area,
