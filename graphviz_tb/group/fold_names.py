@@ -11,7 +11,7 @@ NUMBER = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 DIGITS = re.compile(r"[0-9]+")
 TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
 
-FEWEST, ENOUGH = 3, 12  # members of a fold by prefix; boxes of a level that is split no further
+ENOUGH = 12  # boxes of a level that is split no further
 
 
 def split_last_number(name: str) -> tuple[str, int, str] | None:
@@ -85,12 +85,26 @@ class Node:
     next: dict[str, list[int]] = field(default_factory=dict)
 
 
-def prefix_groups(names: list[str], most: int) -> list[tuple[str, list[int]]]:
-    """Groups of names that begin alike: `(name of the fold, positions)`.
+def prefix_groups(names: list[str], most: int, sizes: tuple[int, ...]) -> list[tuple[str, list[int]]] | None:
+    """Groups of names that begin alike: `(name of the fold, positions)`; None where more than `most` boxes are left.
 
     Starting from one group of all, the largest is cut at its next differing token while the level has fewer than a
-    dozen boxes, or a cut keeps it within `most` and the group is too large to read. Names in no group of three stay.
+    dozen boxes, or a cut keeps it within `most` and the group is too large to read. Groups smaller than the
+    first of `sizes` that will do stay apart.
     """
+    for fewest in sizes:
+        done = cut_trie(names, most, fewest)
+        if sum(boxes(part, fewest) for part in done) <= most:
+            break
+    else:
+        return None
+    groups = [node.positions for node in done if fewest <= len(node.positions) < len(names)]
+    found = [(fold_name([names[at] for at in group]), sorted(group)) for group in groups]
+    return sorted(found, key=lambda entry: entry[1])
+
+
+def cut_trie(names: list[str], most: int, fewest: int) -> list[Node]:
+    """Where the trie of names is cut."""
     tokens = [TOKEN.findall(name) for name in names]
     cut: list[Node] = [Node(0, list(range(len(names))))]
     done: list[Node] = []
@@ -98,23 +112,19 @@ def prefix_groups(names: list[str], most: int) -> list[tuple[str, list[int]]]:
         cut.sort(key=lambda node: (len(node.positions), node.positions[0]))
         node = cut.pop()
         parts = split(node, tokens)
-        total = sum(boxes(part) for part in (*cut, *done)) + sum(boxes(part) for part in parts)
-        here = sum(boxes(part) for part in (*cut, *done)) + 1
+        here = sum(boxes(part, fewest) for part in (*cut, *done)) + 1
+        total = here - 1 + sum(boxes(part, fewest) for part in parts)
         wanted = here < ENOUGH or len(node.positions) > most or node.depth == 0
         if len(parts) > 1 and wanted and (total <= most or node.depth == 0):
             cut.extend(parts)
         else:
             done.append(node)
-    if sum(boxes(part) for part in done) > most:
-        return by_letter(names, most)
-    groups = [node.positions for node in done if len(node.positions) >= FEWEST and len(node.positions) < len(names)]
-    found = [(fold_name([names[at] for at in group]), sorted(group)) for group in groups]
-    return sorted(found, key=lambda entry: entry[1])
+    return done
 
 
-def boxes(node: Node) -> int:
+def boxes(node: Node, fewest: int) -> int:
     """How many boxes a group makes: one, or its members if they are too few to fold."""
-    return 1 if len(node.positions) >= FEWEST else len(node.positions)
+    return 1 if len(node.positions) >= fewest else len(node.positions)
 
 
 def split(node: Node, tokens: list[list[str]]) -> list[Node]:

@@ -2,8 +2,9 @@
 
     alike      siblings of one motif that hang on the same neighbours
     numbered   names that differ only in their last number, wherever it stands
+    prefixes   names that begin alike, if that is enough
     chains     long paths without branches
-    prefixes   names that begin alike
+    letters    what is left, by shorter prefixes
 
 A step is taken only while the level is too wide; folds that are too wide inside are folded again. Everything follows
 from names and neighbours, never from positions, so that a small change of the graph changes the folding a little.
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphviz_tb.group.fold_names import common_name, prefix_groups, range_of, split_last_number, stems
+from graphviz_tb.group.fold_names import by_letter, common_name, prefix_groups, range_of, split_last_number, stems
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import Run, below, motifs
 from graphviz_tb.model.columns import Longs
@@ -25,7 +26,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
 FEWEST = 5  # members of a fold by motif or number
-LONG_CHAIN = 16
+LONG_CHAIN = 6
 CHUNKS = (20, 500, 10_000, 200_000, 5_000_000)  # sizes of number ranges, each at most 25 of the one before
 
 
@@ -117,7 +118,7 @@ def narrow(level: Level, item: Item) -> list[Item]:
     """The members of one level after as many steps as it needs."""
     steps: dict[str, list[Step]] = {"numbered": [by_range, by_prefix], "chain": [by_pieces, by_prefix]}
     items = item.members
-    for step in steps.get(item.how, [by_likeness, by_number, by_chain, by_prefix]):
+    for step in steps.get(item.how, [by_likeness, by_number, by_shared_prefix, by_chain, by_prefix]):
         if len(items) <= level.options.max_children:
             break
         items = step(level, items)
@@ -184,21 +185,30 @@ def by_number(level: Level, items: list[Item]) -> list[Item]:
 
 
 def by_chain(level: Level, items: list[Item]) -> list[Item]:
-    """Fold long paths whose inner items have one edge in and one out."""
+    """Fold long paths without branches, the longest first, until the level is readable."""
     into, out = neighbours(level, items)
     follows = {at: next(iter(out[at])) for at in range(len(items)) if len(out[at]) == 1}
     follows = {at: other for at, other in follows.items() if len(into[other]) == 1}
     heads = sorted(set(follows) - set(follows.values()))
-    found = []
-    for head in heads:
-        chain = [head]
-        while (at := follows.get(chain[-1])) is not None:
-            chain.append(at)
-        if LONG_CHAIN <= len(chain) <= len(items) // 2:
+    chains = [chain_from(head, follows) for head in heads]
+    chains.sort(key=lambda chain: (-len(chain), items[chain[0]].leaf))
+    found: list[Item] = []
+    left = len(items)
+    for chain in chains:
+        if LONG_CHAIN <= len(chain) <= len(items) // 2 and left > level.options.max_children:
             members = [items[at] for at in chain]
             name = f"{members[0].leaf} → {members[-1].leaf}"
             found.append(Item(name, members=sorted_by(items, members), how="chain"))
+            left -= len(chain) - 1
     return gather(items, found)
+
+
+def chain_from(head: int, follows: dict[int, int]) -> list[int]:
+    """The path that begins at `head`."""
+    chain = [head]
+    while (at := follows.get(chain[-1])) is not None:
+        chain.append(at)
+    return chain
 
 
 def sorted_by(items: list[Item], members: list[Item]) -> list[Item]:
@@ -207,10 +217,21 @@ def sorted_by(items: list[Item], members: list[Item]) -> list[Item]:
     return [item for item in items if id(item) in wanted]
 
 
+def by_shared_prefix(level: Level, items: list[Item]) -> list[Item]:
+    """Fold names that begin alike, three or more, if that makes the level readable."""
+    groups = prefix_groups([item.leaf for item in items], level.options.max_children, (3,))
+    return items if groups is None else gather(items, prefix_folds(items, groups))
+
+
+def prefix_folds(items: list[Item], groups: list[tuple[str, list[int]]]) -> list[Item]:
+    """Folds from groups of positions."""
+    return [Item(name, members=[items[at] for at in group]) for name, group in groups]
+
+
 def by_prefix(level: Level, items: list[Item]) -> list[Item]:
-    """Fold names that begin alike, as coarsely as leaves the level readable."""
-    groups = prefix_groups([item.leaf for item in items], level.options.max_children)
-    return gather(items, [Item(name, members=[items[at] for at in group]) for name, group in groups])
+    """Fold names that begin alike, even two; the last resort is their first letter."""
+    names, most = [item.leaf for item in items], level.options.max_children
+    return gather(items, prefix_folds(items, prefix_groups(names, most, (3, 2)) or by_letter(names, most)))
 
 
 def by_range(level: Level, items: list[Item]) -> list[Item]:
