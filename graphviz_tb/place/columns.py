@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-Link = tuple[
-    int, int, int
-]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
+Link = tuple[int, int, int]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
 Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 def columns(
@@ -56,43 +54,51 @@ def columns(
 
 def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links) -> None:
     """Give the items of one rank their best places with all others held."""
-    pools: list[tuple[int, list[Entry], int]] = []  # first item, wishes, place
+    first: list[int] = []  # of each pool: its first item, its wishes, its place
+    wishes: list[list[Entry]] = []
+    places: list[int] = []
     for at, item in enumerate(row):
         shift = start[at]
-        wishes = [(x[other] + offset - shift, weight) for other, offset, weight in links[item]]
-        if not wishes:
-            wishes = [(x[item] - shift, 1)]
-        elif len(wishes) > 1:
-            wishes.sort()
-        first, place = at, median(wishes)
-        while pools and pools[-1][2] > place:
-            first, more, _ = pools.pop()
-            wishes = sorted(more + wishes)
-            place = median(wishes)
-        pools.append((first, wishes, place))
-    end = len(row)
-    for first, _, place in reversed(pools):
-        for at in range(first, end):
+        near = links[item]
+        if len(near) == 1:
+            other, offset, weight = near[0]
+            place = x[other] + offset - shift
+            wish = [(place, weight)]
+        elif near:
+            wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
+            wish.sort()
+            place = median(wish)
+        else:
+            place = x[item] - shift
+            wish = [(place, 1)]
+        begin = at
+        while places and places[-1] > place:
+            begin = first.pop()
+            places.pop()
+            wish += wishes.pop()
+            wish.sort()
+            place = median(wish)
+        first.append(begin)
+        wishes.append(wish)
+        places.append(place)
+    first.append(len(row))
+    for pool, place in enumerate(places):
+        for at in range(first[pool], first[pool + 1]):
             x[row[at]] = place + start[at]
-        end = first
 
 
 def median(wishes: Sequence[Entry]) -> int:
-    """The weighted median; between two of them the middle, rounded down.
+    """The weighted median of sorted wishes; between two of them the middle, rounded down.
 
     >>> median([(0, 1), (10, 1)]), median([(0, 1), (10, 2)])
     (5, 10)
     """
-    if len(wishes) == 1:
-        return wishes[0][0]
-    total = 0
-    for _, weight in wishes:
-        total += weight
+    half = sum([weight for _, weight in wishes])
     seen = 0
     for at, (place, weight) in enumerate(wishes):
-        seen += weight
-        if 2 * seen > total:
+        seen += 2 * weight
+        if seen > half:
             return place
-        if 2 * seen == total:
+        if seen == half:
             return (place + wishes[at + 1][0]) // 2
     return 0

@@ -12,7 +12,7 @@ from graphviz_tb.arrange.layered.threads import Weaver, threads
 from graphviz_tb.arrange.part import Layers, Part
 
 STARTS = ((False, (True, False)), (False, (False, True)), (True, (True, False)), (True, (False, True)))
-SMALL = 400
+TINY, DENSE = 120, 3
 
 
 def order(part: Part, layers: Layers) -> Layers:
@@ -22,18 +22,20 @@ def order(part: Part, layers: Layers) -> Layers:
     """
     if max(map(len, layers.ranks), default=0) < 2:
         return layers
-    count = part.count + sum(len(chain) - 2 for chain in layers.chains)
+    count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     state = State(count, layers.ranks, layers.chains)
     paths = threads(state.above, state.below)
+    starts = 4 if count < TINY else 2 if count < DENSE * part.count else 1
     found = []
-    for walked, sweeps in STARTS[: 4 if len(state.rank) < SMALL else 2]:
+    for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else layers.ranks)
         for down in sweeps:
             sweep(state, down)
-        weave(state, paths, 1)
+        weave(state, paths, 1 if starts > 1 else 2)
         found.append(state.copy())
-    state.put(mix(state, found))
-    weave(state, paths, 3)
+    if starts > 1:
+        state.put(mix(state, found))
+        weave(state, paths, 2)
     return Layers(state.ranks, layers.chains)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphviz_tb.arrange.layered.state import State
 
 Table = NDArray[np.int64]
-FAR = 1 << 40
+SCALE = 1 << 16  # crossings count before any number of moves
 
 
 def threads(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
@@ -45,6 +45,8 @@ class Weaver:
         self.paths = paths
         self.place = np.array(state.place, np.int64)
         self.table: list[Table | None] = [None] * len(state.ranks)
+        self.cross: list[Table | None] = [None] * len(state.ranks)
+        self.count = np.arange(max(map(len, state.ranks)) + 1)
         self.clock = 1
         self.changed = [1] * len(state.ranks)  # when the order on one side of this gap last changed
         self.woven = [0] * len(paths)  # when this thread was last moved
@@ -78,44 +80,57 @@ class Weaver:
             self.table[gap] = table
         return table
 
+    def crossed(self, gap: int) -> Table:
+        """For all i and j, how many lines a line from slot i to slot j crosses, times `SCALE`."""
+        found = self.cross[gap]
+        if found is None:
+            table = self.prefix(gap)
+            found = table * -2
+            found += table[:, -1:]
+            found += table[-1]
+            found *= SCALE
+            self.cross[gap] = found
+        return found
+
     def weave(self, path: list[int]) -> bool:
-        """Move one thread to its best way; whether it moved."""
+        """Move one thread to its best way; whether it moved. Among equal ways the one that moves the fewest items."""
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
-        cost: NDArray[Any] = self.start(path, top)
+        cost = self.start(path, top)
         back = []
-        for at in range(len(path) - 1):
-            table = self.prefix(top + at)
-            here, there = held[at], held[at + 1]
-            total = table[:, -1:] + table[-1:, :] - 2 * table
-            total[: here + 1, there + 1 :] -= 1
-            total[here + 1 :, : there + 1] -= 1
-            total += cost[:, None]
-            cost = total.min(0)
-            back.append(np.where(total[here] == cost, here, total.argmin(0)))
+        here = held[0]
+        for at in range(1, len(path)):
+            there = held[at]
+            total = self.crossed(top + at - 1) + cost[:, None]
+            total[: here + 1, there + 1 :] -= SCALE
+            total[here + 1 :, : there + 1] -= SCALE
+            total[here] -= 1
+            best = total.argmin(0)
+            back.append(best)
+            cost = total[best, self.count[: len(best)]]
+            here = there
         cost = self.end(path, top, cost)
-        slot = held[-1]
-        least = int(cost.min())
-        if cost[slot] != least:
-            slot = int(cost.argmin())
-        return self.move(path, top, held, back, slot)
+        cost[here] -= 1
+        return self.move(path, top, held, back, int(cost.argmin()))
 
-    def start(self, path: list[int], top: int) -> NDArray[Any]:
+    def start(self, path: list[int], top: int) -> Table:
         """For each slot of the first item the crossings of the line above it."""
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(len(self.state.ranks[top]) + 1, np.int64)
         table, at = self.prefix(top - 1), self.state.place[above[0]]
-        return table[at, -1] - table[at] + table[-1] - table[at + 1]
+        cost: Table = table[-1] - table[at] - table[at + 1] + table[at, -1]
+        return cost * SCALE
 
-    def end(self, path: list[int], top: int, cost: NDArray[Any]) -> NDArray[Any]:
+    def end(self, path: list[int], top: int, cost: Table) -> Table:
         """Add, for each slot of the last item, the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
             return cost
         table, at = self.prefix(top + len(path) - 1), self.state.place[below[0]]
-        return cost + table[:, -1] - table[:, at + 1] + table[-1, at] - table[:, at]
+        more = table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]
+        return cost + more * SCALE
 
     def move(self, path: list[int], top: int, held: list[int], back: list[Table], slot: int) -> bool:
         """Follow the way back from the slot of the last item."""
@@ -139,5 +154,5 @@ class Weaver:
         self.place[row[low:high]] = range(low, high)
         self.clock += 1
         for gap in (rank - 1, rank) if rank else (rank,):
-            self.table[gap] = None
+            self.table[gap] = self.cross[gap] = None
             self.changed[gap] = self.clock
