@@ -229,9 +229,15 @@ def prefix_folds(items: list[Item], groups: list[tuple[str, list[int]]]) -> list
 
 
 def by_prefix(level: Level, items: list[Item]) -> list[Item]:
-    """Fold names that begin alike, even two; the last resort is their first letter."""
+    """Fold names that begin alike, even two, the largest first and no more than is needed; else by first letter."""
     names, most = [item.leaf for item in items], level.options.max_children
-    return gather(items, prefix_folds(items, prefix_groups(names, most, (3, 2)) or by_letter(names, most)))
+    groups = prefix_groups(names, most, (3, 2)) or by_letter(names, most)
+    groups.sort(key=lambda group: (-len(group[1]), group[0]))
+    left, count = len(items), 0
+    while left > most and count < len(groups):
+        left -= len(groups[count][1]) - 1
+        count += 1
+    return gather(items, prefix_folds(items, groups[:count]))
 
 
 def by_range(level: Level, items: list[Item]) -> list[Item]:
