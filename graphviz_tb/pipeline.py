@@ -32,7 +32,7 @@ from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Painter
-from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
@@ -278,7 +278,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
     )
     scene = report("place", place, view, options)
     if isinstance(painter, Measured):
-        painter = painter.over(closed_paths(hierarchy, model.metagraph, opened))
+        painter = painter.over(*shown_paths(hierarchy, model.metagraph, opened))
     return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
 
 
@@ -296,10 +296,12 @@ def second_line(painter: Painter, stats: Stats | None, options: PictureOptions) 
     return told
 
 
-def closed_paths(hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], opened: OpenSet) -> list[Path]:
-    """The nodes that are shown and not open."""
-    children = (child_path(hierarchy, path, row) for path in opened for row in metagraph(path).children)
-    return [child for child in children if child not in opened]
+def shown_paths(
+    hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], opened: OpenSet
+) -> tuple[list[Path], dict[str, Path]]:
+    """The nodes that are shown and not open, and all that are shown by address."""
+    children = [child_path(hierarchy, path, row) for path in opened for row in metagraph(path).children]
+    return [child for child in children if child not in opened], {address(hierarchy, path): path for path in children}
 
 
 def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:

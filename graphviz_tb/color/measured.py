@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
@@ -15,6 +15,7 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.through import measured_through
 
 TICKS = 5
 BLACK, WHITE = "#000000", "#FFFFFF"
@@ -25,7 +26,8 @@ class Measured:
     """Fills rows by `value` on a square-root scale from 0 to `top`.
 
     `told` writes a value with its unit, `ramp` are colours from nothing to `top`. `over` sets `top` for a picture:
-    the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
+    the largest of the boxes shown closed; `places` are the paths of what is shown, by address. `_figures` remembers
+    what was asked of nodes inside calls.
     """
 
     hierarchy: Hierarchy
@@ -36,11 +38,13 @@ class Measured:
     told: Callable[[float], str]
     ramp: tuple[str, ...]
     top: float = 0.0
+    places: Mapping[str, Path] = field(default_factory=dict, repr=False)
     _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
 
-    def over(self, paths: Iterable[Path]) -> Measured:
-        """The same colouring, its scale from 0 to the largest of the nodes at `paths`."""
-        return replace(self, top=max((self.value(self.figures(path)) for path in paths), default=0.0))
+    def over(self, closed: Iterable[Path], places: Mapping[str, Path] | None = None) -> Measured:
+        """The same colouring, its scale from 0 to the largest of the nodes that are shown `closed`."""
+        top = max((self.value(self.figures(path)) for path in closed), default=0.0)
+        return replace(self, top=top, places=places or {})
 
     def figures(self, path: Path) -> Figures:
         """What was measured at `path`."""
@@ -52,6 +56,10 @@ class Measured:
     def fill(self, row: int) -> Fill:
         """The colour of a row, all places where it is shown together."""
         return self.fill_at((row,))
+
+    def fill_box(self, row: int, address: str) -> Fill:
+        """The colour of a box: of one call, not of all places together."""
+        return self.fill_at(self.places.get(address, (row,)))
 
     def fill_at(self, path: Path) -> Fill:
         """The colour of the node at `path`."""
@@ -89,8 +97,8 @@ class Measured:
         unknown = [row for row in rows if not self.stats.known[row]]
         if unknown:
             told.append(LegendRow("not measured", self.unknown(unknown[0])))
-        root = self.stats.figures(0)
-        share = f"{thousands(root.measured)} of {thousands(root.ops)} ops measured"
+        measured, ops = measured_through(self.hierarchy, self.stats)
+        share = f"{thousands(measured)} of {'∞' if ops is None else thousands(ops)} ops measured"
         return [*told, LegendRow(share, self.unknown(0), "rest")]
 
 

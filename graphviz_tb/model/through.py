@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from graphviz_tb.model.hierarchy import Hierarchy
+import numpy as np
+
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.stats import Stats
 
 
 class OpsThroughCalls:
@@ -61,6 +65,16 @@ class OpsThroughCalls:
                 if not waiting[caller]:
                     order.append(caller)
         return order
+
+
+def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
+    """How many ops have statistics, counted in each place, of how many through calls (None where that is endless)."""
+    ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    main = np.flatnonzero(stats.known & ordinary)
+    inside = {path for step in stats.inside for path in step}
+    rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in inside)]
+    counted = sum(bool(ordinary[row]) and row not in hierarchy.calls for row in rows)
+    return counted, OpsThroughCalls(hierarchy)(0)
 
 
 def called_functions(hierarchy: Hierarchy) -> set[int]:

@@ -9,7 +9,7 @@ from typing import Any
 import pydot
 
 from graphviz_tb.model.measure import clean
-from graphviz_tb.model.paint import Caption, Fill, Painter
+from graphviz_tb.model.paint import Caption, Fill, Painter, fill_of
 from graphviz_tb.model.scene import Box, Point, Route, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
@@ -34,7 +34,7 @@ def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOption
             # An edge needs a node to end at; this one shows nothing.
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
-            around.add_node(_node(index, box, labels.get(index, []), painter.fill(box.row)))
+            around.add_node(_node(index, box, labels.get(index, []), fill_of(painter, box.row, box.address)))
     gates: dict[tuple[int, Point], str] = {}
     for index, port in enumerate(scene.ports):
         gates[port.box, (port.x, port.y)] = f"p{index}"
@@ -92,7 +92,7 @@ def _labels(scene: Scene) -> dict[int, list[Text]]:
 
 def _cluster(index: int, box: Box, texts: list[Text], painter: Painter) -> Any:
     """An open group."""
-    theme, fill = painter.theme, painter.fill(box.row)
+    theme, fill = painter.theme, fill_of(painter, box.row, box.address)
     return pydot.Cluster(
         f"b{index}",
         label=quoted("  ".join(text.content for text in texts)),

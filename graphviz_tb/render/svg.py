@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.paint import Caption, Painter
+from graphviz_tb.model.paint import Caption, Painter, fill_of
 from graphviz_tb.model.scene import Box, Port, Scene, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
@@ -150,7 +150,7 @@ def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
 def _node(scene: Scene, index: int, painter: Painter, texts: list[Text], chosen: set[int]) -> str:
     """One box as a group that bears its name."""
     box = scene.boxes[index]
-    fill = painter.fill(box.row)
+    fill = fill_of(painter, box.row, box.address)
     drawn = boxes.frame(box, fill, painter.theme) if box.open else boxes.closed(box, fill, painter.theme)
     if index in chosen:
         drawn += _outline(box, painter.theme)
