@@ -17,8 +17,10 @@ from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, Table,
 MEMO_LENGTH = 240  # longer lines are seldom met twice
 
 _LINE = re.compile(
-    rb"[ \t]*+(?:(\w++):?[ \t]*+([{<])|(\w++):[ \t]*+(?:(" + STRING + rb")|(-?" + SCALAR + rb"))|([}>]))?[ \t\r]*+"
-)
+    rb"[ \t]*+(?:(\w++):?[ \t]*+([{<])"
+    rb"|(\w++):[ \t]*+(?:(" + STRING + rb")|(-?" + SCALAR + rb")|\[([-\w., ]*+)\])"
+    rb"|([}>]))?[ \t\r]*+"
+)  # fmt: skip
 _OPENERS = {b"{": b"}", b"<": b">"}
 _SIZES = [varint(size) for size in range(2048)]
 
@@ -27,6 +29,11 @@ def size_of(payload: bytes) -> bytes:
     """The length of some bytes, as it stands before them."""
     size = len(payload)
     return _SIZES[size] if size < 2048 else varint(size)
+
+
+def _items(listed: bytes) -> list[bytes]:
+    """What stands between the brackets of a list of numbers or names."""
+    return listed.split(b",") if listed.strip() else []
 
 
 class OtherError(Exception):
@@ -126,7 +133,7 @@ class Walk:
 
     def _meaning(self, found: re.Match[bytes], opened: Open) -> tuple[Any, bool]:
         """The meaning of a line, and whether it may be remembered: what is skipped must be counted."""
-        message, opener, scalar, literal, plain, closer = found.groups()
+        message, opener, scalar, literal, plain, listed, closer = found.groups()
         if closer:
             return Close(closer), True
         name = message or scalar
@@ -140,6 +147,8 @@ class Walk:
             if not field.is_message:
                 raise OtherError
             return Open(field.table, field.tag, _OPENERS[opener]), True
+        if listed is not None:
+            return b"".join(self._scalar(field, None, each.strip(), opened)[0] for each in _items(listed)), False
         return self._scalar(field, literal, plain, opened)
 
     def _scalar(self, field: Field, literal: bytes | None, plain: bytes | None, opened: Open) -> tuple[bytes, bool]:
