@@ -10,6 +10,8 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.theme import Theme
 
+OP, STACKS = int(Kind.OP), frozenset((int(Kind.SERIES), int(Kind.FOLD)))
+
 
 @dataclass(frozen=True)
 class Plain:
@@ -34,12 +36,12 @@ class Plain:
 
 def is_op(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a row is drawn like an op: an op, or a stack whose members are ops."""
-    while hierarchy.kind[row] in (Kind.SERIES, Kind.FOLD):
+    while hierarchy.kind[row] in STACKS:
         below = hierarchy.children(row)
         if not len(below):
             return False
         row = int(below[0])
-    return bool(hierarchy.kind[row] == Kind.OP)
+    return int(hierarchy.kind[row]) == OP
 
 
 def none(hierarchy: Hierarchy, theme: Theme) -> Plain:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.color.hues import legend_limit, ranked
-from graphviz_tb.color.none import Plain
+from graphviz_tb.color.none import OP, STACKS, Plain
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
@@ -38,13 +38,13 @@ class Structure:
         """The template that a row is coloured by: its own; a stack's where all its members share one. -1:
         none."""
         hierarchy = self.hierarchy
-        while hierarchy.kind[row] in (Kind.SERIES, Kind.FOLD):
+        while hierarchy.kind[row] in STACKS:
             below = hierarchy.children(row)
             templates = hierarchy.template[below]
             if not len(below) or np.any(templates != templates[0]):
                 return -1
             row = int(below[0])
-        return int(hierarchy.template[row]) if hierarchy.kind[row] != Kind.OP else -1
+        return int(hierarchy.template[row]) if hierarchy.kind[row] != OP else -1
 
     def second(self, row: int) -> str | None:
         """The usual second line."""

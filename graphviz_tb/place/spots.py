@@ -12,6 +12,7 @@ from itertools import pairwise
 from graphviz_tb.model.scene import Point
 
 CELL = 64
+LARGE = 8 * CELL  # such boxes are few, and are not filed
 PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
 RUNS = 4  # the longest runs that are tried
 ROOM = 5  # straight line that must show before and after a label on it
@@ -26,10 +27,14 @@ class Ground:
 
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
+        self.large: list[Rect] = []
         self.runs: dict[tuple[int, int], list[tuple[int, Run]]] = {}
 
     def add_rect(self, rect: Rect) -> None:
         """Note a box or a label."""
+        if max(rect[2] - rect[0], rect[3] - rect[1]) > LARGE:
+            self.large.append(rect)
+            return
         for cell in cells(rect):
             self.rects.setdefault(cell, []).append(rect)
 
@@ -42,6 +47,8 @@ class Ground:
     def is_free(self, owner: int, rect: Rect) -> bool:
         """Whether a label of wire `owner` may take `rect`."""
         boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)
+        if any(overlap(boxed, other) for other in self.large):
+            return False
         for cell in cells(lined):
             if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
                 return False
