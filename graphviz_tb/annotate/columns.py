@@ -32,7 +32,8 @@ def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], ten
     shapes: dict[int, tuple[Shape, ...]] = {}
     for samples, machinery in zip(steps, loose, strict=True):
         merged = merge(samples, machinery)
-        inside.append({path: sample for path, sample in merged.items() if len(path) > 1})
+        library = int(hierarchy.end[0])
+        inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
         step = fill(hierarchy, merged)
         seen[list({row for path in merged for row in path})] = True
         for path, sample in samples.items():

@@ -63,9 +63,8 @@ class Measured:
 
     def fill_at(self, path: Path) -> Fill:
         """The colour of the node at `path`."""
-        if not self.stats.known[path[-1]]:
-            return self.unknown(path[-1])
-        return self.shade(self.value(self.figures(path)))
+        figures = self.figures(path)
+        return self.shade(self.value(figures)) if figures.known else self.unknown(path[-1])
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
@@ -86,7 +85,8 @@ class Measured:
 
     def second_at(self, path: Path) -> str | None:
         """The value of the node at `path`."""
-        return self.told(self.value(self.figures(path))) if self.stats.known[path[-1]] else None
+        figures = self.figures(path)
+        return self.told(self.value(figures)) if figures.known else None
 
     def legend(self, rows: Sequence[int]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
@@ -95,6 +95,7 @@ class Measured:
             for value in dict.fromkeys(self.top * (at / (TICKS - 1)) ** 2 for at in range(TICKS))
         ]
         unknown = [row for row in rows if not self.stats.known[row]]
+        unknown += [path[-1] for path in self.places.values() if not self.figures(path).known]
         if unknown:
             told.append(LegendRow("not measured", self.unknown(unknown[0])))
         measured, ops = measured_through(self.hierarchy, self.stats)

@@ -36,7 +36,7 @@ class Figures:
 
     `time` is the sum of all executions in microseconds (`cpu` + `accelerator`), `span` the time from the first start
     to the last end, `enqueue` what the host spent to hand kernels to an accelerator (not in `time`), `measured` of
-    `ops` have statistics.
+    `ops` have statistics; `known` says whether anything was measured at all (constants count here).
     """
 
     time: float
@@ -48,6 +48,7 @@ class Figures:
     measured: int
     ops: int
     shapes: tuple[Shape, ...] = ()
+    known: bool = True
 
     @property
     def coverage(self) -> float:
@@ -95,7 +96,7 @@ class Stats:
     `steps` names the traces; `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their means;
     `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
     (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
-    functions; `strangers` are names of the trace that no op of the graph bears, with their time.
+    functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no op of the graph bears, with their time.
     """
 
     steps: tuple[str, ...]
@@ -128,25 +129,33 @@ class Stats:
             measured=int(self.measured[row]),
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
+            known=bool(self.known[row]),
         )
 
     def at(self, path: tuple[int, ...]) -> Figures:
-        """What was measured of the node at `path`: in this call, where the trace tells calls apart."""
+        """What was measured of the node at `path`, in this call.
+
+        Where the trace does not say which call a function was run for, all its calls together.
+        """
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
+        here = self._below(row, place, path[:-1])
+        if any(here):
+            return self._of_samples(row, place, here)
+        return self._of_samples(row, 0, self._below(row, 0, ()))
+
+    def _below(self, row: int, place: int, calls: tuple[int, ...]) -> list[list[tuple[tuple[int, ...], Sample]]]:
+        """The samples of each step that lie in `calls` and, at `place`, under `row`."""
         end = int(self.end[row])
-        steps = [
+        return [
             [
-                (other, sample)
-                for other, sample in step.items()
-                if len(other) > place and other[:place] == path[:-1] and row <= other[place] < end
+                (path, sample)
+                for path, sample in step.items()
+                if len(path) > place and path[:place] == calls and row <= path[place] < end
             ]
             for step in self.inside
         ]
-        if not any(steps):
-            return self.figures(row)
-        return self._of_samples(row, place, steps)
 
     def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
         count = len(self.steps)
@@ -162,16 +171,17 @@ class Stats:
             cpu=sum(sample.cpu for sample in every) / count,
             accelerator=sum(sample.accelerator for sample in every) / count,
             enqueue=sum(sample.enqueue for sample in every) / count,
-            measured=len(rows),
+            measured=sum(bool(self.ops[one]) for one in rows),
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
+            known=bool(every),
         )
 
     def told(self, path: tuple[int, ...]) -> str | None:
         """Time and bytes of the node at `path` as text, None where nothing was measured."""
-        if not self.known[path[-1]]:
-            return None
         figures = self.at(path)
+        if not figures.known:
+            return None
         time = told_micros(figures.time)
         return f"{time} · {told_bytes(figures.bytes)}" if figures.bytes else time
 
