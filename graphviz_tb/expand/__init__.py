@@ -9,7 +9,7 @@ from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.metaedges import find_metaedges
-from graphviz_tb.model.paths import Path, child_path, content_rows, parent_path
+from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
@@ -89,8 +89,14 @@ class Expander:
             edges=edges,
             sink=[self._is_sink(row) for row in rows],
             marked=[frozenset(side) for side in sides],
-            unseen=len(self.hierarchy.function_rows) if path == (0,) and self.options.tensorboard else 0,
+            unseen=self._unseen(path) if self.options.tensorboard else 0,
         )
+
+    def _unseen(self, path: Path) -> int:
+        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that stands for it."""
+        if path == (0,):
+            return len(self.hierarchy.function_rows)
+        return int(owner_row(self.hierarchy, path) in self.hierarchy.function_rows)
 
     def _is_sink(self, row: int) -> bool:
         """An op of a sink type, or a scope whose root op (`name/(name)`) is one."""

@@ -19,8 +19,8 @@ class Level:
     """What the rules look at: one group's children and metaedges.
 
     `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks stand beside
-    each child (some of "in", "out"), `unseen` how many functions are listed beside the children (TensorBoard counts
-    them as nodes without edges), `included` which children were asked for in the main area.
+    each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
+    `included` which children were asked for in the main area.
     """
 
     count: int
