@@ -128,14 +128,14 @@ def too_large(name: str, limit: int) -> TooLarge:
 
 def read_up_to(stream: Stream, size: int) -> bytes:
     """Exactly `size` bytes, or all there are: one block at a time, so a false size costs nothing."""
-    blocks, wanted = [], size
-    while wanted > 0:
-        block = stream.read(min(wanted, BLOCK))
-        if not block:
-            break
-        blocks.append(block)
-        wanted -= len(block)
-    return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+    first = stream.read(min(size, BLOCK))
+    if len(first) == size:
+        return first
+    blocks, wanted = [first], size - len(first)
+    while wanted > 0 and blocks[-1]:
+        blocks.append(stream.read(min(wanted, BLOCK)))
+        wanted -= len(blocks[-1])
+    return b"".join(blocks)
 
 
 class _Chained:
