@@ -1,0 +1,165 @@
+"""The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graphviz_tb.errors import RequestError, UnknownNode
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paths import content_rows
+from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.pipeline import Model
+
+KINDS = {Kind.SCOPE: "scope", Kind.OP: "op", Kind.SERIES: "series", Kind.FOLD: "fold", Kind.FUNCTION: "function"}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One line: a group, a call or an op (`row`), or the ops of a group together (`row` of the group, `loose` ops).
+
+    `depth` counts from the root that is shown; `last` says whether it is the last line below its parent.
+    """
+
+    row: int
+    depth: int
+    last: bool
+    loose: tuple[int, ...] = ()
+
+
+def roots_of(model: Model, under: str | None) -> list[int]:
+    """Where to begin: the whole graph and its functions, or what `under` names (a call stands for its bodies)."""
+    hierarchy = model.hierarchy
+    if under is None:
+        return [0, *hierarchy.function_rows]
+    functions = [row for row in hierarchy.function_rows if hierarchy.name[row] == under]
+    try:
+        rows = [path[-1] for path in model.names.find(under)]
+    except UnknownNode:
+        if not functions:
+            raise
+        return functions
+    found: dict[int, None] = {}
+    for row in rows:
+        found.update(
+            dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
+        )
+    kept = [row for row in found if hierarchy.opens(row)]
+    if not kept:
+        raise RequestError(f"{under!r} is an op and holds nothing", hint="name a scope, or a call of a function")
+    return kept
+
+
+def inner(hierarchy: Hierarchy, row: int) -> list[int]:
+    """The groups and calls directly below a group; below a call nothing, its functions are listed by themselves."""
+    if row in hierarchy.calls:
+        return []
+    return [child for child in content_rows(hierarchy, (row,)) if hierarchy.opens(child)]
+
+
+def loose_ops(hierarchy: Hierarchy, row: int) -> list[int]:
+    """The ops directly below a group that open to nothing."""
+    if row in hierarchy.calls:
+        return []
+    return [child for child in content_rows(hierarchy, (row,)) if not hierarchy.opens(child)]
+
+
+def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set[int]:
+    """The groups that are open when `depth` levels are shown."""
+    opened: set[int] = set()
+    level = list(roots)
+    for _ in range(depth):
+        opened.update(level)
+        level = [child for row in level for child in inner(hierarchy, row)]
+        if not level:
+            break
+    return opened
+
+
+def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
+    """The groups to open so that about `lines` lines are shown.
+
+    Whole levels as long as they fit; of the first that does not, the largest groups. What is built as a group that is
+    open already, or holds one op, stays closed.
+    """
+    opened, level = {root}, [root]
+    room = lines - cost(hierarchy, root)
+    seen: set[int] = set()
+    while level and room > 0:
+        level = [child for row in level if row in opened for child in inner(hierarchy, row)]
+        level = [row for row in level if hierarchy.ops(row) > 1 and first_of_its_kind(hierarchy, row, seen)]
+        costs = {row: cost(hierarchy, row) for row in level}
+        whole = sum(costs.values()) <= room
+        for row in level if whole else sorted(level, key=lambda row: -hierarchy.ops(row)):
+            if 0 < costs[row] <= room:
+                opened.add(row)
+                room -= costs[row]
+        if not whole:
+            break
+    return opened
+
+
+def first_of_its_kind(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
+    """Whether no group of this structure was seen; now it is."""
+    template = int(hierarchy.template[row])
+    if template >= 0 and template in seen:
+        return False
+    seen.add(template)
+    return True
+
+
+def cost(hierarchy: Hierarchy, row: int) -> int:
+    """How many lines opening a group adds."""
+    return len(inner(hierarchy, row)) + bool(loose_ops(hierarchy, row))
+
+
+def branches(hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False) -> Iterator[Branch]:
+    """The lines below and with `root`, in preorder; `ops` lists ops one by one."""
+    waiting = [Branch(root, 0, True)]
+    while waiting:
+        branch = waiting.pop()
+        yield branch
+        if branch.loose or branch.row not in opened:
+            continue
+        depth = branch.depth + 1
+        below = [Branch(row, depth, False) for row in inner(hierarchy, branch.row)]
+        loose = loose_ops(hierarchy, branch.row)
+        if ops:
+            below += [Branch(row, depth, False) for row in loose]
+        elif loose:
+            below.append(Branch(branch.row, depth, False, tuple(loose)))
+        if below:
+            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)
+        waiting.extend(reversed(below))
+
+
+def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, int]]:
+    """Op types of these ops, the most frequent first."""
+    graph = hierarchy.graph
+    return Counter(graph.op_types[graph.op[hierarchy.node[row]]] for row in rows).most_common()
+
+
+def kind_of(hierarchy: Hierarchy, row: int) -> str:
+    """The word that JSON has for a row."""
+    return "call" if row in hierarchy.calls else KINDS[Kind(hierarchy.kind[row])]
+
+
+def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> dict[str, Any]:
+    """A line as plain values; `id` is that of the JSON of `render`."""
+    row, graph = branch.row, hierarchy.graph
+    parent, template, node = int(hierarchy.parent[row]), int(hierarchy.template[row]), int(hierarchy.node[row])
+    return {
+        "id": row,
+        "name": hierarchy.name[row],
+        "kind": kind_of(hierarchy, row),
+        "parent": parent if parent >= 0 else None,
+        "depth": branch.depth,
+        "op": graph.op_types[graph.op[node]] if node >= 0 else None,
+        "ops": hierarchy.ops(row),
+        "ops_through_calls": through(row),
+        "children": len(hierarchy.children(row)),
+        "template": template if template >= 0 else None,
+        "functions": {attr or "body": hierarchy.name[body] for attr, body in hierarchy.calls.get(row, ())},
+    }

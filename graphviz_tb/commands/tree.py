@@ -1,0 +1,106 @@
+"""`tbgraph tree`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import collect, fold_options, input_options
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+VERSION = 1
+SCREEN, SHORTEST, LONGEST = 40, 20, 80  # lines of a screenful: where there is no terminal, and the bounds
+FUNCTIONS = 12  # functions listed where the main graph fills the screen
+
+
+@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("model")
+@click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels [about a screenful].")
+@click.option("--under", metavar="NAME", help="Begin at this scope, series, fold, call or function; * ** ? are wild.")
+@click.option("--ops", is_flag=True, help="List single ops too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md): all levels, unless --depth is given.")
+@fold_options
+@input_options
+@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+def tree(
+    model: str, depth: int | None, under: str | None, ops: bool, as_json: bool, quiet: bool, **values: Any
+) -> None:
+    """Print the name scopes of MODEL as a tree.
+
+    Each line says how many ops a group holds, functions counted at each call; the bars compare them. A series shows
+    how many members it stacks (×12), a fold too, a call the function it opens to (→), and "= NAME" a group that is
+    built as one further up. Functions are listed after the main graph.
+
+    \b
+    tbgraph tree model.pb
+    tbgraph tree model.pb --depth 2
+    tbgraph tree model.pb --under encoder/layer_0 --ops
+    tbgraph tree saved_model/ --json
+    """
+    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.table import tell
+
+    with open_model(model, collect(values), quiet=quiet) as session:
+        if as_json:
+            lines = [json.dumps(as_values(session.model, depth, under, ops), indent=1)]
+        else:
+            lines = as_lines(session.model, depth, under, ops)
+    tell(lines)
+
+
+def as_values(model: Model, depth: int | None, under: str | None, ops: bool) -> dict[str, Any]:
+    """The JSON document: a flat list in preorder, parents before children."""
+    from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
+    from graphviz_tb.model.through import OpsThroughCalls
+
+    hierarchy, roots = model.hierarchy, roots_of(model, under)
+    opened = open_to_depth(hierarchy, roots, len(hierarchy) if depth is None else depth)
+    through = OpsThroughCalls(hierarchy)
+    nodes = [
+        values(hierarchy, branch, through)
+        for root in roots
+        for branch in branches(hierarchy, root, opened, ops)
+        if not branch.loose
+    ]
+    return {"format": "tbgraph-tree", "version": VERSION, "label": label_of(model), "nodes": nodes}
+
+
+def label_of(model: Model) -> str:
+    """The name of what was opened."""
+    return model.loaded.label if model.loaded else ""
+
+
+def screenful() -> int:
+    """How many lines make a screen."""
+    if not sys.stdout.isatty():
+        return SCREEN
+    return max(SHORTEST, min(LONGEST, shutil.get_terminal_size((80, SCREEN)).lines - 2))
+
+
+def as_lines(model: Model, depth: int | None, under: str | None, ops: bool) -> list[str]:
+    """The text: one tree for each root; without a depth about a screenful, and functions closed."""
+    from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth, roots_of
+    from graphviz_tb.commands.table import columns_of_terminal, style
+    from graphviz_tb.commands.tree_text import Page
+
+    hierarchy, roots = model.hierarchy, roots_of(model, under)
+    first, others = roots[0], roots[1:]
+    lines = screenful()
+    opened = open_to_depth(hierarchy, roots, depth) if depth is not None else open_a_screenful(hierarchy, first, lines)
+    shown = list(branches(hierarchy, first, opened, ops))
+    most = 2 * lines if depth is None else len(shown)
+    room = max(FUNCTIONS, lines - len(shown)) if depth is None else len(others)
+    page = Page(hierarchy, columns_of_terminal(), style(), label_of(model))
+    page.scale(roots)
+    text = [*page.tree(shown[:most], opened), *page.rest(len(shown) - most, "more lines; --depth 1 lists all")]
+    if others and under is None:
+        text += ["", *page.heading(f"Functions ({len(others):,})")]
+    for root in others[:room]:
+        text += page.tree(list(branches(hierarchy, root, opened, ops)), opened)
+    return [*text, *page.rest(len(others) - room, "more functions; --depth 0 lists all")]

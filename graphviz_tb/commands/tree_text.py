@@ -1,0 +1,131 @@
+"""The text of `tbgraph tree`: one line for each branch, counts and bars on the right, no line wider than `width`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from graphviz_tb.commands.branches import Branch, kind_of, type_counts
+from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.summary import told_name
+
+BAR = 10
+ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
+
+
+class Page:
+    """Writes trees that share one scale of bars; remembers which structures were seen."""
+
+    def __init__(self, hierarchy: Hierarchy, width: int, look: Style, label: str) -> None:
+        self.hierarchy = hierarchy
+        self.width = width
+        self.look = look
+        self.label = label
+        self.through = OpsThroughCalls(hierarchy)
+        self.seen: dict[int, int] = {}
+        self.most, self.digits = 1, 1
+
+    def scale(self, roots: Iterable[int]) -> None:
+        """Let the largest of these roots have the full bar."""
+        for row in roots:
+            self.most = max(self.most, self.ops(row))
+            self.digits = max(self.digits, len(self.count(row)))
+
+    def ops(self, row: int) -> int:
+        """Ops below a row through calls; where that is endless, those of its own."""
+        through = self.through(row)
+        return self.hierarchy.ops(row) if through is None else through
+
+    def count(self, row: int) -> str:
+        """The number on the right."""
+        through = self.through(row)
+        return "∞" if through is None else f"{through:,}"
+
+    def heading(self, text: str) -> list[str]:
+        """A line between trees."""
+        return [self.look.head(clip_end(text, self.width))]
+
+    def rest(self, count: int, what: str) -> list[str]:
+        """A last line for what is not shown."""
+        return [self.look.dim(clip_end(f"and {count:,} {what}", self.width))] if count > 0 else []
+
+    def tree(self, shown: Sequence[Branch], opened: set[int]) -> Iterator[str]:
+        """The lines of one tree. Before: branches in preorder."""
+        trail: list[bool] = []
+        for branch in shown:
+            del trail[branch.depth :]
+            trail.append(branch.last)
+            if branch.loose:
+                yield self.loose(branch, self.stem(trail, " "))
+            else:
+                closed = branch.row not in opened and self.hierarchy.opens(branch.row)
+                sign = "+ " if closed and branch.row not in self.hierarchy.calls else "─ "
+                yield self.group(branch.row, self.stem(trail, sign) if branch.depth else "")
+
+    def stem(self, trail: list[bool], sign: str) -> str:
+        """What stands before a name: lines of the levels above, or their number where that takes half the width."""
+        depth = len(trail) - 1
+        joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
+        if 3 * depth > self.width // 2:
+            return f"… {depth:,} {joint}"
+        return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
+
+    def group(self, row: int, stem: str) -> str:
+        """The line of a group, a call, or an op that is listed by itself."""
+        name = one_line(self.hierarchy.leaf(row) if row else self.label) or "''"
+        note = self.note(row)
+        return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)
+
+    def loose(self, branch: Branch, stem: str) -> str:
+        """The line that sums up the ops of a group."""
+        rows = branch.loose
+        words = [
+            (f"{count:,} " if count > 1 else "") + (one_line(op) or "(no type)")
+            for op, count in type_counts(self.hierarchy, rows)
+        ]
+        room = max(1, self.left() - places(stem))
+        text = some(words, room)
+        pads = " " * (room - places(text))
+        line = f"{stem}{self.look.dim(text)}{pads}  {len(rows):>{self.digits},}"
+        return line if self.width >= places(stem) + room + 2 + self.digits else clip_end(stem + text, self.width)
+
+    def note(self, row: int) -> str:
+        """What is said after a name: how many a stack holds, where a call goes, what a group is like, an op's type."""
+        hierarchy = self.hierarchy
+        kind = kind_of(hierarchy, row)
+        if kind == "call":
+            names = dict.fromkeys(one_line(hierarchy.name[body]) for _, body in hierarchy.calls[row])
+            return "→ " + ", ".join(names)
+        if kind in ("series", "fold"):
+            return f"×{len(hierarchy.children(row)):,}" + (" folded" if kind == "fold" else "")
+        if kind == "op":
+            return one_line(hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]])
+        template = int(hierarchy.template[row])
+        if template < 0 or hierarchy.ops(row) < 2:
+            return ""
+        first = self.seen.setdefault(template, row)
+        if first == row:
+            return ""
+        near = hierarchy.parent[first] == hierarchy.parent[row]
+        return f"= {one_line(hierarchy.leaf(first) if near else told_name(hierarchy, first))}"
+
+    def left(self) -> int:
+        """How wide the part before the numbers may be."""
+        bars = BAR + 2 if self.width >= ROOM_FOR_BARS else 0
+        return max(1, self.width - bars - self.digits - 2)
+
+    def line(self, stem: str, name: str, note: str, count: str, share: float) -> str:
+        """One line of parts; what does not fit is cut in the name first, then in the note."""
+        room = max(1, self.left() - places(stem))
+        kept = min(places(note), max(0, room - 2 - min(places(name), room // 2)))
+        note = clip(note, kept)
+        name = clip(name, room - (kept + 2 if kept else 0))
+        text = f"{name}  {self.look.dim(note)}" if note else name
+        used = places(stem) + places(name) + (places(note) + 2 if note else 0)
+        gap = " " * max(0, self.left() - used)
+        size = BAR if self.width >= ROOM_FOR_BARS else 0
+        if used > self.left():
+            return clip_end(stem + name, self.width)
+        end = f"  {pad(count, self.digits, right=True)}" + (f"  {self.look.bar(bar(share, size))}" if size else "")
+        return clip_end(stem + text + gap + end, self.width) if not self.look.on else stem + text + gap + end
