@@ -31,13 +31,13 @@ class Facts:
 
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
-    cache: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
+    cache: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
-        found = self.cache.get((node, key))
-        if found is None:
-            found = self.cache[node, key] = self.decode(node)(self.graph.keys[key])
-        return found
+        outputs = self.cache.get(node)
+        if outputs is None:
+            outputs = self.cache[node] = self.decode(node)
+        return outputs(self.graph.keys[key])
