@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, Frame, closed
+from graphviz_tb.read.textproto.lines import Close, Open, Walk
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
 from graphviz_tb.read.textproto.schema import SKIPPED, Field, Table, UnknownNameError, write_value
 
@@ -17,6 +18,14 @@ _NAME = re.compile(rb"[A-Za-z_]\w*+|[0-9]++")
 _EXTENSION = re.compile(rb"\[[\w\s./%~-]*+\]")
 _PLAIN = re.compile(rb"(-?)[ \t\r\n]*+(" + SCALAR + rb")")
 _STRING = re.compile(STRING)
+_PIECE = re.compile(
+    _GAP.pattern
+    + rb"(\w++[ \t]*+:?[ \t]*+[{<]|[}>]|\w++:[ \t]*+(?:-?"
+    + SCALAR
+    + rb"|(?:"
+    + STRING
+    + rb")(?![ \t\r\n]*+[\"'#])))"
+)
 _OPENERS = {b"{": b"}", b"<": b">"}
 
 
@@ -40,6 +49,7 @@ class _Reader:
         self.data = document.data
         self.position = position
         self.frames: list[Frame] = []
+        self.walk = Walk(document, Open(document.table, b"", b""))  # it remembers what is printed
 
     def top_level_field(self) -> bool:
         """Read one field with all it holds; False at the end of the data."""
@@ -50,12 +60,33 @@ class _Reader:
             return False
         self._field()
         while len(self.frames) > 1:
+            if self._known_piece():
+                continue
             self._pass(_GAP)
             if self._peek() in (b"}", b">"):
                 self._close()
             else:
                 self._field()
         self.document.add(parts)
+        return True
+
+    def _known_piece(self) -> bool:
+        """Take a field, an opening or a closing brace that stands as a program prints it on a line of its own."""
+        found = _PIECE.match(self.data, self.position)
+        if found is None:
+            return False
+        frame = self.frames[-1]
+        known = frame.table.lines.get(found[1]) or self.walk.understand(found[1], Open(frame.table, b"", b""))
+        if known.__class__ is bytes:
+            frame.parts.append(known)
+        elif known.__class__ is Open and len(self.frames) <= DEPTH_LIMIT:
+            self.frames.append(Frame(known.table, known.tag, [], known.closer, found.start(1)))
+        elif known.__class__ is Close and known.closer == frame.closer and not frame.in_list:
+            self.frames.pop()
+            self.frames[-1].parts.append(closed(frame))
+        else:
+            return False
+        self.position = found.end()
         return True
 
     # one field
