@@ -173,6 +173,7 @@ def record(
     caused = len(pairs) < max(len(mine), len(others))
     moved = {mine[i].number: others[j].number for i, j in pairs}
     known = m.shifts.setdefault(words, moved)
+    m.caused[words] = m.caused.get(words, False) or caused
     if caused and any(known.get(number) != new for number, new in moved.items()):
         known.update(moved)
     for i, j in pairs:

@@ -38,20 +38,6 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """A numbered series whose numbers shifted.
-
-    `pairs` are (old number, new number); `caused` says that members came or went, so that the shift is a
-    consequence; `scope` the pair of rows around it; `words` what stands before and after the number.
-    """
-
-    scope: tuple[int, int]
-    words: tuple[str, str]
-    pairs: tuple[tuple[int, int], ...]
-    caused: bool
-
-
 @dataclass(slots=True, eq=False)
 class Matching:
     """Partners of nodes and of scopes, -1 for none. Only `pair` and `pair_scopes` write here, each row once.
@@ -59,6 +45,7 @@ class Matching:
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be told from.
+    `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went.
     """
 
     a: Side
@@ -74,6 +61,7 @@ class Matching:
     renumbered_scopes: dict[int, bool] = field(default_factory=dict)
     equals: dict[tuple[str, bool, int], int] = field(default_factory=dict)
     shifts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
+    caused: dict[tuple[str, str], bool] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,41 @@
+"""What changed between two graphs.
+
+    load       both graphs, flat; nothing is folded
+    side       columns: what each node is, its neighbourhood, the raw name scopes
+    match      which node of one is which of the other, and why
+    compare    the differences of matched nodes, what is left, folded to as few changes as possible
+    explain    text, JSON, markdown; overlay: one picture of both
+
+>>> from graphviz_tb.diff import diff
+>>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'
+>>> [(change.kind, change.name, change.detail["new"]) for change in diff(old, new)]
+[('changed', 'x', 'Tanh')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.model.change import Change
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.changes import Changes
+    from graphviz_tb.diff.options import DiffOptions
+
+__all__ = ["Change", "diff"]
+
+
+def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions | None = None, **read: Any) -> Changes:
+    """The changes that lead from `old` to `new`.
+
+    Each is a source of `load` (a path, bytes, an object that holds a GraphDef) or a Model. `include` lists classes of
+    differences that are noise unless asked for: shapes, devices, colocation, versions, constants. `read` are options
+    of reading (`run`, `tag`, `tag_set`); a pair gives one to each side.
+
+    After: the same changes whatever the order of nodes and attributes; `diff(new, old)` is the inverse.
+    """
+    from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.run import run
+
+    return run(old, new, options or DiffOptions.including(include), read)

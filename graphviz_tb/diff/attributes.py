@@ -1,0 +1,141 @@
+"""What is different about two matched nodes: op type, attributes, device."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.labels import COLOCATION, NOISE, SHAPES
+from graphviz_tb.diff.matching import Matching
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.values import base_name, canonical, payload, plain, shape_word, tensor_kind, tensor_word, type_word
+from graphviz_tb.flatten.functions import function_attrs
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference: `key` is what it is called ("dtype" for any attribute that holds a type), `attribute` the
+    attribute of the message ("" for the op type and the device), `old` and `new` plain values."""
+
+    key: str
+    attribute: str
+    old: Any
+    new: Any
+
+
+def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
+    """All differences of two matched nodes that count; nothing about names and inputs."""
+    a, b = m.a.graph, m.b.graph
+    one, two = a.node_def(old), b.node_def(new)
+    if one is None or two is None:
+        kinds = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
+        if kinds[0] != kinds[1]:
+            yield Difference("dtype", "", *kinds)
+        return
+    ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
+    if ops[0] != ops[1]:
+        yield Difference("op", "", one.op, two.op)
+    if options.devices and one.device != two.device:
+        yield Difference("device", "", one.device, two.device)
+    called = _called(m, old, True), _called(m, new, False)
+    for key in sorted({*one.attr, *two.attr}):
+        if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
+            continue
+        sides = one.attr[key] if key in one.attr else None, two.attr[key] if key in two.attr else None
+        yield from _of_attribute(m, key, *sides, called, options)
+
+
+def _op_name(m: Matching, op: str, old: bool) -> Any:
+    """The op type; for a call of a function of the library by its name, which function it is."""
+    side = m.a if old else m.b
+    for index, function in enumerate(side.graph.functions):
+        if function.name == op:
+            return m.functions.get(index, ("old", index)) if old else index
+    return op
+
+
+def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
+    """For each function-valued attribute what is called, as the new graph's function."""
+    side = m.a if old else m.b
+    definition = side.graph.node_def(node)
+    if definition is None or not side.graph.functions:
+        return {}
+    known = {function.name: index for index, function in enumerate(side.graph.functions)}
+    told: dict[str, Any] = {}
+    for attr, name in function_attrs(definition):
+        index = known.get(name)
+        if index is not None:
+            told[attr] = m.functions.get(index, ("old", index)) if old else index
+    return told
+
+
+def _of_attribute(
+    m: Matching,
+    key: str,
+    one: AttrValue | None,
+    two: AttrValue | None,
+    called: tuple[dict[str, Any], dict[str, Any]],
+    options: DiffOptions,
+) -> Iterator[Difference]:
+    if one is None or two is None:
+        yield Difference(key, key, None if one is None else plain(one), None if two is None else plain(two))
+        return
+    if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
+        yield from _of_tensors(key, one, two, options)
+        return
+    if key in COLOCATION and _same_colocation(m, one, two):
+        return
+    mine = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
+    counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
+    if mine[0] != mine[1]:
+        yield Difference(key, key, _callee(m, one, True), _callee(m, two, False))
+    elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
+        types = one.WhichOneof("value") == two.WhichOneof("value") == "type"
+        yield Difference("dtype" if types else key, key, plain(one), plain(two))
+
+
+def _callee(m: Matching, value: AttrValue, old: bool) -> Any:
+    told = plain(value)
+    return told if told is not None else ""
+
+
+def _library(m: Matching, old: bool) -> Collection[str]:
+    return frozenset(function.name for function in (m.a if old else m.b).graph.functions)
+
+
+def _of_tensors(key: str, one: AttrValue, two: AttrValue, options: DiffOptions) -> Iterator[Difference]:
+    """A constant: its type, else its shape, else (if asked for) its numbers."""
+    old, new = one.tensor, two.tensor
+    if old.dtype != new.dtype:
+        yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
+    if tensor_kind(old).split(b":", 1)[1] != tensor_kind(new).split(b":", 1)[1]:
+        yield Difference("value shape", key, shape_word(old.tensor_shape), shape_word(new.tensor_shape))
+    elif old.dtype == new.dtype and options.constants and payload(old) != payload(new):
+        yield Difference("value", key, tensor_word(old), tensor_word(new))
+
+
+def _same_colocation(m: Matching, one: AttrValue, two: AttrValue) -> bool:
+    """Whether two lists of colocated nodes name matched nodes."""
+    names = {name: node for node, name in enumerate(m.b.graph.name)} if len(one.list.s) == len(two.list.s) else {}
+    old_names = {name: node for node, name in enumerate(m.a.graph.name)} if names else {}
+
+    def partner(text: bytes) -> int:
+        return int(m.to_b[node]) if (node := old_names.get(text.decode().removeprefix("loc:@"), -1)) >= 0 else -1
+
+    mine = sorted(partner(text) for text in one.list.s)
+    others = sorted(names.get(text.decode().removeprefix("loc:@"), -2) for text in two.list.s)
+    return bool(mine) and mine == others
+
+
+def argument_type(graph: Any, node: int) -> str:
+    """The type of an argument of a function."""
+    function = graph.functions[int(graph.function[node])]
+    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.args.index(node)]
+    return type_word(argument.type) if argument.type else argument.type_attr
+
+
+__all__ = ["Difference", "argument_type", "base_name", "differences"]

@@ -1,0 +1,123 @@
+"""One diff from its sources to its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.diff.changes import Changes
+from graphviz_tb.diff.compare import compare, ignored
+from graphviz_tb.diff.interface import signatures
+from graphviz_tb.diff.match import match
+from graphviz_tb.diff.matching import WORDS, Matching, Reason
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.side import Side
+from graphviz_tb.flatten import flatten
+from graphviz_tb.model.change import in_order
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.loaded import Signature
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.read import read
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A flat graph with the name and the signatures of its source."""
+
+    graph: Graph
+    label: str
+    signatures: tuple[Signature, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The two graphs and their matching; `turned` where the matching runs from new to old."""
+
+    matching: Matching
+    turned: bool = False
+
+    @property
+    def old(self) -> Graph:
+        """The old graph."""
+        return (self.matching.b if self.turned else self.matching.a).graph
+
+    @property
+    def new(self) -> Graph:
+        """The new graph."""
+        return (self.matching.a if self.turned else self.matching.b).graph
+
+    def inverted(self) -> Source:
+        """The same, from the other side."""
+        return replace(self, turned=not self.turned)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Matched nodes, old and new."""
+        mine, others = (column.tolist() for column in self.matching.together())
+        return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
+
+    def matches(self) -> Iterator[tuple[str, str, str]]:
+        """Every matched node: its old name, its new name, and why."""
+        reasons = self.matching.reason
+        for old, new in self.pairs():
+            why = WORDS[Reason(int(reasons[new if self.turned else old]))]
+            yield self.old.name[old], self.new.name[new], why
+
+
+def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
+    """Load both, match in one orientation, compare, turn back."""
+    one, two = load_flat(old, choices, 0), load_flat(new, choices, 1)
+    if one.graph is two.graph:
+        return nothing(one, two)
+    return compared(one, two, options)
+
+
+def compared(one: Loaded, two: Loaded, options: DiffOptions) -> Changes:
+    """The changes between two flat graphs."""
+    a, b = Side(one.graph, options), Side(two.graph, options)
+    if a.whole() > b.whole():
+        return straight(two, one, b, a, options).inverted()
+    return straight(one, two, a, b, options)
+
+
+def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -> Changes:
+    """The changes, matched in the given orientation."""
+    m = match(a, b)
+    changes = compare(m, options)
+    found = signatures(m, one.signatures, two.signatures)
+    return Changes(
+        items=in_order([*changes, *found]) if found else changes,
+        old_name=one.label,
+        new_name=two.label,
+        old_ops=len(a),
+        new_ops=len(b),
+        matched=int(np.count_nonzero(m.to_b >= 0)),
+        ignored=ignored(m, options),
+        renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()),
+        notices=(*one.notices, *two.notices, *m.notices),
+        source=Source(m),
+    )
+
+
+def nothing(one: Loaded, two: Loaded) -> Changes:
+    """A graph and itself."""
+    return Changes((), one.label, two.label, len(one.graph), len(two.graph), len(one.graph))
+
+
+def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
+    """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
+    from graphviz_tb.pipeline import Model
+
+    if isinstance(source, Model):
+        options = source.options.flatten
+        graph = source.hierarchy.graph
+        graph = flatten(graph.graph_def) if options.tensorboard else graph
+        known = source.loaded
+        return Loaded(graph, known.label if known else "", known.signatures if known else ())
+    mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
+    loaded = read(source, ReadOptions(**mine))
+    return Loaded(flatten(loaded.graph_def), loaded.label, loaded.signatures, loaded.notices)

@@ -1,0 +1,150 @@
+"""What changed between two graphs.
+
+    kind       added removed renamed moved changed rewired function-changed signature-changed
+    severity   signature > op > attribute > wiring > rename > cosmetic
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+Kind = Literal[
+    "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"
+]
+Severity = Literal["signature", "op", "attribute", "wiring", "rename", "cosmetic"]
+
+KINDS: tuple[Kind, ...] = (
+    "signature-changed", "removed", "added", "changed", "function-changed", "rewired", "moved", "renamed",
+)  # fmt: skip
+SEVERITIES: tuple[Severity, ...] = ("signature", "op", "attribute", "wiring", "rename", "cosmetic")
+Place = tuple[str | None, str | None]  # the name in the old graph, the name in the new one
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """The same change node by node, enough to make the new graph from the old one.
+
+    Ids of nodes and rows of scopes, (old, new) where both exist: `added` new nodes, `removed` old nodes, `scopes` and
+    `nodes` that have another name, `ops` whose type changed, `attributes` with their key, `inputs` that are wired
+    anew; `functions` (indices) whose signature changed, `added_functions`, `removed_functions`; `versions` whether
+    the versions of the graph changed.
+    """
+
+    added: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+    scopes: tuple[tuple[int, int], ...] = ()
+    nodes: tuple[tuple[int, int], ...] = ()
+    ops: tuple[tuple[int, int], ...] = ()
+    attributes: tuple[tuple[int, int, str], ...] = ()
+    inputs: tuple[tuple[int, int], ...] = ()
+    functions: tuple[tuple[int, int], ...] = ()
+    added_functions: tuple[int, ...] = ()
+    removed_functions: tuple[int, ...] = ()
+    versions: bool = False
+
+    def __add__(self, other: Edits) -> Edits:
+        names = [field.name for field in fields(self) if field.name != "versions"]
+        merged = {name: (*getattr(self, name), *getattr(other, name)) for name in names}
+        return Edits(**merged, versions=self.versions or other.versions)
+
+    def inverted(self) -> Edits:
+        """The edits that lead back."""
+
+        def back(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+            return tuple((new, old) for old, new in pairs)
+
+        return Edits(
+            self.removed, self.added, back(self.scopes), back(self.nodes), back(self.ops),
+            tuple((new, old, key) for old, new, key in self.attributes), back(self.inputs), back(self.functions),
+            self.removed_functions, self.added_functions, self.versions,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change.
+
+    `old` and `new` are names (None where it is on one side only), `ops` how many nodes it concerns, `detail` plain
+    values by kind (docs/diff.md), `also` other places where the same happened, `inside` what changed in a function.
+    """
+
+    kind: Kind
+    severity: Severity
+    old: str | None
+    new: str | None
+    ops: int
+    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    also: tuple[Place, ...] = ()
+    inside: tuple[Change, ...] = ()
+    edits: Edits = field(default_factory=Edits, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Where it is: the new name, or the old one of what is gone."""
+        return self.new if self.new is not None else self.old or ""
+
+    @property
+    def places(self) -> int:
+        """At how many places."""
+        return 1 + len(self.also)
+
+    def inverted(self) -> Change:
+        """The same change seen from the other side."""
+        kind: Kind = {"added": "removed", "removed": "added"}.get(self.kind, self.kind)  # type: ignore[assignment]
+        return replace(
+            self,
+            kind=kind,
+            old=self.new,
+            new=self.old,
+            detail=swapped(self.detail),
+            also=tuple((new, old) for old, new in self.also),
+            inside=in_order(change.inverted() for change in self.inside),
+            edits=self.edits.inverted(),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        told: dict[str, Any] = {
+            "kind": self.kind,
+            "severity": self.severity,
+            "old": self.old,
+            "new": self.new,
+            "ops": self.ops,
+            "detail": dict(self.detail),
+            "also": [{"old": old, "new": new} for old, new in self.also],
+        }
+        if self.inside:
+            told["inside"] = [change.to_json() for change in self.inside]
+        return told
+
+
+def swapped(value: Any) -> Any:
+    """Plain values with "old" and "new" exchanged, at any depth.
+
+    >>> swapped({"key": "T", "old": 1, "new": 2})
+    {'key': 'T', 'new': 1, 'old': 2}
+    """
+    if isinstance(value, Mapping):
+        turn = {"old": "new", "new": "old"}
+        return {turn.get(key, key): swapped(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [swapped(part) for part in value]
+    return value
+
+
+def in_order(changes: Any) -> tuple[Change, ...]:
+    """The gravest first; among equals by kind, then by name."""
+    return tuple(
+        sorted(
+            changes,
+            key=lambda one: (
+                SEVERITIES.index(one.severity),
+                KINDS.index(one.kind),
+                one.name,
+                one.old or "",
+                str(sorted(one.detail.items(), key=lambda pair: pair[0])),
+            ),
+        )
+    )
