@@ -1,0 +1,213 @@
+"""Write the generated parts of the documentation again: `python docs/make.py`, or `--check` to see if they are current.
+
+Every page holds its generated parts between two comments:
+
+    <!-- generated: NAME -->
+    …
+    <!-- end -->
+
+`PARTS` says which function makes which part. The rest of a page is written by hand and left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))
+
+MARK = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+SMALL = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "shape" value { shape { dim { size: -1 } dim { size: 8 } } } } }
+node { name: "layer/w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "layer/mul" op: "MatMul" input: "x" input: "layer/w" }
+node { name: "out" op: "Relu" input: "layer/mul" }
+"""
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command by name."""
+    from graphviz_tb.commands import COMMANDS
+
+    return {
+        name: getattr(import_module(module), function)
+        for name, (module, function, _) in COMMANDS.items()
+        if find_spec(module)
+    }
+
+
+def command_pages() -> str:
+    """All commands with all their options."""
+    from graphviz_tb.commands import COMMANDS
+
+    parts = ["| command | what it does |", "|---|---|"]
+    parts += [f"| [`tbgraph {name}`](#tbgraph-{name}) | {line} |" for name, (_, _, line) in COMMANDS.items()]
+    for name, command in commands().items():
+        parts += [
+            "",
+            f"## tbgraph {name}",
+            "",
+            *usage(name, command),
+            "",
+            *prose(command.help or ""),
+            *options(command),
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def usage(name: str, command: click.Command) -> list[str]:
+    """The line that shows how a command is called."""
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    words = [(param.metavar or param.name or "").upper() + ("…" if param.nargs == -1 else "") for param in arguments]
+    return ["```text", " ".join(["tbgraph", name, "[OPTIONS]", *words]), "```"]
+
+
+def prose(text: str) -> list[str]:
+    """The help text: paragraphs as they are, examples (behind click's \\b) as code."""
+    lines: list[str] = []
+    for block in cleandoc(text).split("\n\n"):
+        if block.startswith("\b"):
+            lines += ["```sh", *block.splitlines()[1:], "```", ""]
+        else:
+            lines += [escaped(block), ""]
+    return lines
+
+
+def escaped(text: str) -> str:
+    """Text that is no Markdown."""
+    return re.sub(r"([|*<>\[\]])", r"\\\1", text)
+
+
+def options(command: click.Command) -> list[str]:
+    """A table of the options."""
+    lines = ["| option | meaning |", "|---|---|"]
+    for param in command.params:
+        if isinstance(param, click.Option):
+            names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
+            value = f" `{param.metavar}`" if param.metavar and not param.is_flag else ""
+            help_ = escaped(param.help or "")
+            more = " May be given several times." if param.multiple else ""
+            need = " Required." if param.required else ""
+            lines.append(f"| {names}{value} | {help_}{more}{need} |")
+    return lines
+
+
+def small_graph() -> str:
+    """The graph of the JSON example, as text."""
+    return f"```text{SMALL}```\n"
+
+
+def small_json() -> str:
+    """The folded graph that `render -o small.json` writes of it."""
+    from graphviz_tb import load
+
+    return f"```json\n{load(SMALL.encode()).json_bytes().decode()}```\n"
+
+
+def printed(*arguments: str) -> str:
+    """What a command prints, run from the root of the repository at 80 columns."""
+    import contextlib
+    import io
+
+    from graphviz_tb.commands import run
+
+    out = io.StringIO()
+    os.environ["COLUMNS"] = "80"
+    with contextlib.redirect_stdout(out), contextlib.chdir(ROOT):
+        run([*arguments, "--quiet"])
+    return f"```text\n$ tbgraph {' '.join(arguments)}\n{out.getvalue()}```\n"
+
+
+def info_json() -> str:
+    """What `info --json` prints, long lists cut."""
+    text = printed("info", "fixtures/containers/saved_model", "--json").split("\n", 2)[2].removesuffix("```\n")
+    return as_json(shortened(json.loads(text)))
+
+
+def tree_json() -> str:
+    """What `tree --json` prints."""
+    text = printed("tree", "fixtures/real/mnist_cnn.pbtxt", "--depth", "1", "--json").split("\n", 2)[2]
+    document = json.loads(text.removesuffix("```\n"))
+    document["nodes"] = document["nodes"][:3]
+    return as_json(document)
+
+
+def as_json(value: object) -> str:
+    """JSON with short lists on one line."""
+    text = json.dumps(value, indent=1)
+    short = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: "[" + " ".join(found[1].split()) + "]", text)
+    return f"```json\n{short}\n```\n"
+
+
+def shortened(value: object) -> object:
+    """The same with one entry in each list, and three in each histogram."""
+    if isinstance(value, list):
+        return [shortened(each) for each in value[: 2 if value and not isinstance(value[0], dict) else 1]]
+    if isinstance(value, dict):
+        counted = len(value) > 3 and all(isinstance(each, int) for each in value.values())
+        names = all(re.fullmatch(r"[a-z_]+", key) for key in value)
+        keys = list(value)[:3] if counted and not names else list(value)
+        return {key: shortened(value[key]) for key in keys}
+    return value
+
+
+def theme_colours() -> str:
+    """The base colours of both themes."""
+    from graphviz_tb.model.theme import DARK, LIGHT
+
+    fields = [name for name in LIGHT.__dataclass_fields__ if name not in ("name", "frames", "hues")]
+    lines = ["| what | light | dark |", "|---|---|---|"]
+    lines += [f"| {name} | `{getattr(LIGHT, name)}` | `{getattr(DARK, name)}` |" for name in fields]
+    for name in ("frames", "hues"):
+        pair = [" ".join(f"`{colour}`" for colour in getattr(theme, name)) for theme in (LIGHT, DARK)]
+        lines.append(f"| {name} | {pair[0]} | {pair[1]} |")
+    return "\n".join(lines) + "\n"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": command_pages,
+    "small graph": small_graph,
+    "small json": small_json,
+    "info json": info_json,
+    "tree json": tree_json,
+    "info": lambda: printed("info", "fixtures/real/numbered_series.pb", "--top", "5"),
+    "tree": lambda: printed("tree", "fixtures/real/numbered_series.pb", "--depth", "1"),
+    "theme": theme_colours,
+}
+
+
+def renewed(text: str) -> str:
+    """A page with its generated parts made again."""
+    return MARK.sub(lambda found: found[1] + PARTS[found[2]]() + found[3], text)
+
+
+def pages() -> list[Path]:
+    """Pages with generated parts."""
+    return [path for path in (*sorted(DOCS.glob("*.md")), ROOT / "README.md") if "<!-- generated:" in path.read_text()]
+
+
+def main(check: bool) -> int:
+    """Write what is not current, or only name it."""
+    stale = [(path, renewed(path.read_text())) for path in pages()]
+    stale = [(path, text) for path, text in stale if text != path.read_text()]
+    for path, text in stale:
+        print(f"{path.relative_to(ROOT)} {'is not current: run docs/make.py' if check else 'written'}")
+        if not check:
+            path.write_text(text)
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv))
