@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.shapes import tensors_of
+from graphviz_tb.annotate.tops import Account, account, library
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
 
-__all__ = ["Stats", "StatsOptions", "annotate", "join_statistics"]
+__all__ = ["Account", "Stats", "StatsOptions", "account", "annotate", "join_statistics", "library"]
 
 
 def annotate(hierarchy: Hierarchy, stats: Stats | None = None) -> Facts:

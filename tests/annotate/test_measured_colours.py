@@ -57,16 +57,13 @@ def test_the_legend_has_five_ticks_the_hatch_and_the_coverage(model: Model) -> N
     picture = model.picture(color_by="compute-time")
     told = picture.painter.legend([box.row for box in picture.scene.boxes])
     assert [row.label for row in told] == [
-        "0 µs", *(row.label for row in told[1:5]), "not measured", "168\u2009of 323 ops measured".replace("\u2009", " "),
-    ]  # fmt: skip
+        "0 µs",
+        *(row.label for row in told[1:5]),
+        "not measured",
+        "168 of 323 ops measured",
+    ]
     assert told[5].fill.hatch
     assert len({row.fill.fill for row in told[:5]}) == 5
-
-
-def test_without_a_gap_nothing_is_hatched(model: Model) -> None:
-    picture = model.picture(color_by="compute-time")
-    known = [box.row for box in picture.scene.boxes if picture.painter.fill(box.row).hatch is False]
-    assert all("not measured" != row.label for row in picture.painter.legend(known)) or len(known) < 12
 
 
 def test_the_second_line_is_the_value(model: Model) -> None:

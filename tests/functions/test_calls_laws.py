@@ -79,7 +79,7 @@ def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
     model = load(graph)
     hierarchy = model.hierarchy
     groups = every_group(model)
-    opened = set(groups[:: 2]) | {(0,)}
+    opened = set(groups[::2]) | {(0,)}
     opened = {path for path in opened if around_are_open(model, path, opened)}
     shown: Counter[Path] = Counter()
     for path in opened:
@@ -95,7 +95,7 @@ def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
         for row in range(body, int(hierarchy.end[body]))
         if hierarchy.kind[row] == Kind.OP and (*calls, row) not in opened
     )
-    library = {row for row in range(hierarchy.function_rows[0], len(hierarchy))}
+    library = set(range(hierarchy.function_rows[0], len(hierarchy)))
     assert {path: count for path, count in shown.items() if not (len(path) == 1 and path[0] in library)} == expected
 
 

@@ -1,0 +1,137 @@
+"""Where time and memory go: the ops and scopes that took most, and how much of the graph was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.stats import DeviceUse, Figures, Stats
+from graphviz_tb.model.through import measured_through
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """One line of a list: where, what op type (empty for a group), its figures, its share of the whole."""
+
+    address: str
+    op: str
+    figures: Figures
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What `info` says of run statistics.
+
+    `measured` of `ops` have statistics, counted in each place (`ops` is None where recursion makes it endless);
+    `joined` of `executions` of the traces bear the name of an op, `strangers` are the others with their time.
+    Each list is sorted, largest first; scopes that only hold one other of the list with the same value are left out.
+    """
+
+    steps: tuple[str, ...]
+    whole: Figures
+    measured: int
+    ops: int | None
+    joined: int
+    executions: int
+    ops_by_time: tuple[Top, ...]
+    ops_by_memory: tuple[Top, ...]
+    scopes_by_time: tuple[Top, ...]
+    scopes_by_memory: tuple[Top, ...]
+    devices: tuple[DeviceUse, ...]
+    strangers: tuple[tuple[str, float], ...]
+
+
+def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
+    """The lists of `info`, at most `most` lines each."""
+    measured, ops = measured_through(hierarchy, stats)
+    places = op_places(hierarchy, stats)
+    scopes = scope_places(hierarchy, stats)
+    return Account(
+        steps=stats.steps,
+        whole=stats.figures(0),
+        measured=measured,
+        ops=ops,
+        joined=stats.joined,
+        executions=stats.executions,
+        ops_by_time=top(hierarchy, stats, places, time_of, most),
+        ops_by_memory=top(hierarchy, stats, places, bytes_of, most),
+        scopes_by_time=top(hierarchy, stats, without_wrappers(scopes, time_of), time_of, most),
+        scopes_by_memory=top(hierarchy, stats, without_wrappers(scopes, bytes_of), bytes_of, most),
+        devices=stats.devices,
+        strangers=stats.strangers[:most],
+    )
+
+
+Places = list[tuple[Path, Figures]]
+
+
+def time_of(figures: Figures) -> float:
+    """Microseconds."""
+    return figures.time
+
+
+def bytes_of(figures: Figures) -> float:
+    """Bytes."""
+    return figures.bytes
+
+
+def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
+    """Every op that was measured, in each place; a call only where nothing inside it was."""
+    inside = {path for step in stats.inside for path in step}
+    around = {path[:length] for path in inside for length in range(1, len(path))}
+    main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == Kind.OP))
+    paths: list[Path] = [(row,) for row in main.tolist() if (row,) not in around]
+    paths += sorted(path for path in inside if path not in around)
+    return [(path, stats.at(path)) for path in paths]
+
+
+def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
+    """Every scope of the main graph, and every call in each place, under which something was measured."""
+    rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
+    groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == Kind.SCOPE or row in hierarchy.calls)]
+    calls = {path[:length] for step in stats.inside for path in step for length in range(2, len(path))}
+    return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in sorted(calls)]
+
+
+def without_wrappers(places: Places, value: Callable[[Figures], float]) -> Places:
+    """Leave out a scope whose whole value lies in the next one below it: it would say the same twice."""
+    return [
+        (path, figures)
+        for at, (path, figures) in enumerate(places)
+        if at + 1 == len(places) or value(places[at + 1][1]) != value(figures)
+    ]
+
+
+def top(
+    hierarchy: Hierarchy, stats: Stats, places: Places, value: Callable[[Figures], float], most: int
+) -> tuple[Top, ...]:
+    """The places of the largest values, ties in the order of the file; zeros are not told."""
+    whole = value(stats.figures(0)) or 1.0
+    ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
+    return tuple(
+        Top(address(hierarchy, path), op_of(hierarchy, path[-1]), figures, value(figures) / whole)
+        for path, figures in ranked[:most]
+    )
+
+
+def op_of(hierarchy: Hierarchy, row: int) -> str:
+    """The op type of a row, empty for a group."""
+    node = int(hierarchy.node[row])
+    return hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
+
+
+def library(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
+    """The functions of the library: name, ops of the body, how many calls name it, its row."""
+    callers: dict[int, int] = dict.fromkeys(hierarchy.function_rows, 0)
+    for bodies in hierarchy.calls.values():
+        for body in {body for _, body in bodies}:
+            callers[body] += 1
+    functions = hierarchy.graph.functions
+    return [
+        (functions[at].name, hierarchy.ops(row), callers[row], row) for at, row in enumerate(hierarchy.function_rows)
+    ]
