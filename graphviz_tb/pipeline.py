@@ -100,7 +100,7 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Hold the garbage collector back while millions of strings are made: nothing of a load forms cycles."""
+    """Hold the garbage collector back: it would walk over millions of strings again and again and find no cycle."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -206,7 +206,8 @@ class Model:
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
         """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`)."""
         options = with_choices(replace(self.options, picture=options or self.options.picture), choices).picture
-        return draw(self, options)
+        with no_collection():
+            return draw(self, options)
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""

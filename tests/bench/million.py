@@ -121,7 +121,8 @@ def groups(nodes: int, folder: Path) -> None:
     taken = sorted(json.loads(done.stdout))
     seconds, name = taken[-1]
     middle = statistics.median(entry[0] for entry in taken)
-    print(f"opening {len(taken)} groups of {nodes:,} nodes: median {middle * 1000:.1f} ms, longest {seconds * 1000:.0f} ms")
+    print(f"opening {len(taken)} groups of {nodes:,} nodes:", end=" ")
+    print(f"median {middle * 1000:.1f} ms, longest {seconds * 1000:.0f} ms")
     print(f"  ({name})")
 
 
