@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
-from graphviz_tb.annotate.shapes import tensors_of
+from graphviz_tb.annotate.shapes import single_calls, tensors_of
 from graphviz_tb.annotate.tops import Account, account, library
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -15,4 +15,5 @@ __all__ = ["Account", "Stats", "StatsOptions", "account", "annotate", "join_stat
 def annotate(hierarchy: Hierarchy, stats: Stats | None = None) -> Facts:
     """The facts of a hierarchy's graph, with the run statistics if some were joined. Nothing else is decoded yet."""
     graph = hierarchy.graph
-    return Facts(graph, lambda node: tensors_of(graph, node), stats=stats)
+    calls = single_calls(graph)
+    return Facts(graph, lambda node: tensors_of(graph, node, calls), stats=stats)

@@ -1,10 +1,10 @@
 """Devices of a trace: which time counts, and to whom.
 
-    /job:…/device:GPU:0              the host handed the kernel over: enqueue
-    /device:GPU:0/stream:all         every kernel once
-    /device:GPU:0/stream:13          the same kernels by stream, and copies
-    /device:GPU:0/memcpy             the same copies
-    /job:…/device:CPU:0              an execution on the host
+/job:…/device:GPU:0              the host handed the kernel over: enqueue
+/device:GPU:0/stream:all         every kernel once
+/device:GPU:0/stream:13          the same kernels by stream, and copies
+/device:GPU:0/memcpy             the same copies
+/job:…/device:CPU:0              an execution on the host
 """
 
 from __future__ import annotations

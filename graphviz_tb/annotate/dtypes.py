@@ -20,17 +20,30 @@ REFERENCE = 100
 # Ops whose outputs have one dtype whatever their attributes say.
 FIXED = {
     **dict.fromkeys(
-        ["Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "IsFinite", "IsInf", "IsNan", "All", "Any", "InTopK", "InTopKV2", "VarIsInitializedOp", "IsVariableInitialized", "LoopCond"],
+        (
+            *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "InTopK", "InTopKV2", "LoopCond"),
+            *("LogicalAnd", "LogicalOr", "LogicalNot", "IsFinite", "IsInf", "IsNan", "All", "Any"),
+            *("VarIsInitializedOp", "IsVariableInitialized", "StaticRegexFullMatch"),
+        ),
         "bool",
     ),
-    **dict.fromkeys(["VarHandleOp", "Iterator", "IteratorV2", "HashTableV2", "FIFOQueueV2", "TensorArrayV3"], "resource"),
-    **dict.fromkeys(["Rank", "Size"], ""),
+    **dict.fromkeys(
+        (
+            *("VarHandleOp", "Iterator", "IteratorV2", "HashTableV2", "FIFOQueueV2", "TensorArrayV3", "StackV2"),
+            *("FixedLengthRecordReaderV2", "TextLineReaderV2", "TFRecordReaderV2", "WholeFileReaderV2"),
+        ),
+        "resource",
+    ),
+    **dict.fromkeys(("QueueSizeV2", "ConcatOffset", "Rank"), "int32"),
     **dict.fromkeys(["MergeSummary", "StringJoin", "ShardedFilename", "AsString", "Substr"], "string"),
     **dict.fromkeys(["TensorDataset", "MapDataset", "BatchDatasetV2", "RangeDataset", "ShuffleDatasetV3"], "variant"),
 }
 
 # Attributes that say the dtype of the output, the first that is there counts.
-SAYING = ("DstT", "out_type", "output_type", "dtype", "Tout", "output_types", "component_types", "Toutput_types")
+SAYING = (
+    *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
+    *("output_types", "component_types", "Toutput_types"),
+)
 GENERAL = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")
 
 

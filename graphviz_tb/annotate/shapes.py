@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.model.facts import Tensor
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.metagraph import Shape
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
+
+Origin = Literal["declared", "stated", "signature", ""]
 
 # Attributes by which some ops state the shape of their one output.
 STATED = {
@@ -28,31 +32,95 @@ STATED = {
     "prim::Constant": "value",
 }
 
+# Ops whose attribute `output_shapes` lists the shapes of their own outputs (of datasets it tells the elements).
+LISTING = frozenset(
+    (
+        *("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "MapDefun", "ReduceDataset"),
+        *("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "DatasetToSingleElement"),
+        *("OptionalGetValue", "GetElementAtIndex"),
+    )
+)
+
 Outputs = Callable[[str], Tensor]
+Calls = Mapping[int, Call]
 
 
-def tensors_of(graph: Graph, node: int) -> Outputs:
-    """A lookup from an output key of `node` to its tensor.
+def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
+    """A lookup from an output key of `node` to its tensor; `calls` are those of `single_calls`.
 
-    The shape comes from `_output_shapes`, else from the op's own statement, else from the function's signature.
+    The shape comes from `_output_shapes`, else from the op's own statement (a variable that is read states that of
+    its value), else from a function: its signature, or what makes the result that a call gives.
     """
     definition = graph.node_def(node)
     if definition is None:
         return argument_of(graph, node)
-    shapes = declared(definition)
-    stated = stated_shape(definition) if shapes is None else None
+    shapes, origin = listed(definition)
+    if shapes is None and definition.op == "ReadVariableOp":
+        shapes, origin = [read_shape(graph, node)], "stated"
     dtypes = output_dtypes(definition)
 
     def lookup(key: str) -> Tensor:
         index = output_index(definition.op, key)
-        dtype = dtypes(index)
-        if shapes is not None and index < len(shapes):
-            return Tensor(shapes[index], dtype, "declared" if shapes[index] is not None else "")
-        if stated is not None and index == 0:
-            return Tensor(stated, dtype, "stated")
-        return Tensor(None, dtype)
+        shape = shapes[index] if shapes is not None and index < len(shapes) else None
+        if shape is not None:
+            return Tensor(shape, dtypes(index), origin)
+        made = result_of(graph, calls, node, index) if shapes is None else None
+        if made is None:
+            return Tensor(None, dtypes(index))
+        return Tensor(made.shape, dtypes(index) or made.dtype, "signature" if made.shape is not None else "")
 
     return lookup
+
+
+def listed(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
+    """The shapes of all outputs as the node itself lists them, and where."""
+    shapes = declared(definition)
+    if shapes is not None:
+        return shapes, "declared"
+    if definition.op in LISTING and definition.attr["output_shapes"].list.shape:
+        return [shape_of(shape) for shape in definition.attr["output_shapes"].list.shape], "stated"
+    stated = stated_shape(definition)
+    return (None if stated is None else [stated]), "stated"
+
+
+def read_shape(graph: Graph, node: int) -> Shape:
+    """The shape of the variable that `node` reads, as its handle states it."""
+    at = int(np.searchsorted(graph.target, node))
+    if at >= graph.edge_count or int(graph.target[at]) != node:
+        return None
+    handle = graph.node_def(int(graph.source[at]))
+    if handle is None or handle.op != "VarHandleOp" or "shape" not in handle.attr:
+        return None
+    return shape_of(handle.attr["shape"].shape)
+
+
+def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | None:
+    """The tensor that a call of one function gives at `index`; None where `node` is no such call.
+
+    Calls in calls are followed; a circle of them is not.
+    """
+    found = None
+    seen: set[int] = set()
+    while node in calls and node not in seen:
+        seen.add(node)
+        returns = graph.functions[calls[node].function].returns
+        if index >= len(returns) or returns[index][0] < 0:
+            return None
+        node, key = returns[index]
+        definition = graph.node_def(node)
+        if definition is None:
+            return argument_of(graph, node)(key)
+        index = output_index(definition.op, key)
+        shapes, _ = listed(definition)
+        found = Tensor(shapes[index] if shapes and index < len(shapes) else None, output_dtypes(definition)(index))
+        if found.shape is not None:
+            return found
+    return found
+
+
+def single_calls(graph: Graph) -> Calls:
+    """Calls that give what their one function gives, by node."""
+    return {call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")}
 
 
 def output_index(op: str, key: str) -> int:

@@ -1,11 +1,11 @@
 """Names of a trace become paths: TensorFlow inlines functions and lowers loops, and names what comes of it.
 
-    call/inner                       a node of an inlined function
-    while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
-    while/merge/_12, Func/call/…     machinery of the call itself
-    x/_0__cf__0                      a constant that optimization folded out of x
-    inner                            a node of a function that runs by itself
-    conv/Conv2D:Conv2D               a kernel of conv/Conv2D
+call/inner                       a node of an inlined function
+while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
+while/merge/_12, Func/call/…     machinery of the call itself
+x/_0__cf__0                      a constant that optimization folded out of x
+inner                            a node of a function that runs by itself
+conv/Conv2D:Conv2D               a kernel of conv/Conv2D
 """
 
 from __future__ import annotations

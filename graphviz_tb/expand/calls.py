@@ -1,10 +1,10 @@
 """Edges of a call go on inside: an input leads to an argument of the function, a result leads to the call's output.
 
-    call, Defun     input i ─▶ argument i            result k ─▶ output k
-    while           as a call, for cond and body     of the body only
-    if, case        input 0 chooses, then as a call  of every branch
-    dataset         input 0 ─▶ its elements, captured inputs ─▶ the last arguments; every result ─▶ the dataset
-    gradient        as a call                        none: its outputs are not the function's
+call, Defun     input i ─▶ argument i            result k ─▶ output k
+while           as a call, for cond and body     of the body only
+if, case        input 0 chooses, then as a call  of every branch
+dataset         input 0 ─▶ its elements, captured inputs ─▶ the last arguments; every result ─▶ the dataset
+gradient        as a call                        none: its outputs are not the function's
 """
 
 from __future__ import annotations
@@ -85,9 +85,7 @@ def through_call(
     for attr, body in first_of_each(hierarchy.calls[call]):
         function = graph.functions[places[body]]
         joined = wiring(graph, node, attr, function)
-        for at, (edge, slot, comes_in) in enumerate(
-            zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
-        ):
+        for at, (edge, slot, comes_in) in enumerate(zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)):
             if graph.control[edge]:
                 continue
             if comes_in:

@@ -1,8 +1,8 @@
 """Run statistics: what one or more traced steps measured, as columns over the rows of a hierarchy.
 
-    op       what was measured of it            group    everything measured below it
-    call     what was measured inside it, else its own time (which is the time of its inside, told from outside)
-    row of a function's body                    all calls together; `Stats.at(path)` tells one call from another
+op       what was measured of it            group    everything measured below it
+call     what was measured inside it, else its own time (which is the time of its inside, told from outside)
+row of a function's body                    all calls together; `Stats.at(path)` tells one call from another
 """
 
 from __future__ import annotations

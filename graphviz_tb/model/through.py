@@ -80,8 +80,5 @@ def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | Non
 def called_functions(hierarchy: Hierarchy) -> set[int]:
     """Function rows that some call outside of themselves opens to."""
     return {
-        body
-        for call, bodies in hierarchy.calls.items()
-        for _, body in bodies
-        if function_of(hierarchy, call) != body
+        body for call, bodies in hierarchy.calls.items() for _, body in bodies if function_of(hierarchy, call) != body
     }

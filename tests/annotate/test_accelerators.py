@@ -1,10 +1,10 @@
 """A trace of a GPU: every kernel and copy counts once, on the accelerator; what the host does to start them does not.
 
-    host, CPU:0       [decode 0-40]
-    host, GPU:0       [conv 50-53][relu 53-55][shape 55-56]         the executor hands kernels over
-    stream:7                   [conv 60-90 ][conv 90-100][relu 101-111]
-    stream:9                 [decode 58-70 copy]                    a copy, told by "memcpy" too
-    stream:all                 the kernels of stream 7 again
+host, CPU:0       [decode 0-40]
+host, GPU:0       [conv 50-53][relu 53-55][shape 55-56]         the executor hands kernels over
+stream:7                   [conv 60-90 ][conv 90-100][relu 101-111]
+stream:9                 [decode 58-70 copy]                    a copy, told by "memcpy" too
+stream:all                 the kernels of stream 7 again
 """
 
 from __future__ import annotations

@@ -13,9 +13,7 @@ from graphviz_tb.pipeline import Model, Picture, load
 
 @pytest.fixture(scope="module")
 def model(fixtures: Path) -> Model:
-    return load(
-        fixtures / "real/mnist_cnn.pbtxt", run_metadata=(str(fixtures / "run_metadata/mnist_cnn_step099.pb"),)
-    )
+    return load(fixtures / "real/mnist_cnn.pbtxt", run_metadata=(str(fixtures / "run_metadata/mnist_cnn_step099.pb"),))
 
 
 def measured(picture: Picture) -> Measured:

@@ -20,9 +20,7 @@ def graph_of(*names: str, **ops: str) -> Hierarchy:
 
 def entry(name: str, start: int, time: int, *bytes_: int, shapes: list[list[int]] | None = None) -> dict[str, Any]:
     """One execution; `bytes_` are its allocations."""
-    outputs = [
-        {"tensor_description": {"shape": {"dim": [{"size": size} for size in shape]}}} for shape in shapes or []
-    ]
+    outputs = [{"tensor_description": {"shape": {"dim": [{"size": size} for size in shape]}}} for shape in shapes or []]
     return {
         "node_name": name,
         "all_start_micros": start,

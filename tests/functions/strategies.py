@@ -138,8 +138,10 @@ class Instances:
         def within(end: Path) -> bool:
             if inside_call:
                 return len(end) > len(path) and end[: len(path)] == path
-            return len(end) >= len(path) and end[: len(path) - 1] == path[:-1] and row <= end[len(path) - 1] < int(
-                hierarchy.end[row]
+            return (
+                len(end) >= len(path)
+                and end[: len(path) - 1] == path[:-1]
+                and row <= end[len(path) - 1] < int(hierarchy.end[row])
             )
 
         found: Counter[tuple[int, int, bool]] = Counter()
