@@ -176,6 +176,66 @@ def theme_colours() -> str:
     return "\n".join(lines) + "\n"
 
 
+# What a number is for → where it stands in the code.
+NUMBERS = (
+    ("closed scope: height", "place.sizes SCOPE_HEIGHT"),
+    ("closed scope: least and greatest width", "place.sizes SCOPE_LEAST SCOPE_MOST"),
+    ("op: height", "place.sizes OP_HEIGHT"),
+    ("op: least and greatest width", "place.sizes OP_LEAST OP_MOST"),
+    ("room beside a label", "place.sizes PADDING"),
+    ("sheets of a stack, set off by", "place.sizes SHEET"),
+    ("type size: scope, op, small", "place.sizes NODE_SIZE OP_SIZE SMALL_SIZE"),
+    ("open group: title bar", "place.titles BAR"),
+    ("open group: room around the content", "place.frames AROUND"),
+    ("longest title of an open group", "place.titles MOST"),
+    ("constant, summary, stub: width and height", "place.beside EXTENT"),
+    ("from one stub to the next", "place.beside ROW"),
+    ("longest label of a stub", "place.beside LABEL_MOST"),
+    ("auxiliary area: distance from the drawing", "place.auxiliary AWAY"),
+    ("auxiliary area: heading", "place.auxiliary HEADING_SIZE"),
+    ("longest label of an edge", "place.labels LABEL_MOST"),
+    ("thinnest and thickest edge, tenths of a pixel", "place.labels THIN THICK"),
+    ("widest level before it wraps", "arrange.shelves WIDEST"),
+    ("most ports on a side", "arrange.lines MAX_PORTS"),
+    ("corner of an edge", "render.lines RADIUS"),
+    ("arrow head: length and width", "render.lines HEAD_LONG HEAD_WIDE"),
+    ("dashes of control edges", "render.lines DASHES"),
+    ("port, radius", "render.svg PORT"),
+    ("margin of the picture", "render.svg MARGIN"),
+    ("picture title, facts below it", "render.svg TITLE_SIZE FACTS_SIZE"),
+    ("widest legend", "render.legend MOST"),
+    ("legend: type size", "render.legend SIZE"),
+    ("PNG: widest, and most pixels in all, unless asked", "render.png WIDEST MOST"),
+)
+
+
+def numbers() -> str:
+    """The sizes, from the code."""
+    lines = ["| what | pixels, if nothing else is said |", "|---|---|"]
+    for what, place in NUMBERS:
+        module, *names = place.split()
+        found = [getattr(import_module(f"graphviz_tb.{module}"), name) for name in names]
+        lines.append(f"| {what} | {', '.join(map(told_number, found))} |")
+    return "\n".join(lines) + "\n"
+
+
+def told_number(value: object) -> str:
+    """A number, a word, or sizes by name."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {wide} × {high}" for name, (wide, high) in value.items() if wide)
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def gaps() -> str:
+    """The distances, from the code."""
+    from dataclasses import fields
+
+    from graphviz_tb.model.level import Gaps
+
+    lines = ["| between | pixels |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in fields(Gaps))]) + "\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_pages,
     "small graph": small_graph,
@@ -185,6 +245,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "info": lambda: printed("info", "fixtures/real/numbered_series.pb", "--top", "5"),
     "tree": lambda: printed("tree", "fixtures/real/numbered_series.pb", "--depth", "1"),
     "theme": theme_colours,
+    "numbers": numbers,
+    "gaps": gaps,
 }
 
 
