@@ -21,6 +21,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import contents, profiles, read
 from graphviz_tb.read.crc import masked_crc
+from graphviz_tb.read.pbtxt import parse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -102,6 +103,31 @@ def test_noise(data: bytes) -> None:
 @given(st.text("{}<>[]:;,#\"'\\-_. \n\tnodeamx1\0é", max_size=120))
 def test_almost_text(text: str) -> None:
     survives(b"node " + text.encode())
+
+
+PRINTED = text_format.MessageToString(GraphDef.FromString(KINDS["library"])).encode()
+BITS = [b"#x\n", b'"a"', b"'b'", b"\n", b" ", b",", b":", b"{", b"}", b"<", b">", b"[", b"]", b"node {\n", b"attr {\n", b"}\n",
+        b"\n}\nnode {\n", b"\n  attr {\n", b"x: 1 ", b'input: "q"\n', b"1", b'"', b"name: ", b"\r", b'op: "Z" "Y"\n']  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), whole=st.sampled_from([PRINTED, KINDS["text"], KINDS["spelled"]]))
+def test_what_text_format_reads_we_read_the_same(whole: bytes, data: st.DataObject) -> None:
+    text = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text)))
+        text[at : at + data.draw(st.sampled_from([0, 0, 1, 5]))] = data.draw(st.sampled_from(BITS))
+    try:
+        expected = text_format.Merge(text.decode(), GraphDef(), allow_unknown_field=True, allow_field_number=True)
+    except (text_format.ParseError, UnicodeDecodeError):
+        survives(bytes(text))
+        return
+    try:
+        made = parse(bytes(text))
+    except ReadError as error:
+        assert "unknown escape" in str(error)  # noqa: PT017  (Python's text_format keeps the backslash)
+        return
+    assert made.SerializeToString(deterministic=True) == expected.SerializeToString(deterministic=True)
 
 
 @settings(max_examples=80, deadline=None)
