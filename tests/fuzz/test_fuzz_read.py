@@ -106,8 +106,11 @@ def test_almost_text(text: str) -> None:
 
 
 PRINTED = text_format.MessageToString(GraphDef.FromString(KINDS["library"])).encode()
-BITS = [b"#x\n", b'"a"', b"'b'", b"\n", b" ", b",", b":", b"{", b"}", b"<", b">", b"[", b"]", b"node {\n", b"attr {\n", b"}\n",
-        b"\n}\nnode {\n", b"\n  attr {\n", b"x: 1 ", b'input: "q"\n', b"1", b'"', b"name: ", b"\r", b'op: "Z" "Y"\n']  # fmt: skip
+BITS = [
+    *(mark.encode() for mark in '{}<>[],:1 \n\r"'),
+    *(b"#x\n", b'"a"', b"'b'", b"x: 1 ", b'input: "q"\n', b"name: ", b'op: "Z" "Y"\n'),
+    *(b"node {\n", b"attr {\n", b"}\n", b"\n}\nnode {\n", b"\n  attr {\n"),
+]
 
 
 @settings(max_examples=150, deadline=None)
