@@ -14,6 +14,7 @@ from typing import Literal
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
 from graphviz_tb.model.scene import Point, Stub, Text
+from graphviz_tb.place.labels import brief
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE
 
 ROW = 14  # from one stub to the next
@@ -66,7 +67,7 @@ def rows(annotations: Sequence[Annotation], side: Side, names: Mapping[int, str]
     told = [_row(annotation, names) for annotation in mine[:most]]
     rest = mine[most:]
     if rest:
-        title = f"{len(rest)} more: " + ", ".join(clean(names.get(one.other, "")) for one in rest[:40])
+        title = f"{len(rest)} more: " + ", ".join(brief(names.get(one.other, "")) for one in rest[:40])
         told.append(Row("more", f"+{len(rest)}", title, -1, False))
     return told
 
@@ -78,7 +79,7 @@ def _row(annotation: Annotation, names: Mapping[int, str]) -> Row:
     full = clean(names.get(annotation.other, ""))
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
-    title = f"{full} ({WORDS[annotation.kind]}{count}{control})"
+    title = f"{brief(full)} ({WORDS[annotation.kind]}{count}{control})"
     label = elide(full.rsplit("/", 1)[-1] or full, LABEL_MOST, SMALL_SIZE)
     return Row(annotation.kind, label, title, annotation.other, annotation.control)
 

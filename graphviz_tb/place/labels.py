@@ -77,7 +77,17 @@ def account(edge: Line, source: str, target: str) -> str:
     told = [_tensors(edge)] if edge.tensors + edge.reference else []
     told += [plural(edge.control, "control edge")] if edge.control else []
     told += [plural(edge.reference, "reference edge")] if edge.reference else []
-    return f"{clean(source)} → {clean(target)}: {', '.join(told)}"
+    return f"{brief(source)} → {brief(target)}: {', '.join(told)}"
+
+
+def brief(name: str, most: int = 300) -> str:
+    """A name as a tooltip tells it: on one line, an endless one without its middle.
+
+    >>> brief("a" * 400).count("a"), brief("a/b")
+    (299, 'a/b')
+    """
+    name = clean(name)
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most // 2 + 1 :]}"
 
 
 def _tensors(edge: Line) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from graphviz_tb.model.measure import clean
 from graphviz_tb.model.metagraph import Bridge, EdgeKind
 from graphviz_tb.model.scene import Box, Point, Port, Route, Rule, Scene, Stub, Text
 from graphviz_tb.model.view import Face, View
@@ -21,6 +20,7 @@ from graphviz_tb.place.frames import Frame, Outside, Slot, drawn, frame
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved, second_line
 from graphviz_tb.place.touch import gate_of
 
+TOLD = 40  # names in a tooltip
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 
 
@@ -93,8 +93,20 @@ def in_order(view: View) -> list[Open]:
         told = said(one) if one.opened else {}
         for at, inner in sorted(one.opened.items(), reverse=True):
             if at in shown:
-                todo.append((inner, faces[at], told.get(at, {}), below, at))
+                todo.append((inner, linked(one, at, faces[at]), told.get(at, {}), below, at))
     return groups
+
+
+def linked(view: View, position: int, face: Face) -> Face:
+    """The face of an open group: the stubs that stood beside it when it was closed are counted in its title."""
+    count = len(links(view, position))
+    told = (face.second, labels.plural(count, "link") if count else "")
+    return replace(face, second=" · ".join(part for part in told if part))
+
+
+def links(view: View, position: int) -> list[str]:
+    """What the stubs of a child stand for."""
+    return [view.names.get(one.other, "…") for one in view.metagraph.annotations if one.child == position]
 
 
 def said(view: View) -> dict[int, dict[tuple[int, bool], str]]:
@@ -131,12 +143,13 @@ def _boxes(sketch: Sketch, group: Open, made: Frame, parent: int, depth: int, or
         at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
         opened = position in group.below
         area = areas.get(position, "main")
-        sketch.boxes.append(_box(face, slot, at, parent, depth, opened, area))
+        more = links(group.view, position) if opened else []
+        sketch.boxes.append(_box(face, slot, at, parent, depth, opened, area, more))
         sketch.texts += [moved(text, *at, number) for text in slot[0].texts]
         sketch.stubs += [_stub(one, at, number) for one in slot[0].stubs]
         if slot[0].loop:
             points = tuple(_add(point, at) for point in slot[0].loop)
-            title = f"{clean(face.full)} → itself"
+            title = f"{labels.brief(face.full)} → itself"
             sketch.routes.append(Route(points, "data", number, number, labels.THIN, title=title))
     return numbers
 
@@ -150,8 +163,11 @@ def _areas(view: View) -> dict[int, AreaName]:
     return areas
 
 
-def _box(face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName) -> Box:
-    told = " · ".join(part for part in (clean(face.full), second_line(face)) if part)
+def _box(
+    face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, more: list[str]
+) -> Box:
+    linked_to = f"linked with {', '.join(map(labels.brief, more[:TOLD]))}" if more else ""
+    told = " · ".join(part for part in (labels.brief(face.full), second_line(face), linked_to) if part)
     return Box(
         face.address,
         face.row,
@@ -235,5 +251,5 @@ def _port(view: View, made: Frame, port: int, wires: list[int], box: int, origin
     kinds = {made.lines[index].kind for index in wires}
     kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds else "control"
     others = view.skeleton.ports[port].others
-    names = [clean(view.names.get(row, "…")) for row, _ in others]
+    names = [labels.brief(view.names.get(row, "…")) for row, _ in others[:TOLD]]
     return Port(*_add(made.ports[port], origin), box, kind, len(others), ", ".join(names))

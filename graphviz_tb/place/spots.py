@@ -68,6 +68,8 @@ def spots(
     >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: (40, 12)}, [], (0, 0, 99, 60))
     {}
     """
+    if not sizes:
+        return {}
     ground = Ground()
     for rect in taken:
         ground.add_rect(rect)
