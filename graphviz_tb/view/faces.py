@@ -40,7 +40,7 @@ class Faces:
             row=row,
             address=address(hierarchy, path),
             kind=kind,
-            label=self.label(row),
+            label=self.label(path),
             full=hierarchy.name[row],
             second=self.count(row) if said is None else said,
             badge=f"×{len(members)}" if stack else "",
@@ -53,9 +53,12 @@ class Faces:
         """What the box of a row is drawn as."""
         return "call" if row in self.hierarchy.calls else KINDS[Kind(self.hierarchy.kind[row])]
 
-    def label(self, row: int) -> str:
-        """The last segment of the name; a body of a call is called by the function's name."""
-        return self.hierarchy.leaf(row)
+    def label(self, path: Path) -> str:
+        """The last segment of the name; one of several functions of a call is called what it is to the call."""
+        hierarchy, row = self.hierarchy, path[-1]
+        if len(path) > 1 and hierarchy.kind[row] == Kind.FUNCTION:
+            return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
+        return hierarchy.leaf(row)
 
     def count(self, row: int) -> str:
         """How many ops a group holds, through calls; nothing for an op."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import Path, address
 
 # `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
 WILD = re.compile(r"\*\*|\*|\?")
@@ -69,25 +69,50 @@ class Names:
             return [(literal,)]
         paths: list[Path] = [()]
         for part in split_address(pattern):
-            paths = [found for path in paths for found in self._step(path, part)]
-        if not paths:
-            raise UnknownNode.among(pattern, self.index(0), "node or group")
+            around, paths = paths, [found for path in paths for found in self._step(path, part)]
+            if not paths:
+                raise UnknownNode.among(pattern, self._addresses(around), "node or group")
         return paths
+
+    def _addresses(self, around: list[Path]) -> list[str]:
+        """What could stand where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
+        hierarchy = self.hierarchy
+        if around == [()]:
+            functions = [hierarchy.name[row] for row in hierarchy.function_rows]
+            return [name.replace("::", "::::") for name in (*self.index(0), *functions)]
+        found = [
+            address(hierarchy, (*path, row))
+            for path in around
+            for _, body in hierarchy.calls.get(path[-1], ())
+            for row in (body, *self.index(body).values())
+        ]
+        return found or [address(hierarchy, path) for path in around]
 
     def _step(self, path: Path, part: str) -> list[Path]:
         """The rows named `part` in the main graph, or in the functions of the call at the end of `path`."""
         if not path:
-            return [(row,) for row in self._match(0, part)]
+            functions = self.hierarchy.function_rows
+            found = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
+            return [(row,) for row in found]
         bodies = self.hierarchy.calls.get(path[-1], ())
-        found: list[Path] = []
-        for attr, body in bodies:
-            if len(bodies) == 1:
-                found += [(*path, row) for row in self._match(body, part)]
-            elif part == attr:
-                found.append((*path, body))
-            elif part.startswith(attr + "/"):
-                found += [(*path, row) for row in self._match(body, part[len(attr) + 1 :])]
-        return found
+        if len(bodies) == 1:
+            return [(*path, row) for row in self._match(bodies[0][1], part)]
+        rows = {row: None for attr, body in bodies for row in self._in_body(attr, body, part)}
+        return [(*path, row) for row in rows]
+
+    def _in_body(self, attr: str, body: int, part: str) -> list[int]:
+        """The rows that `attr` or `attr/name` means, in one of several functions of a call."""
+        if part == attr:
+            return [body]
+        if part.startswith(attr + "/"):
+            return self._match(body, part[len(attr) + 1 :])
+        if not is_wild(part):
+            return []
+        first, slash, rest = part.partition("/")
+        if not to_regex(first).fullmatch(attr):
+            return []
+        inside = self._match(body, rest if slash else "**") if slash or first == "**" else []
+        return [body, *inside] if not slash else inside
 
     def _match(self, root: int, part: str) -> list[int]:
         index = self.index(root)
