@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.expand.annotations import MarkFiles, list_annotations
+from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.metaedges import find_metaedges
-from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
 __all__ = ["Expander", "Path", "child_path", "parent_path"]
@@ -56,6 +56,7 @@ class Expander:
         place = {row: at for at, row in enumerate(rows)}
         edges, loops = find_metaedges(hierarchy, self.facts, path, place)
         marks = [(at, mark) for at, row in enumerate(rows) for mark in self._beside(row)]
+        marks += handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
         bridges = self._bridges(path, rows, mask)

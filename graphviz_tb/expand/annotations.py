@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from graphviz_tb.expand.calls import constants_inside
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
+from graphviz_tb.model.paths import Path
 
 
 class MarkFiles:
@@ -32,6 +34,21 @@ class MarkFiles:
             side: Side = "in" if graph.beside.inward[at] else "out"
             found.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[at])))
         return sorted(found, key=lambda entry: entry[2])
+
+
+def handed_constants(
+    hierarchy: Hierarchy, path: Path, rows: Sequence[int]
+) -> list[tuple[int, tuple[int, Side, StubKind, int]]]:
+    """Constants that a call is given stand beside the arguments when it is open, as they did beside the call."""
+    call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == Kind.FUNCTION else path[-1]
+    if call not in hierarchy.calls:
+        return []
+    found: list[tuple[int, tuple[int, Side, StubKind, int]]] = []
+    for mark, inner in constants_inside(hierarchy, call):
+        at = next((at for at, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
+        if at is not None:
+            found.append((at, (mark, "in", "constant", 1)))
+    return found
 
 
 def list_annotations(

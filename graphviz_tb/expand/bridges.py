@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.expand.calls import through_call
-from graphviz_tb.model.paths import Path
 from graphviz_tb.expand.tensors import bundle, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Bridge
+from graphviz_tb.model.paths import Path
 
 
 @dataclass(frozen=True, slots=True, eq=False)

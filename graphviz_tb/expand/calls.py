@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -97,6 +99,25 @@ def through_call(
                 if row >= 0 and not graph.mark[inner]:
                     found.append((at, row, graph.keys.index(key)))
     return found
+
+
+def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
+    """The constants that a call is given, and the argument that each of them leads to: `(row of mark, row inside)`."""
+    graph, node = hierarchy.graph, int(hierarchy.node[call])
+    into = range(*np.searchsorted(graph.target, (node, node + 1)).tolist())
+    given = [at for at in into if graph.mark[graph.source[at]] and not graph.control[at]]
+    if not given:
+        return []
+    places = {row: at for at, row in enumerate(hierarchy.function_rows)}
+    found: dict[tuple[int, int], None] = {}
+    for attr, body in first_of_each(hierarchy.calls[call]):
+        function = graph.functions[places[body]]
+        joined = wiring(graph, node, attr, function)
+        for at in given:
+            mark = int(hierarchy.row_of_node[graph.source[at]])
+            ends = [function.args[to] for to in joined.takes(int(graph.slot[at])) if to < len(function.args)]
+            found.update(((mark, int(hierarchy.row_of_node[end])), None) for end in ends)
+    return [(mark, row) for mark, row in found if mark >= 0 and row >= 0]
 
 
 def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:

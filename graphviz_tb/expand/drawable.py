@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
-from graphviz_tb.model.paths import Path, content_rows, parent_path
 from graphviz_tb.model.metagraph import Bridge, Mask, Metagraph
+from graphviz_tb.model.paths import Path, content_rows, parent_path
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.model.paths import Path, owner_row
 from graphviz_tb.expand.tensors import bundle, first_seen_groups
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metaedge
+from graphviz_tb.model.paths import Path, owner_row
 
 
 def find_metaedges(
