@@ -135,6 +135,7 @@ def names_below(side: Side, row: int) -> Counter[int]:
 
 def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> None:
     """Match free nodes whose neighbourhood occurs once on each side, the largest radius first."""
+    from graphviz_tb.diff.follow import follow
     from graphviz_tb.diff.spread import spread
 
     for radius, direction in radii:
@@ -145,6 +146,7 @@ def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> None:
         old, new = plausible(m, old, new, radius)
         if len(old):
             m.pair_many(old, new, Reason.ANCHOR)
+            follow(m)
             spread(m)
 
 

@@ -41,6 +41,9 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         yield Difference("op", "", one.op, two.op)
     if options.devices and one.device != two.device:
         yield Difference("device", "", one.device, two.device)
+    unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
+    if unknown[0] != unknown[1]:
+        yield Difference("unknown inputs", "", *unknown)
     called = _called(m, old, True), _called(m, new, False)
     for key in sorted({*one.attr, *two.attr}):
         if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):

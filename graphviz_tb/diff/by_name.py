@@ -5,7 +5,7 @@ Scopes that hold the same are matched at once, so that only the way to what diff
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -148,17 +148,25 @@ def alike_in_gaps(
 
     found: list[tuple[int, int]] = []
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
-        bags_a = {at: bag(m.a, m.a.scopes.nodes(mine[at].id)) for at in range(a0, a1)}
-        bags_b = {at: bag(m.b, m.b.scopes.nodes(others[at].id)) for at in range(b0, b1)}
         least = b0
         for at in range(a0, a1):
-            room = [j for j in range(least, b1) if dice(bags_a[at], bags_b[j]) >= ALIKE]
+            wanted = likely.get(at, -1)
+            shares = {j: alike(m, mine[at].id, others[j].id, j == wanted) for j in range(least, b1)}
+            room = [j for j, share in shares.items() if share >= ALIKE]
             if room:
-                wanted = likely.get(at, -1)
-                best = max(room, key=lambda j: (round(dice(bags_a[at], bags_b[j]), 6), j == wanted, -j))
+                best = max(room, key=lambda j: (round(shares[j], 6), j == wanted, -j))
                 found.append((at, best))
                 least = best + 1
     return found
+
+
+def alike(m: Matching, old: int, new: int, likely: bool) -> float:
+    """The share of ops that two scopes have in common; for likely ones also that of the names in them."""
+    nodes_a, nodes_b = m.a.scopes.nodes(old), m.b.scopes.nodes(new)
+    share = dice(bag(m.a, nodes_a), bag(m.b, nodes_b))
+    if not likely or share >= ALIKE:
+        return share
+    return max(share, dice(Counter(m.a.scopes.below(old, nodes_a).tolist()), Counter(m.b.scopes.below(new, nodes_b).tolist())))
 
 
 def record(

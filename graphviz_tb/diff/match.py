@@ -3,6 +3,7 @@
     functions          by body, whatever number stands behind the name
     names              numbered series by structure, then same name and op, from the root down
     equal subtrees     scopes that hold the same, wherever they went, the largest first
+    followers          what has the same name where its siblings went
     similar scopes     in matched scopes, by the names and ops below them
     anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
     containers         scopes by the share of matched descendants, from the bottom up
@@ -11,17 +12,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from graphviz_tb.diff.anchors import RADII, anchors, equal_subtrees, similar_scopes
+from graphviz_tb.diff.anchors import anchors, equal_subtrees, similar_scopes
 from graphviz_tb.diff.assign import assign, same_names
 from graphviz_tb.diff.by_name import descend
 from graphviz_tb.diff.containers import containers
+from graphviz_tb.diff.follow import follow, wrapped
 from graphviz_tb.diff.functions import pair_functions, share_classes
 from graphviz_tb.diff.matching import Matching, Reason
 from graphviz_tb.diff.side import Side
 from graphviz_tb.diff.spread import spread
 
+STEPS = (
+    wrapped, equal_subtrees, follow, similar_scopes, spread, anchors, containers, follow, spread,
+    same_names, assign, containers, spread, assign,
+)  # fmt: skip
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
 
@@ -48,7 +52,7 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
     for old, new in roots:
         m.pair_scopes(old, new, Reason.NAME)
     descend(m, roots)
-    for step in (equal_subtrees, similar_scopes, spread, anchors, containers, spread, same_names, assign, containers, spread, assign):
+    for step in STEPS:
         free_a, free_b = m.left()
         if not len(free_a) or not len(free_b):
             break
@@ -71,6 +75,3 @@ def pair_called(m: Matching) -> bool:
     if found:
         share_classes(m)
     return found
-
-
-__all__ = ["RADII", "Matching", "match", "np"]

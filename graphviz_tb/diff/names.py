@@ -29,8 +29,25 @@ class Renamed:
     block: int
 
 
+def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Scopes and nodes that have another number because members of a series came or went."""
+    found = [one for one in all_names(m) if not one.moved and is_shift(m, one)]
+    return [(one.old, one.new) for one in found if one.scope], [(one.old, one.new) for one in found if not one.scope]
+
+
 def other_names(m: Matching) -> list[Renamed]:
     """Everything whose own name changed; what an insertion in a series renumbered is left out."""
+    return [one for one in all_names(m) if one.moved or not is_shift(m, one)]
+
+
+def is_shift(m: Matching, one: Renamed) -> bool:
+    """Whether a name has only another number, because members of a series came or went."""
+    known = (m.renumbered_scopes if one.scope else m.renumbered).get(one.old, False)
+    return known or shifted(m, one)
+
+
+def all_names(m: Matching) -> list[Renamed]:
+    """Everything whose own name changed."""
     a, b = m.a.scopes, m.b.scopes
     rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
     partner = m.scope_to_b[rows]
@@ -39,7 +56,6 @@ def other_names(m: Matching) -> list[Renamed]:
     found = [
         Renamed(old, new, True, gone, int(b.block[new]))
         for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
-        if gone or not m.renumbered_scopes.get(old, False)
     ]
     old_nodes, new_nodes = m.together()
     moved = ~m.parents_match(old_nodes, new_nodes)
@@ -49,9 +65,8 @@ def other_names(m: Matching) -> list[Renamed]:
         for old, new, gone in zip(
             old_nodes[other].tolist(), new_nodes[other].tolist(), moved[other].tolist(), strict=True
         )
-        if gone or not m.renumbered.get(old, False)
     ]
-    return [one for one in found if one.moved or not shifted(m, one)]
+    return found
 
 
 def shifted(m: Matching, one: Renamed) -> bool:

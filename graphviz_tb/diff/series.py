@@ -127,8 +127,10 @@ def align(tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely
 
 def _trimmed(one: Sequence[Hashable], two: Sequence[Hashable], likely: dict[int, int]) -> list[tuple[int, int]] | None:
     """`common`, with what is equal at the start and likely taken off first (it is in some longest one)."""
-    start = 0
-    while start < min(len(one), len(two)) and one[start] == two[start] and likely.get(start, start) == start:
+    start, claimed = 0, set(likely.values())
+    while start < min(len(one), len(two)) and one[start] == two[start]:
+        if likely.get(start) != start and (start in likely or start in claimed):
+            break
         start += 1
     moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
     found = common(one[start:], two[start:], moved)

@@ -56,6 +56,23 @@ class Side:
         if len(node):
             called = joined(attr, self.function_class[function])
             told = joined(told, sums_by(node, called, len(self)))
+        if self.dangling:
+            told = told.copy()
+            at = np.fromiter(self.dangling, np.int64, len(self.dangling))
+            told[at] = joined(told[at], digests(repr(words) for words in self.dangling.values()))
+        return told
+
+    @cached_property
+    def dangling(self) -> dict[int, list[str]]:
+        """The inputs that name no node, by the nodes that have some."""
+        if not any(notice.code == "unknown-input" for notice in self.graph.notices):
+            return {}
+        told = {}
+        for node in range(len(self)):
+            definition = self.graph.node_def(node)
+            if definition is not None and len(definition.input) > self.in_start[node + 1] - self.in_start[node]:
+                known = set(self.graph.slot[self.in_edges(node)].tolist())
+                told[node] = [text for at, text in enumerate(definition.input) if at not in known]
         return told
 
     @cached_property

@@ -124,11 +124,11 @@ def swapped(value: Any) -> Any:
     """Plain values with "old" and "new" exchanged, at any depth.
 
     >>> swapped({"key": "T", "old": 1, "new": 2})
-    {'key': 'T', 'new': 1, 'old': 2}
+    {'key': 'T', 'old': 2, 'new': 1}
     """
     if isinstance(value, Mapping):
         turn = {"old": "new", "new": "old"}
-        return {turn.get(key, key): swapped(part) for key, part in value.items()}
+        return {key: swapped(value.get(turn.get(key, key))) for key in value}
     if isinstance(value, (list, tuple)):
         return [swapped(part) for part in value]
     return value

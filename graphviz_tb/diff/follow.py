@@ -1,0 +1,81 @@
+"""Content that went elsewhere as a whole: into a new scope, out of an old one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from graphviz_tb.diff.anchors import free_scopes
+from graphviz_tb.diff.by_name import by_leaf, descend, match_whole
+from graphviz_tb.diff.matching import Matching, Reason
+
+MOST_PLACES = 8  # scopes that the content of one may have gone to
+
+
+def wrapped(m: Matching) -> None:
+    """Match everything in a block with the content of one scope of the other side's that holds the same."""
+    rows_a, rows_b = free_scopes(m)
+    blocks = {int(m.a.scopes.block[root]): int(root) for root in np.flatnonzero(m.scope_to_b >= 0) if root in m.a.scopes.roots}
+    for block, old in blocks.items():
+        new = int(m.scope_to_b[old])
+        other = int(m.b.scopes.block[new])
+        inner = rows_b[(m.b.scopes.block[rows_b] == other) & (m.b.exact[rows_b] == m.a.exact[old])]
+        if len(inner):
+            match_whole(m, old, int(inner[0]), Reason.SUBTREE)
+            continue
+        inner = rows_a[(m.a.scopes.block[rows_a] == block) & (m.a.exact[rows_a] == m.b.exact[new])]
+        if len(inner):
+            match_whole(m, int(inner[0]), new, Reason.SUBTREE)
+
+
+def follow(m: Matching) -> None:
+    """Match what is left in a scope with what has its name and op where its siblings went.
+
+    Before: some children of a scope are matched with children of another. After: so are those of the same name.
+    """
+    for old, new in ways(m):
+        there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+        there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+        for leaf, node in there_a.items():
+            other = there_b.get(leaf, -1)
+            if other >= 0 and m.a.labels.op[node] == m.b.labels.op[other]:
+                m.pair(node, other, Reason.NAME)
+        inside = {m.b.scopes.leaf[row]: row for row in m.b.scopes.children(new) if m.scope_to_a[row] < 0}
+        made = []
+        for row in m.a.scopes.children(old):
+            other = inside.get(m.a.scopes.leaf[row], -1)
+            if other >= 0 and m.free_scopes(row, other):
+                m.pair_scopes(row, other, Reason.NAME)
+                made.append((row, other))
+        descend(m, made)
+
+
+def ways(m: Matching) -> list[tuple[int, int]]:
+    """From which scopes to which (not their partners) matched children went, most children first."""
+    a, b = m.a.scopes, m.b.scopes
+    old, new = m.together()
+    rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
+    start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
+    stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
+    away = (m.scope_to_b[start] != stop) & (stop >= 0)
+    pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
+    free = free_children(m)
+    told: list[tuple[int, int]] = []
+    places: Counter[int] = Counter()
+    for at in np.argsort(-counts, kind="stable").tolist():
+        one, two = int(pairs[0, at]), int(pairs[1, at])
+        if free[one] and places[one] < MOST_PLACES:
+            places[one] += 1
+            told.append((one, two))
+    return told
+
+
+def free_children(m: Matching) -> np.ndarray:
+    """Which old scopes have free children."""
+    a = m.a.scopes
+    told = np.zeros(len(a), bool)
+    told[a.of_node[m.to_b < 0]] = True
+    rows = np.flatnonzero((m.scope_to_b < 0) & (a.parent >= 0))
+    told[a.parent[rows]] = True
+    return told

@@ -1,0 +1,127 @@
+"""One change in words: a sign, what it is about, and a few facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from graphviz_tb.model.change import Change
+
+SIGNS = {
+    "added": "+",
+    "removed": "−",
+    "renamed": "→",
+    "moved": "→",
+    "changed": "~",
+    "rewired": "~",
+    "function-changed": "~",
+    "signature-changed": "~",
+}
+MOST_TYPES, MOST_WIRES, MOST_PLACES = 4, 4, 3
+
+
+def counted(count: int, word: str) -> str:
+    """A number and its word.
+
+    >>> counted(1, "op"), counted(12604, "op")
+    ('1 op', '12,604 ops')
+    """
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def head(change: Change) -> str:
+    """What the change is about, in one line."""
+    detail = change.detail
+    if change.kind in ("added", "removed"):
+        return f"{change.name}  {_what(change)}"
+    if change.kind == "renamed":
+        return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
+    if change.kind == "moved":
+        return _moved(change)
+    if change.kind == "changed":
+        return f"{_both(change)}  {detail['key']} {value(detail['old'])} → {value(detail['new'])}".lstrip()
+    if change.kind == "rewired":
+        return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
+    if change.kind == "function-changed":
+        return f"function {detail['function']}  {counted(len(change.inside), 'change')} inside"
+    return f"signature of {_both(change)}  changed"
+
+
+def _both(change: Change) -> str:
+    """The new name; the old one too where the last segment differs."""
+    last = [(name or "").rsplit("/", 1)[-1] for name in (change.old, change.new)]
+    return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
+
+
+def _what(change: Change) -> str:
+    """What came or went: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
+    detail = change.detail
+    if detail.get("signature"):
+        return f"signature ({', '.join(detail['tensors'])})"
+    types: Mapping[str, int] = detail["op_types"]
+    first = list(types.items())[:MOST_TYPES]
+    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (", …" if len(types) > MOST_TYPES else "")
+    if detail.get("function") is not None:
+        return f"function, {counted(change.ops, 'op')} ({shown})"
+    if not detail["scope"] and change.ops == 1:
+        return f"op {next(iter(types)) or 'without type'}"
+    return f"{'scope' if detail['scope'] else 'op'}, {counted(change.ops, 'op')} ({shown})"
+
+
+def _moved(change: Change) -> str:
+    around = change.detail["around"]
+    old, new = around["old"] or "the root", around["new"] or "the root"
+    if change.detail["children"] == 1:
+        return f"{change.old} → {change.new}  moved"
+    return f"{old} → {new}  {counted(change.detail['children'], 'child').replace('childs', 'children')} moved, {counted(change.ops, 'op')}"
+
+
+def value(told: Any) -> str:
+    """A plain value as a reader wants it.
+
+    >>> value([1, 2]), value(None), value("SAME"), value({"producer": 27})
+    ('[1, 2]', 'nothing', 'SAME', 'producer 27')
+    """
+    if told is None or told == "":
+        return "nothing"
+    if isinstance(told, Mapping):
+        return ", ".join(f"{key} {value(part)}" for key, part in told.items() if part)
+    if isinstance(told, (list, tuple)):
+        shown = ", ".join(value(part) for part in told[:8])
+        return f"[{shown}{', …' if len(told) > 8 else ''}]"
+    text = str(told).lower() if isinstance(told, bool) else str(told)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def facts(change: Change) -> Iterator[str]:
+    """What else there is to say, line by line."""
+    detail = change.detail
+    if detail.get("equal"):
+        yield f"position not determinable: one of {detail['equal']} equal neighbours"
+    if "part" in detail and change.also:
+        yield f"{value(detail['part']['old'])} → {value(detail['part']['new'])} in each name"
+    wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
+    wires += [(wire, "") for wire in detail.get("inputs", ())]
+    for wire, node in wires[:MOST_WIRES]:
+        yield _wire(wire, node)
+    if len(wires) > MOST_WIRES:
+        yield f"and {counted(len(wires) - MOST_WIRES, 'other wire')}"
+    for port in detail.get("ports", ()):
+        yield f"{port['side']} {port['key']}: {value(port['old'])} → {value(port['new'])}"
+    for word in ("arguments", "results", "returned"):
+        if word in detail:
+            yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
+    if change.also and change.kind != "moved":
+        yield _also(change)
+
+
+def _wire(wire: Mapping[str, Any], node: str) -> str:
+    where = "control input" if wire["input"] == "control" else f"input {wire['input']}"
+    return f"{where}{' of ' + node if node else ''}: {value(wire['old'])} → {value(wire['new'])}"
+
+
+def _also(change: Change) -> str:
+    """`and 3 other places: a, b, c`."""
+    names = [(new if new is not None else old) or "" for old, new in change.also]
+    shown = ", ".join(names[:MOST_PLACES]) + (", …" if len(names) > MOST_PLACES else "")
+    return f"and {counted(len(names), 'other place')}: {shown}"
