@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
+from graphviz_tb.commands.hotspots import Hotspot, Hotspots, hotspots
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
-from graphviz_tb.hotspots import Hotspot, Hotspots, hotspots
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.units import told_bytes, told_micros
@@ -220,10 +220,10 @@ def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) 
     spent = f"from first start to last end {told_micros(found.compute_us_span)}"
     rows = [
         ("steps", steps, "means over them" if len(found.steps) > 1 else ""),
-        ("coverage", percent(found.coverage), f"{found.measured:,} of {found.ops:,} ops were measured"),
+        ("coverage", "∞" if found.coverage is None else percent(found.coverage), coverage_note(found)),
         ("time", told_micros(found.compute_us_sum), f"summed over ops; {spent}"),
         ("memory", told_bytes(found.bytes), "summed over ops"),
-        ("strangers", f"{found.strangers:,}" if found.strangers else "", "names of the trace that are in no graph"),
+        ("trace", f"{found.executions:,}", f"executions, {found.joined:,} of them of ops of this graph"),
     ]
     lines = table([row for row in rows if row[1]], width, gives=(1, 2))
     for title, spots, told in (
@@ -236,6 +236,12 @@ def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) 
             table_rows = [spot_row(spot, told(spot.value), width) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
     return lines
+
+
+def coverage_note(found: Hotspots) -> str:
+    """How many ops were measured."""
+    whole = "endlessly many, a function calls itself" if found.ops is None else f"{found.ops:,} ops"
+    return f"{found.measured:,} of {whole}"
 
 
 def spot_row(spot: Hotspot, value: str, width: int) -> tuple[str, ...]:

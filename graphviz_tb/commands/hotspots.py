@@ -1,0 +1,106 @@
+"""Where time and memory go, as plain values: the statistics part of `tbgraph info`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from graphviz_tb.annotate import account
+from graphviz_tb.annotate.tops import Top
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.stats import Figures, Stats, number
+
+LARGEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspot:
+    """One op or scope: its share of the whole, its value (microseconds or bytes), how many of its ops were measured."""
+
+    name: str
+    op: str
+    value: int | float
+    share: float
+    measured: int
+    ops: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTime:
+    """What one device of the trace did; `counted` is false where its time is in that of another."""
+
+    name: str
+    executions: int
+    compute_us: int | float
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspots:
+    """Totals over the graph (means over the steps), coverage, and the largest of each kind.
+
+    Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
+    `coverage` are None where a function calls itself); `joined` of `executions` of the trace bear the name of an op.
+    """
+
+    steps: tuple[str, ...]
+    compute_us_sum: int | float
+    compute_us_span: int | float
+    bytes: int | float
+    measured: int
+    ops: int | None
+    coverage: float | None
+    joined: int
+    executions: int
+    devices: tuple[DeviceTime, ...]
+    ops_by_time: tuple[Hotspot, ...]
+    scopes_by_time: tuple[Hotspot, ...]
+    ops_by_bytes: tuple[Hotspot, ...]
+    scopes_by_bytes: tuple[Hotspot, ...]
+
+
+def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
+    """Sum up. Before: statistics that were joined to `hierarchy`."""
+    found = account(hierarchy, stats, LARGEST)
+    whole = found.whole
+    return Hotspots(
+        steps=found.steps,
+        compute_us_sum=number(whole.time),
+        compute_us_span=number(whole.span),
+        bytes=number(whole.bytes),
+        measured=found.measured,
+        ops=found.ops,
+        coverage=round(found.measured / found.ops, 4) if found.ops else None,
+        joined=found.joined,
+        executions=found.executions,
+        devices=tuple(DeviceTime(use.name, use.executions, number(use.time), use.counted) for use in found.devices),
+        ops_by_time=listed(found.ops_by_time, time_of),
+        scopes_by_time=listed(found.scopes_by_time, time_of),
+        ops_by_bytes=listed(found.ops_by_memory, bytes_of),
+        scopes_by_bytes=listed(found.scopes_by_memory, bytes_of),
+    )
+
+
+def time_of(figures: Figures) -> float:
+    """Microseconds."""
+    return figures.time
+
+
+def bytes_of(figures: Figures) -> float:
+    """Bytes."""
+    return figures.bytes
+
+
+def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hotspot, ...]:
+    """One list as plain values."""
+    return tuple(
+        Hotspot(
+            top.address,
+            top.op,
+            number(value(top.figures)),
+            round(top.share, 4),
+            top.figures.measured,
+            top.figures.ops,
+        )
+        for top in tops
+    )
