@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.model.scene import Direction
+if TYPE_CHECKING:
+    from graphviz_tb.model.scene import Direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ by the same code, so nearly all of them are equal there. Each distinct raw form 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.group.canonical import canonical
-from graphviz_tb.model.columns import Ints, Longs, ints, runs
+from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.notice import Notice
 
@@ -35,18 +36,83 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     known: dict[bytes, int] = {}
     gave_up = 0
     for level in groups_by_height(hierarchy):
-        forms = {row: raw_form(hierarchy, color, codes, starts, row) for row in level}
-        certificates, failed = certify(list(dict.fromkeys(forms.values())))
+        children = Runs(color[hierarchy.child_order], hierarchy.child_start[level], hierarchy.child_start[level + 1])
+        metaedges = Runs(codes, starts[level], starts[level + 1])
+        heads, same_as = equal_runs(children, metaedges)
+        forms = [(children.bytes(head), metaedges.bytes(head)) for head in heads]
+        certificates, failed = certify(forms)
         gave_up += failed
-        for row, form in forms.items():
-            template[row] = known.setdefault(certificates[form], len(known))
-            color[row] = types + template[row]
+        numbers = np.array([known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
+        template[level] = numbers[same_as]
+        color[level] = types + template[level]
     template[0] = -1
     notices: tuple[Notice, ...] = ()
     if gave_up:
         text = f"{gave_up} structures are too regular to compare fully; equal ones among them may differ in colour"
         notices = (Notice("template-limit", text, count=gave_up),)
     return ints(renumber(template)), notices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """One run of `values` for each group of a level: from `start` to `stop`."""
+
+    values: Longs
+    start: Longs
+    stop: Longs
+
+    def bytes(self, group: int) -> bytes:
+        """The run of one group."""
+        return self.values[self.start[group] : self.stop[group]].tobytes()
+
+    def spread(self, groups: Longs) -> tuple[Longs, Longs]:
+        """All values of some groups one after the other, and where each group's values begin, with the end."""
+        length = self.stop[groups] - self.start[groups]
+        cuts = np.concatenate(([0], np.cumsum(length)))
+        at = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
+        return self.values[at], cuts
+
+    def digest(self, seed: int) -> NDArray[np.uint64]:
+        """A hash of each run, positions included."""
+        values, cuts = self.spread(np.arange(len(self.start)))
+        place = (np.arange(len(values)) - np.repeat(cuts[:-1], np.diff(cuts))).astype(np.uint64)
+        mixed = scramble(values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + scramble(place + np.uint64(seed)))
+        total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)))
+        sums: NDArray[np.uint64] = total[cuts[1:]] - total[cuts[:-1]]
+        return scramble(sums + np.diff(cuts).astype(np.uint64))
+
+
+def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits (the finaliser of splitmix64, Steele, Lea & Flood 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return mixed
+
+
+def equal_runs(children: Runs, metaedges: Runs) -> tuple[list[int], Longs]:
+    """Groups whose runs are equal: one head of each class, in order, and the number of the class of each group.
+
+    Hashes propose, values decide: every group is compared with its head, and is its own head if they differ.
+    """
+    digest = children.digest(1) ^ scramble(metaedges.digest(2))
+    _, first, inverse = np.unique(digest, return_index=True, return_inverse=True)
+    head = first[inverse]
+    same = equal_to_head(children, head) & equal_to_head(metaedges, head)
+    head = np.where(same, head, np.arange(len(head)))
+    heads, same_as = np.unique(head, return_inverse=True)
+    return heads.tolist(), same_as
+
+
+def equal_to_head(runs: Runs, head: Longs) -> Bools:
+    """Whether each run equals the run of its head."""
+    equal: Bools = (runs.stop - runs.start) == (runs.stop - runs.start)[head]
+    groups = np.flatnonzero(equal)
+    mine, cuts = runs.spread(groups)
+    theirs, _ = runs.spread(head[groups])
+    wrong = np.concatenate(([0], np.cumsum(mine != theirs)))
+    equal[groups] = wrong[cuts[1:]] == wrong[cuts[:-1]]
+    return equal
 
 
 def renumber(template: Longs) -> Longs:
@@ -88,25 +154,17 @@ def distinct_cuts(owner: Longs, pair: Longs) -> Longs:
     return np.concatenate(([0], np.flatnonzero(new) + 1))
 
 
-def groups_by_height(hierarchy: Hierarchy) -> list[list[int]]:
+def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     """Rows of groups with children before the groups around them; the root (compared with nothing) left out."""
     height = np.zeros(len(hierarchy), np.int64)
-    parent, kind = hierarchy.parent, hierarchy.kind
-    groups = np.flatnonzero(kind != Kind.OP)
-    for row in groups[::-1].tolist():
-        above = parent[row]
-        if above >= 0 and height[above] <= height[row]:
-            height[above] = height[row] + 1
+    groups = np.flatnonzero(hierarchy.kind != Kind.OP)
+    deepest_first = groups[np.argsort(-hierarchy.depth[groups], kind="stable")]
+    for level in np.split(deepest_first, runs(hierarchy.depth[deepest_first])[1:-1]):
+        inner = level[hierarchy.parent[level] >= 0]
+        np.maximum.at(height, hierarchy.parent[inner], height[inner] + 1)
     groups = groups[groups > 0]
     order = groups[np.argsort(height[groups], kind="stable")]
-    cuts = runs(height[order])
-    return [order[a:b].tolist() for a, b in pairwise(cuts.tolist())]
-
-
-def raw_form(hierarchy: Hierarchy, color: Longs, codes: Longs, starts: Longs, row: int) -> Form:
-    """The group as its file order has it: colours of its children, codes of its metaedges."""
-    children = hierarchy.children(row)
-    return color[children].tobytes(), codes[starts[row] : starts[row + 1]].tobytes()
+    return np.split(order, runs(height[order])[1:-1]) if len(order) else []
 
 
 def certify(forms: list[Form]) -> tuple[dict[Form, bytes], int]:
