@@ -15,6 +15,7 @@ Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
 ROUNDS = 2
+FAR = 1 << 40
 
 
 def columns(
@@ -40,16 +41,102 @@ def columns(
         for item, left in zip(row, start, strict=True):
             x[item] = left - middle
     last = len(ranks) - 1
-    for turn in range(ROUNDS):
+    for _ in range(ROUNDS):
         for r in range(1, last + 1):
             settle(ranks[r], starts[r], x, above)
         for r in range(last - 1, -1, -1):
             settle(ranks[r], starts[r], x, below)
-        if turn == ROUNDS - 1:
-            both = [[*up, *down] for up, down in zip(above, below, strict=True)]
-            for r in [*range(last + 1), *range(last - 1, -1, -1)]:
-                settle(ranks[r], starts[r], x, both)
+    both = {item: [*above[item], *below[item]] for row in ranks for item in row}
+    room = Room(ranks, between)
+    paths = threads(ranks, above, below)
+    for _ in range(ROUNDS):
+        for path in paths:
+            straighten(path, x, above, below, room)
+        for r in [*range(last + 1), *range(last - 1, -1, -1)]:
+            settle(ranks[r], starts[r], x, both)
+    for path in paths:
+        straighten(path, x, above, below, room)
     return x
+
+
+class Room:
+    """How far an item can move between its neighbours in the rank."""
+
+    def __init__(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
+        self.left: dict[int, tuple[int, int]] = {}
+        self.right: dict[int, tuple[int, int]] = {}
+        for row, steps in zip(ranks, between, strict=True):
+            for at, step in enumerate(steps):
+                self.left[row[at + 1]] = (row[at], step)
+                self.right[row[at]] = (row[at + 1], step)
+
+    def of(self, item: int, x: Sequence[int]) -> tuple[int, int]:
+        """The least and the greatest x."""
+        low, high = -FAR, FAR
+        if item in self.left:
+            other, step = self.left[item]
+            low = x[other] + step
+        if item in self.right:
+            other, step = self.right[item]
+            high = x[other] - step
+        return low, high
+
+
+def threads(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
+    """Maximal paths of items with at most one link up and one down, from the top, left to right."""
+    found = []
+    for row in ranks:
+        for item in row:
+            up = above[item]
+            if len(up) > 1 or len(below[item]) > 1 or (up and thin(up[0][0], above, below)):
+                continue
+            path = [item]
+            while below[path[-1]] and thin(below[path[-1]][0][0], above, below):
+                path.append(below[path[-1]][0][0])
+            if up or below[item]:
+                found.append(path)
+    return found
+
+
+def thin(item: int, above: Links, below: Links) -> bool:
+    """Whether an item has at most one link up and one down."""
+    return len(above[item]) < 2 and len(below[item]) < 2
+
+
+def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, room: Room) -> None:
+    """Set a thread out on as few verticals as its neighbours leave room for.
+
+    Each run goes on where the one before came from, as near as it can; the last keeps to where it must end.
+    """
+    low, high, offset = -FAR, FAR, 0
+    run: list[tuple[int, int]] = []
+    up, down = above[path[0]], below[path[-1]]
+    goal = x[up[0][0]] + up[0][1] if up else None
+    for item in path:
+        if run:
+            offset += above[item][0][1]
+        least, most = room.of(item, x)
+        least, most = least - offset, most - offset
+        if max(low, least) > min(high, most):
+            goal = put(run, goal if goal is not None else min(max(x[run[-1][0]] - run[-1][1], low), high), low, high, x)
+            run, low, high = [], -FAR, FAR
+        low, high = max(low, least), min(high, most)
+        run.append((item, offset))
+    if down:
+        end = x[down[0][0]] + down[0][1] - offset
+        if goal is None or not low <= goal <= high:
+            goal = end
+    elif goal is None:
+        goal = x[run[-1][0]] - offset
+    put(run, goal, low, high, x)
+
+
+def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
+    """Set a run as near to its goal as there is room."""
+    goal = min(max(goal, low), high)
+    for item, offset in run:
+        x[item] = goal + offset
+    return goal
 
 
 def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links) -> None:

@@ -54,20 +54,25 @@ def coordinates(
         for row in part:
             for item in row:
                 lefts[item] = found[item] - least
-    layers = [bands(part, heights, chains, skeleton, gaps, labels) for part in skeleton.parts]
+    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
+    lines: list[list[tuple[int, int, bool, bool]]] = [[] for _ in skeleton.parts]
+    for number, chain in enumerate(chains):
+        turned = skeleton.wires[number].turned
+        lines[part_of[chain[0]]].append((chain[0], chain[-1], turned, number in labels))
+    layers = [bands(part, heights, own, gaps) for part, own in zip(skeleton.parts, lines, strict=True)]
     width, height = shelve(skeleton, layers, lefts, widths, gaps)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
-    lines = routes(skeleton, chains, ends, lefts, tops, heights, band)
+    drawn = routes(skeleton, chains, ends, lefts, tops, heights, band)
     boxes = [(lefts[i], tops[i], *sizes[i]) for i in range(skeleton.children) if i in band]
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),
         tuple(lefts[base : skeleton.first_waypoint]),
-        tuple(lines),
+        tuple(drawn),
         width,
         height,
-        labels_of(lines, boxes, labels),
+        labels_of(drawn, boxes, labels),
     )
 
 

@@ -1,7 +1,8 @@
 """Bands of ranks, and the polylines through them.
 
 Between its ends a line passes each rank on a vertical run, from the top of the band to its bottom, where its waypoint keeps
-it clear of all boxes; it goes aslant only in the gaps between bands, where no box is. So no line can touch a foreign box.
+it clear of all boxes; it goes aslant only in the gaps between bands, at a distance from the boxes. So no line can
+touch a foreign box.
 """
 
 from __future__ import annotations
@@ -37,27 +38,27 @@ class Band:
 def bands(
     part: Sequence[Sequence[int]],
     heights: Sequence[int],
-    chains: Sequence[tuple[int, ...]],
-    skeleton: Skeleton,
+    lines: Sequence[tuple[int, int, bool, bool]],
     gaps: Gaps,
-    labels: Mapping[int, tuple[int, int]],
 ) -> list[Band]:
-    """The strip of each rank: as high as its highest box, with a wider gap where a label crosses."""
+    """The strip of each rank: as high as its highest box, with a wider gap where a label crosses.
+
+    Before: `lines` are (upper item, lower item, turned, labelled) of the lines in this part.
+    """
     rank = {item: r for r, row in enumerate(part) for item in row}
     arrows_above, arrows_below, wide = set(), set(), set()
-    for wire, chain in enumerate(chains):
-        if chain[0] in rank:
-            if skeleton.wires[wire].turned:
-                arrows_below.add(rank[chain[0]])
-            else:
-                arrows_above.add(rank[chain[-1]])
-            if wire in labels:
-                wide.update(range(rank[chain[0]], rank[chain[-1]]))
+    for upper, lower, turned, labelled in lines:
+        if turned:
+            arrows_below.add(rank[upper])
+        else:
+            arrows_above.add(rank[lower])
+        if labelled:
+            wide.update(range(rank[upper], rank[lower]))
     result = []
     top = 0
     for r, row in enumerate(part):
         bottom = top + max(heights[item] + heights[item] % 2 for item in row)
-        before, after = (gaps.straight if r in found else 0 for found in (arrows_above, arrows_below))
+        before, after = (gaps.straight if r in found else gaps.box for found in (arrows_above, arrows_below))
         result.append(Band(top, bottom, before, after))
         top = bottom + (gaps.labelled if r in wide else gaps.ranks)
     return result

@@ -24,9 +24,7 @@ from graphviz_tb.place.coordinates import coordinates
 
 Graph = dict[str, Any]
 Drawing = tuple[list[list[float]], list[list[list[float]]]]
-Run = Callable[
-    [Graph, float], tuple[float, Drawing] | None
-]  # graph, limit -> CPU seconds and drawing, or None
+Run = Callable[[Graph, float], tuple[float, Drawing] | None]  # graph, limit -> CPU seconds and drawing, or None
 
 
 def ours(engine: str) -> Run:
@@ -47,10 +45,7 @@ def lay(graph: Graph, options: ArrangeOptions) -> Drawing:
     edges = tuple(Metaedge(source, target, 1, 0, 0) for source, target in graph["edges"])
     level = Metagraph(0, tuple(range(1, len(sizes) + 1)), (2,) * len(sizes), edges, ())
     placed = coordinates(arrange(level, options), sizes, Gaps())
-    centres = [
-        [x + width / 2, y + height / 2]
-        for (x, y), (width, height) in zip(placed.positions, sizes, strict=True)
-    ]
+    centres = [[x + width / 2, y + height / 2] for (x, y), (width, height) in zip(placed.positions, sizes, strict=True)]
     return centres, [[list(point) for point in route] for route in placed.routes]
 
 
@@ -63,9 +58,7 @@ def cpu() -> float:
 def graphviz(graph: Graph, limit: float) -> tuple[float, Drawing] | None:
     """Graphviz's own drawing, splines sampled."""
     before = cpu()
-    text = [
-        'digraph{graph[nodesep=0.2777 ranksep=0.5555];node[shape=box fixedsize=true label=""];edge[arrowhead=none]'
-    ]
+    text = ['digraph{graph[nodesep=0.2777 ranksep=0.5555];node[shape=box fixedsize=true label=""];edge[arrowhead=none]']
     text += [f"{i}[width={w / 72:.4f} height={h / 72:.4f}]" for i, (w, h) in enumerate(graph["nodes"])]
     text += [f"{source}->{target}[id={i}]" for i, (source, target) in enumerate(graph["edges"])]
     text.append("}")
@@ -107,10 +100,7 @@ def sampled(spline: list[list[float]]) -> list[list[float]]:
         for t in (0.25, 0.5, 0.75, 1.0):
             u = 1 - t
             points.append(
-                [
-                    u * u * u * a[k] + 3 * u * u * t * b[k] + 3 * u * t * t * c[k] + t * t * t * d[k]
-                    for k in (0, 1)
-                ]
+                [u * u * u * a[k] + 3 * u * u * t * b[k] + 3 * u * t * t * c[k] + t * t * t * d[k] for k in (0, 1)]
             )
     return points
 

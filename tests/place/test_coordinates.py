@@ -1,0 +1,138 @@
+"""Laws of one level's coordinates."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphviz_tb.arrange import arrange
+from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.coordinates import coordinates
+from tests.arrange.levels import levels
+
+Size = tuple[int, int]
+small = st.tuples(st.integers(10, 200), st.integers(10, 60))
+size = small | st.tuples(st.integers(200, 900), st.integers(60, 700))
+
+
+def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
+    edges = tuple(Metaedge(a, b, 1, 0, 0) for a, b in pairs)
+    return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
+
+
+def placed(metagraph: Metagraph, sizes: list[Size], **more: object) -> tuple[Skeleton, Level]:
+    skeleton = arrange(metagraph)
+    away = metagraph.mask.extracted
+    drawn = [(0, 0) if child in away else one for child, one in enumerate(sizes)]
+    return skeleton, coordinates(skeleton, drawn, **more)  # type: ignore[arg-type]
+
+
+@settings(max_examples=200, deadline=None)
+@given(levels(), st.data())
+def test_nothing_overlaps_and_no_line_runs_through_a_box(given_level: Metagraph, data: st.DataObject) -> None:
+    sizes = [data.draw(size) for _ in given_level.children]
+    skeleton, found = placed(given_level, sizes)
+    check_boxes(given_level, found, sizes)
+    check_routes(given_level, skeleton, found, sizes)
+
+
+def check_boxes(metagraph: Metagraph, found: Level, sizes: list[Size]) -> None:
+    boxes = [(*found.positions[child], *sizes[child]) for child in metagraph.core()]
+    for at, (x, y, width, height) in enumerate(boxes):
+        assert x >= 0
+        assert y >= 0
+        assert x + width <= found.width
+        assert y + height <= found.height
+        for left, top, wide, high in boxes[:at]:
+            assert x >= left + wide + 16 or left >= x + width + 16 or y >= top + high + 32 or top >= y + height + 32
+
+
+def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: list[Size]) -> None:
+    boxes = {child: (*found.positions[child], *sizes[child]) for child in metagraph.core()}
+    for wire, route in zip(skeleton.wires, found.routes, strict=True):
+        assert all(0 <= x <= found.width and 0 <= y <= found.height for x, y in route)
+        for child, (x, y, width, height) in boxes.items():
+            if child not in (wire.chain[0], wire.chain[-1]):
+                for a, b in zip(route, route[1:], strict=False):
+                    assert not touches(a, b, (x - 5, y - 5, x + width + 5, y + height + 5))
+        for item, (px, py), upper in (
+            (wire.chain[0], route[0], not wire.turned),
+            (wire.chain[-1], route[-1], wire.turned),
+        ):
+            if item in boxes:
+                x, y, width, height = boxes[item]
+                assert x <= px <= x + width
+                assert py == (y + height if upper else y)
+            else:
+                port = item - skeleton.children
+                assert px == found.ports[port]
+                assert py == (0 if skeleton.ports[port].first else found.height)
+        assert abs(route[-1][1] - route[-2][1]) >= 12
+        assert route[-1][0] == route[-2][0]
+        downs = [b[1] >= a[1] for a, b in zip(route, route[1:], strict=False)]
+        assert all(downs) if not wire.turned else all(b[1] <= a[1] for a, b in zip(route, route[1:], strict=False))
+
+
+def touches(a: tuple[int, int], b: tuple[int, int], box: tuple[int, int, int, int]) -> bool:
+    """Whether a segment meets the open rectangle (Liang & Barsky 1984, in whole numbers by cross-multiplying)."""
+    (x1, y1), (x2, y2) = a, b
+    left, top, right, bottom = box
+    if max(x1, x2) <= left or min(x1, x2) >= right or max(y1, y2) <= top or min(y1, y2) >= bottom:
+        return False
+    dx, dy = x2 - x1, y2 - y1
+    sides = {
+        (dx * (y - y1) - dy * (x - x1) > 0) - (dx * (y - y1) - dy * (x - x1) < 0)
+        for x in (left, right)
+        for y in (top, bottom)
+    }
+    return not sides <= {0, 1} and not sides <= {0, -1}
+
+
+@settings(deadline=None)
+@given(levels(), st.data())
+def test_opening_a_child_keeps_left_of_and_above(given_level: Metagraph, data: st.DataObject) -> None:
+    sizes = [(80, 24) for _ in given_level.children]
+    opened = list(sizes)
+    child = data.draw(st.integers(0, len(sizes) - 1))
+    opened[child] = (700, 500)
+    skeleton, before = placed(given_level, sizes)
+    _, after = placed(given_level, opened)
+    for part in skeleton.parts:
+        for row in part:
+            inside = [item for item in row if item < skeleton.children]
+            for found in (before, after):
+                lefts = [found.positions[item][0] for item in inside]
+                assert lefts == sorted(lefts)
+
+
+def test_a_chain_is_straight() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3, of four widths
+    sizes = [(80, 24), (120, 32), (48, 24), (200, 32)]
+    _, found = placed(level(4, (0, 1), (1, 2), (2, 3)), sizes)
+    assert {x + width // 2 for (x, _), (width, _) in zip(found.positions, sizes, strict=True)} == {100}
+    assert [len(route) for route in found.routes] == [2, 2, 2]
+
+
+def test_a_fan_out_is_symmetric() -> None:
+    # 0 ─▶ 1, 2, 3
+    _, found = placed(level(4, (0, 1), (0, 2), (0, 3)), [(100, 24)] * 4)
+    assert sorted(x for x, _ in found.positions) == [0, 116, 116, 232]
+
+
+def test_anchors_hold() -> None:
+    _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250})
+    assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
+
+
+def test_a_label_finds_a_place_in_a_wider_gap() -> None:
+    _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, labels={0: (60, 12)})
+    assert found.positions[1][1] - 24 == Gaps().labelled
+    assert found.labels[0] is not None
+    assert 24 < found.labels[0][1] < 80
+
+
+def test_nothing_at_all() -> None:
+    found = coordinates(arrange(level(0)), [])
+    assert (found.width, found.height, found.routes) == (0, 0, ())
