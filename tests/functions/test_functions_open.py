@@ -1,0 +1,109 @@
+"""Functions of real graphs: every call opens to its layers, nothing throws, counts go through calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.paths import address, child_path
+from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.pipeline import Model, load
+from tests.functions.test_calls_laws import every_group
+
+GRAPHS = (
+    *("func_library_v2.pb", "func_library_nested.pb", "func_library_recursive.pbtxt", "legacy_function_calls.pb"),
+    *("func_trace.pb", "func_trace_multi.pb", "keras2_mnist.pb", "keras2_functional.pb", "savedmodel_small.pb"),
+    "tf_data_graph.pb",
+)
+
+
+def shown(model: Model, *open_: str) -> set[str]:
+    return {box.address for box in model.picture(open=open_).scene.boxes}
+
+
+@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
+    model = load(fixtures / "real" / name, preset=preset)
+    groups = every_group(model, 150)
+    for path in groups:
+        level = model.metagraph(path)
+        assert len(level.children) == len(set(level.children))
+        if path != (0,):
+            assert path in model.names.find(address(model.hierarchy, path))
+    picture = model.picture(open_all=True, max_open=300)
+    addresses = [box.address for box in picture.scene.boxes]
+    assert len(addresses) == len(set(addresses))
+    assert picture.render("svg").rstrip().endswith(b"</svg>")
+
+
+def test_a_saved_model_opens_to_its_layers(fixtures: Path) -> None:
+    model = load(fixtures / "real/savedmodel_small.pb")
+    names = {address(model.hierarchy, path) for path in every_group(model, 400)}
+    leaves = {
+        address(model.hierarchy, child_path(model.hierarchy, path, row))
+        for path in every_group(model, 400)
+        for row in model.metagraph(path).children
+    }
+    assert any(name.startswith("StatefulPartitionedCall::") for name in names)
+    assert any(name.startswith("StatefulPartitionedCall::") and name.endswith("MatMul") for name in leaves)
+
+
+def test_a_recursive_function_counts_without_end_and_opens_step_by_step(fixtures: Path) -> None:
+    model = load(fixtures / "real/func_library_recursive.pbtxt")
+    calls = [row for row in model.hierarchy.calls if row < model.hierarchy.end[0]]
+    ops = OpsThroughCalls(model.hierarchy)
+    assert any(ops(row) is None for row in calls)
+    picture = model.picture(depth=0)
+    assert any(text.content == "∞ ops" for text in picture.scene.texts)
+    call = calls[0]
+    inner = [row for row in model.hierarchy.calls if row > model.hierarchy.end[0]]
+    deep = (call, *inner[:1] * 6)
+    addresses = shown(model, address(model.hierarchy, deep))
+    assert address(model.hierarchy, deep) in addresses
+
+
+def test_open_all_opens_a_function_once_on_its_own_path(fixtures: Path) -> None:
+    model = load(fixtures / "rules/function_recursive.pbtxt")
+    picture = model.picture(open_all=True)
+    assert max(box.address.count("::") for box in picture.scene.boxes) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("outer/PartitionedCal", "outer/PartitionedCall"),
+        ("outer/PartitionedCall::PartitionedCal", "outer/PartitionedCall::PartitionedCall"),
+        ("outer/PartitionedCall::PartitionedCall::scope_in", "::scope_in_fn"),
+    ],
+)
+def test_an_unknown_address_names_the_nearest(fixtures: Path, asked: str, near: str) -> None:
+    model = load(fixtures / "real/func_library_nested.pb")
+    with pytest.raises(UnknownNode) as caught:
+        model.picture(open=(asked,))
+    assert near in str(caught.value)
+    assert str(caught.value).count("', '") <= 2
+
+
+def test_wild_cards_go_into_calls(fixtures: Path) -> None:
+    model = load(fixtures / "real/func_library_nested.pb")
+    addresses = shown(model, "outer/*::PartitionedCall*")
+    assert "outer/PartitionedCall::PartitionedCall_1::scope_in_fn" in addresses
+    assert "outer/PartitionedCall_1::PartitionedCall::scope_in_fn" in addresses
+
+
+def test_a_graph_that_tensorboard_merged_still_opens(fixtures: Path) -> None:
+    model = load(fixtures / "real/func_trace_multi.pb")
+    assert "graph_1/while::body" in {address(model.hierarchy, path) for path in every_group(model)}
+
+
+def test_both_colons_in_a_name() -> None:
+    from graphviz_tb.proto import GraphDef
+
+    function = {"signature": {"name": "f", "input_arg": [{"name": "x", "type": 1}]}}
+    node = {"name": "a::b", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}}}
+    model = load(GraphDef(node=[node], library={"function": [function]}))
+    (path,) = model.names.find("a::::b::x")
+    assert address(model.hierarchy, path) == "a::::b::x"
