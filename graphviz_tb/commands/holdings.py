@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import Style, one_line, places, table
+from graphviz_tb.commands.table import Style, clip_end, one_line, places, table
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
 from graphviz_tb.model.units import told_bytes
@@ -145,7 +145,7 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) 
         values = signature_values(signature)
         name, method = one_line(signature.name), one_line(signature.method)
         room = width - 4 - places(name)
-        lines.append(f"  {name}" + (look.dim(f"  {method}") if 0 < places(method) <= room else ""))
+        lines.append(clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < places(method) <= room else ""))
         rows = [
             (way, one_line(spec["key"]), spec["dtype"], shown_shape(spec["shape"]))
             for way in ("in", "out")
@@ -155,12 +155,11 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) 
     return lines
 
 
-def describe_choice(entries: tuple[Entry, ...], source: Source) -> list[str]:
+def describe_choice(entries: tuple[Entry, ...]) -> list[str]:
     """How to choose one graph, by an example."""
     from graphviz_tb.read.holding import describe
 
     graphs = [entry for entry in entries if entry.kind != "profile"]
     if not graphs:
         return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
-    example = f"tbgraph info {one_line(source.name)} {one_line(describe(graphs[0]))}"
-    return [f"{len(graphs):,} graphs; say which one is meant:", f"  {example}"]
+    return [f"{len(graphs):,} graphs; say which one is meant, for example with", f"  {one_line(describe(graphs[0]))}"]

@@ -55,7 +55,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
         return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:
-        return lines + [clip_end(line, width) for line in describe_choice(entries, source)]
+        return lines + [clip_end(line, width) for line in describe_choice(entries)]
     return [*lines, look.head(clip(one_line(facts.label), width))]
 
 

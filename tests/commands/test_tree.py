@@ -1,0 +1,183 @@
+"""`tbgraph tree`: scopes, stacks, calls and functions as a tree of any width, and as a flat list in JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.commands import run
+from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
+from graphviz_tb.commands.tree import SCREEN
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+REAL = sorted(path for path in (FIXTURES / "real").iterdir() if path.suffix in (".pb", ".pbtxt"))
+
+
+def shown(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+@pytest.fixture
+def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run `tree` at a width; gives the exit code, the lines and what was said beside them."""
+
+    def call(*arguments: str, width: int = 80) -> tuple[int, list[str], str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        code = run(["tree", *arguments])
+        done = capsys.readouterr()
+        return code, done.out.splitlines(), done.err
+
+    return call
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_about_a_screenful(tell: Any, path: Path) -> None:
+    code, lines, _ = tell(str(path))
+    assert code == 0
+    main = lines[: lines.index("")] if "" in lines else lines
+    assert len(main) <= SCREEN + 1
+    assert len(lines) <= 2 * SCREEN
+    assert max(map(shown, lines)) <= 80
+
+
+@pytest.mark.parametrize("width", [1, 9, 30, 41, 120])
+def test_no_line_is_wider_than_the_terminal(tell: Any, width: int) -> None:
+    for name in ("odd_names.pbtxt", "mnist_cnn.pbtxt", "savedmodel_small.pb"):
+        code, lines, _ = tell(str(FIXTURES / "real" / name), "--depth", "7", width=width)
+        assert code == 0
+        assert max(map(shown, lines)) <= width
+
+
+def test_the_small_tree(tell: Any, tmp_path: Path) -> None:
+    # a scope of two ops, its twin, a series of five, an op
+    path = tmp_path / "small.pbtxt"
+    nodes = [f'node {{ name: "{scope}/{op}" op: "{op}" }}' for scope in ("a", "b") for op in ("Relu", "Add")]
+    nodes += [f'node {{ name: "x_{number}" op: "Sin" }}' for number in range(5)]
+    path.write_text("\n".join([*nodes, 'node { name: "end" op: "NoOp" }']))
+    code, lines, _ = tell(str(path), "--depth", "9")
+    assert code == 0
+    assert [re.split(r"(?<=\w)[ ,]*  |(?<=\])  ", line)[0] for line in lines[1:]] == [
+        "├─ a",
+        "│  └─ Relu, Add",
+        "├─ b",
+        "│  └─ Relu, Add",
+        "├─ x_[0-4]",
+        "│  └─ 5 Sin",
+        "└─ NoOp",
+    ]
+    assert lines[0].split()[-2] == str(2 * 2 + 5 + 1)
+    assert "= a" in lines[3]
+    assert "×5" in lines[5]
+    closed = tell(str(path), "--depth", "1")[1]
+    assert [line[:4] for line in closed[1:]] == ["├+ a", "├+ b", "├+ x", "└─ N"]
+    assert len(tell(str(path), "--depth", "0")[1]) == 1
+
+
+def test_ops_are_listed_when_asked(tell: Any) -> None:
+    lines = tell(str(FIXTURES / "real/mnist_cnn.pbtxt"), "--under", "dropout", "--depth", "1", "--ops")[1]
+    assert lines[0].startswith("dropout")
+    assert any("keep_prob" in line and "Placeholder" in line for line in lines)
+
+
+def test_calls_name_their_functions_and_functions_follow(tell: Any) -> None:
+    path = str(FIXTURES / "containers/saved_model")
+    lines = tell(path)[1]
+    assert any("StatefulPartitionedCall_1  → __inference__traced_save_1300" in line for line in lines)
+    assert "Functions (20)" in lines
+    inside = tell(path, "--under", "StatefulPartitionedCall_1")[1]
+    assert inside[0].startswith("__inference__traced_save_1300")
+    assert inside == tell(path, "--under", "__inference__traced_save_1300")[1]
+
+
+def test_recursion_is_endless_and_ends(tell: Any) -> None:
+    code, lines, _ = tell(str(FIXTURES / "real/func_library_recursive.pbtxt"), "--depth", "50")
+    assert code == 0
+    assert "∞" in lines[0]
+
+
+def test_wild_names_show_several_trees(tell: Any) -> None:
+    lines = tell(str(FIXTURES / "real/mnist_cnn.pbtxt"), "--under", "conv?", "--depth", "0")[1]
+    assert [line.split()[0] for line in lines] == ["conv1", "conv2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--under", "convx"], "no node or group 'convx'; nearest:"),
+        (["--under", "conv1/pool"], "is an op and holds nothing"),
+        (["--preset", "tb"], "unknown preset 'tb'"),
+        (["--depth", "-1"], "--depth"),
+    ],
+)
+def test_errors_of_the_request(tell: Any, arguments: list[str], said: str) -> None:
+    code, lines, err = tell(str(FIXTURES / "real/mnist_cnn.pbtxt"), *arguments)
+    assert (code, lines) == (2, [])
+    assert said in err
+
+
+def test_json_is_flat_in_preorder_with_the_ids_of_render(tell: Any) -> None:
+    path = FIXTURES / "real/numbered_series.pb"
+    code, lines, _ = tell(str(path), "--json")
+    found = json.loads("\n".join(lines))
+    assert (code, found["format"], found["version"]) == (0, "tbgraph-tree", 1)
+    nodes = {node["id"]: node for node in load(path).to_json()["nodes"]}
+    groups = [at for at, node in nodes.items() if node["kind"] != "op"]
+    assert [node["id"] for node in found["nodes"]] == groups
+    for node in found["nodes"]:
+        same = nodes[node["id"]]
+        assert all(node[key] == same[key] for key in ("name", "kind", "parent", "ops", "template"))
+    depth = {node["id"]: node["depth"] for node in found["nodes"]}
+    assert all(depth[node["id"]] == depth[node["parent"]] + 1 for node in found["nodes"] if node["parent"] is not None)
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_every_op_is_counted_once(path: Path) -> None:
+    hierarchy = load(path).hierarchy
+    roots = [0, *hierarchy.function_rows]
+    opened = open_to_depth(hierarchy, roots, len(hierarchy))
+    for root in roots:
+        told = list(branches(hierarchy, root, opened))
+        loose = sum(len(branch.loose) for branch in told)
+        calls = sum(branch.row in hierarchy.calls for branch in told)
+        assert loose + calls == hierarchy.ops(root)
+
+
+def test_deep_scopes_do_not_recurse(tell: Any, tmp_path: Path) -> None:
+    path = tmp_path / "deep.pbtxt"
+    path.write_text(f'node {{ name: "{"/".join("a" * 3000)}" op: "Relu" }} node {{ name: "a/b" op: "Relu" }}')
+    code, lines, _ = tell(str(path), "--depth", "3000")
+    assert code == 0
+    assert lines[-1].startswith("│  └─ Relu") or "Relu" in "".join(lines[-2:])
+    assert len(lines) == 1 + 2999 + 1 + 1
+    assert tell(str(path))[0] == 0
+
+
+def test_wide_levels_are_cut_only_without_a_depth(tell: Any, tmp_path: Path) -> None:
+    path = tmp_path / "wide.pbtxt"
+    names = [f"{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(300)]
+    path.write_text("\n".join(f'node {{ name: "{name}/x" op: "Op{name}" }}' for name in names))
+    lines = tell(str(path), "--no-fold")[1]
+    assert lines[-1] == f"and {300 + 1 - 2 * SCREEN} more lines; --depth 1 lists all"
+    assert len(tell(str(path), "--no-fold", "--depth", "1")[1]) == 300 + 1
+
+
+def test_a_screenful_opens_the_largest_groups() -> None:
+    hierarchy = load(FIXTURES / "real/mnist_cnn.pbtxt").hierarchy
+    opened = open_a_screenful(hierarchy, 0, SCREEN)
+    names = {hierarchy.name[row] for row in opened}
+    assert {"", "train", "conv1"} <= names
+    assert "conv2" not in names  # built as conv1
+
+
+def test_quiet_says_nothing_beside(tell: Any) -> None:
+    path = str(FIXTURES / "real/odd_names.pbtxt")
+    assert tell(path)[2]
+    assert tell(path, "--quiet")[2] == ""
