@@ -236,8 +236,20 @@ def gaps() -> str:
     return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in fields(Gaps))]) + "\n"
 
 
+def list_of_pages() -> str:
+    """Every page by its heading, but those that the index names itself."""
+    index = re.sub(r"<!-- generated.*", "", (DOCS / "index.md").read_text(), flags=re.DOTALL)
+    lines = []
+    for path in sorted(DOCS.rglob("*.md")):
+        place = path.relative_to(DOCS).as_posix()
+        if path.name != "index.md" and f"]({place})" not in index:
+            lines.append(f"- [{path.read_text().partition(chr(10))[0].lstrip('# ')}]({place})\n")
+    return "".join(lines)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_pages,
+    "pages": list_of_pages,
     "small graph": small_graph,
     "small json": small_json,
     "info json": info_json,

@@ -1,0 +1,218 @@
+"""The documentation says what is so: every option is in it, its snippets run, its links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.commands import COMMANDS, cli
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fixtures").glob("*.md")])
+FIRST = (
+    "python3 -m venv .venv && .venv/bin/pip install -q . && "
+    ".venv/bin/tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg"
+)
+SECOND = (
+    "[ -d .venv ] || python3 -m venv .venv; "
+    ".venv/bin/pip install -q -e '.[test]' && .venv/bin/python -m pytest -q"
+)  # fmt: skip
+
+
+def page_name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path: Path, *languages: str) -> list[str]:
+    """The code blocks of a page in some languages."""
+    return [
+        found[2] for found in re.finditer(r"^```(\w+)\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
+        if found[1] in languages
+    ]  # fmt: skip
+
+
+def shell_lines(path: Path) -> list[str]:
+    return [line for block in blocks(path, "sh", "bash") for line in block.splitlines() if line.strip()]
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(cli)
+    for name, (module, _, _) in COMMANDS.items():
+        if importlib.util.find_spec(module):
+            command = cli.get_command(context, name)
+            assert command is not None
+            yield name, command
+
+
+@pytest.fixture(scope="session")
+def make() -> ModuleType:
+    """docs/make.py as a module."""
+    spec = importlib.util.spec_from_file_location("docs_make", ROOT / "docs/make.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_first_two_shell_lines_of_the_readme() -> None:
+    assert shell_lines(ROOT / "README.md")[:2] == [FIRST, SECOND]
+
+
+def test_continuous_integration_runs_the_second() -> None:
+    assert (ROOT / ".ci/run").read_text().rstrip().splitlines()[-1] == SECOND
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_shell_snippets_parse(path: Path) -> None:
+    for block in blocks(path, "sh", "bash"):
+        done = subprocess.run(["bash", "-n"], input=block, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_shell_snippets_use_options_that_exist(path: Path) -> None:
+    known = {name: {word for param in command.params for word in param.opts} for name, command in commands()}
+    for line in shell_lines(path):
+        for found in re.finditer(r"tbgraph (\w+)([^|>&]*)", line):
+            assert found[1] in COMMANDS, line
+            said = set(re.findall(r"(?<= )--?[a-z][\w-]*", found[2]))
+            assert said <= known.get(found[1], said) | {"--help", "-h"}, line
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
+    """Each block by itself, if it reads fixtures; one that reads the reader's own files need only be Python."""
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for block in blocks(path, "python"):
+        compile(block, page_name(path), "exec")
+        if "fixtures/" not in block:
+            continue
+        done = subprocess.run(
+            [sys.executable, "-c", block], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+
+
+def environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_links_lead_to_files(path: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", target):
+            continue
+        place, _, anchor = target.partition("#")
+        page = (path.parent / place) if place else path
+        assert page.exists(), f"{target} of {page_name(path)}"
+        if anchor and page.suffix == ".md":
+            assert anchor in anchors(page), f"{target} of {page_name(path)}"
+
+
+def anchors(path: Path) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    heads = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head).strip().lower().replace(" ", "-") for head in heads}
+
+
+def test_the_readme_has_a_snippet_that_runs() -> None:
+    assert any("fixtures/" in block for block in blocks(ROOT / "README.md", "python"))
+
+
+def test_every_command_is_there() -> None:
+    assert [name for name, _ in commands()] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    text = (ROOT / "docs/cli.md").read_text()
+    page = re.search(rf"^## tbgraph {name}$(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert page, f"docs/cli.md does not know {name}: run docs/make.py"
+    command = dict(commands())[name]
+    for param in command.params:
+        if isinstance(param, click.Option):
+            assert param.help, f"{param.opts[0]} of {name} has no help"
+            for word in param.opts:
+                assert f"`{word}`" in page[1], f"docs/cli.md does not know {word} of {name}: run docs/make.py"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme_with_an_example(name: str) -> None:
+    text = (ROOT / "README.md").read_text()
+    assert f"| `tbgraph {name} " in text
+    assert any(line.startswith(f"tbgraph {name} ") for line in shell_lines(ROOT / "README.md"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    command = dict(commands())[name]
+    assert command.help
+    assert f"tbgraph {name}" in command.help, "an example is missing"
+    assert "Exit codes" in (command.epilog or "")
+
+
+def test_generated_parts_are_current(make: ModuleType) -> None:
+    stale = [page_name(path) for path in make.pages() if make.renewed(path.read_text()) != path.read_text()]
+    assert stale == [], "run docs/make.py"
+
+
+def test_the_schema_names_every_field() -> None:
+    text = (ROOT / "docs/json.md").read_text()
+    for source in ("real/numbered_series.pb", "real/func_library_v2.pb"):
+        document = load(ROOT / "fixtures" / source).to_json()
+        fields = {key for node in document["nodes"] for key in node}
+        fields |= {key for group in document["groups"].values() for key in group}
+        fields |= {key for group in document["groups"].values() for edge in group["edges"] for key in edge}
+        assert {field for field in fields if f"`{field}`" not in text} == set()
+
+
+def test_every_page_can_be_found_from_the_index() -> None:
+    seen: set[Path] = set()
+    todo = [ROOT / "docs/index.md"]
+    while todo:
+        page = todo.pop().resolve()
+        if page in seen or not page.exists() or page.suffix != ".md":
+            continue
+        seen.add(page)
+        links = re.findall(r"\]\(([^)\s#]+)", page.read_text())
+        todo += [page.parent / link for link in links if not re.match(r"\w+:", link)]
+    missing = {page_name(path) for path in (ROOT / "docs").rglob("*.md")} - {page_name(path) for path in seen}
+    assert missing == set()
+
+
+def test_the_changelog_knows_the_version() -> None:
+    import graphviz_tb
+
+    heads = re.findall(r"^## (\S+?),? ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert heads[0] == graphviz_tb.__version__
+    assert all(newer > older for newer, older in pairwise(heads))
+
+
+def test_json_examples_are_json() -> None:
+    for path in PAGES:
+        for block in blocks(path, "json"):
+            value: Any = json.loads(block)
+            assert value["version"] == 1
+
+
+def test_the_repository_names_no_machine() -> None:
+    """Paths of someone's home, and hosts of packages, have no place in what is published."""
+    for path in PAGES:
+        text = path.read_text()
+        assert not re.search(r"/home/\w|/root/|/Users/\w|file://|localhost:\d", text), page_name(path)
