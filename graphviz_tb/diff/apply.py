@@ -129,12 +129,12 @@ def _definition(graph: Graph, node: int) -> NodeDef:
 
 def renamed_input(plan: Plan, index: dict[str, int], text: str) -> str:
     """An input string under the new names."""
-    bare = text.removeprefix("^")
-    name, key, _ = (bare, "0", False) if bare in index else split_input(text)
+    name, _, _ = split_input(text)
     node = index.get(name)
     if node is None:
         return text
-    return ("^" if text.startswith("^") else "") + plan.names[node] + bare[len(name) :] if key else text
+    start = len(text) - len(text.removeprefix("^"))
+    return f"{text[:start]}{plan.names[node]}{text[start + len(name) :]}"
 
 
 def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[int, str]]) -> None:

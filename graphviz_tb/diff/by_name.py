@@ -28,13 +28,43 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> None:
     op type below them is matched too.
     """
     queue = deque(starts)
-    while queue:
-        old, new = queue.popleft()
+    waiting: list[tuple[int, int]] = []
+    while queue or waiting:
+        last = not queue
+        old, new = waiting.pop(0) if last else queue.popleft()
         if m.a.exact[old] == m.b.exact[new]:
             match_whole(m, old, new, Reason.NAME)
+        elif not last and undecided(m, old, new):
+            waiting.append((old, new))
         else:
             match_ops(m, old, new)
             queue.extend(match_children(m, old, new))
+
+
+def undecided(m: Matching, old: int, new: int) -> bool:
+    """Whether it cannot be told from two scopes alone which members of a series in them came or went.
+
+    The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
+    """
+    there_a, there_b = free_children(m, old, new)
+    for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
+        if len(mine) == len(others) or words in m.decided:
+            continue
+        pairs = align_scopes(m, words, mine, others)
+        if pairs is not None and (
+            equal_neighbours(m.a, mine, {i for i, _ in pairs}) or equal_neighbours(m.b, others, {j for _, j in pairs})
+        ):
+            return True
+    return False
+
+
+def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The scopes directly in two scopes that have no partner, by the last segment of their name."""
+    a, b = m.a.scopes, m.b.scopes
+    return (
+        {a.leaf[row]: row for row in a.children(old) if m.scope_to_b[row] < 0},
+        {b.leaf[row]: row for row in b.children(new) if m.scope_to_a[row] < 0},
+    )
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> None:
@@ -65,8 +95,7 @@ class Member:
 def match_children(m: Matching, old: int, new: int) -> list[tuple[int, int]]:
     """Match the scopes directly in two matched scopes; give back the pairs made."""
     a, b = m.a.scopes, m.b.scopes
-    there_a = {a.leaf[row]: row for row in a.children(old) if m.scope_to_b[row] < 0}
-    there_b = {b.leaf[row]: row for row in b.children(new) if m.scope_to_a[row] < 0}
+    there_a, there_b = free_children(m, old, new)
     made: list[tuple[int, int]] = []
     for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
         pairs = align_scopes(m, words, mine, others)
@@ -116,11 +145,9 @@ def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequ
     """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number."""
     known = m.shifts.get(words, {})
     place = {member.number: at for at, member in enumerate(others)}
-    return {
-        at: place[number]
-        for at, member in enumerate(mine)
-        if (number := known.get(member.number, member.number)) in place
-    }
+    top = max(known, default=-1) if words in m.decided else -1
+    wanted = [known.get(one.number, one.number if one.number > top else -1) for one in mine]
+    return {at: place[number] for at, number in enumerate(wanted) if number in place}
 
 
 def align_scopes(
@@ -189,12 +216,17 @@ def record(
             shifted = m.renumbered_scopes if scopes else m.renumbered
             shifted[mine[i].id] = caused
     if scopes:
-        count_equals(m, "old", m.a, mine, {i for i, _ in pairs})
-        count_equals(m, "new", m.b, others, {j for _, j in pairs})
+        gone, come = equal_neighbours(m.a, mine, {i for i, _ in pairs}), equal_neighbours(m.b, others, {j for _, j in pairs})
+        if words not in m.decided:
+            m.equals.update({("old", True, row): count for row, count in gone.items()})
+            m.equals.update({("new", True, row): count for row, count in come.items()})
+        if caused and not gone and not come:
+            m.decided.add(words)
 
 
-def count_equals(m: Matching, which: str, side: Side, members: Sequence[Member], kept: set[int]) -> None:
+def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
     """For each member without a partner: how many neighbours in the series are the same, itself counted."""
+    told: dict[int, int] = {}
     hashes = [int(side.structural[member.id]) for member in members]
     for at in range(len(members)):
         if at in kept:
@@ -205,7 +237,8 @@ def count_equals(m: Matching, which: str, side: Side, members: Sequence[Member],
         while stop < len(hashes) and hashes[stop] == hashes[at]:
             stop += 1
         if any(place in kept for place in range(start, stop)):
-            m.equals[which, True, members[at].id] = stop - start
+            told[members[at].id] = stop - start
+    return told
 
 
 def match_ops(m: Matching, old: int, new: int) -> None:

@@ -45,7 +45,8 @@ class Matching:
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be told from.
-    `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went.
+    `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went,
+    `decided` holds the words of series that told for sure which.
     """
 
     a: Side
@@ -62,6 +63,7 @@ class Matching:
     equals: dict[tuple[str, bool, int], int] = field(default_factory=dict)
     shifts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
     caused: dict[tuple[str, str], bool] = field(default_factory=dict)
+    decided: set[tuple[str, str]] = field(default_factory=set)
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -69,20 +69,30 @@ def mirrors(units: list[Unit]) -> list[list[Unit]]:
     """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`.
 
     Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
-    its whole name.
+    its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
     told: dict[tuple[int, str], list[Unit]] = {}
+    groups = []
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-        name, main = unit.name, None
-        while unit.row >= 0 and "/" in name and main is None:
-            name = name.split("/", 1)[1]
-            main = told.get((unit.block, name))
-            main = main if main and main[0].row >= 0 else None
-        if main is not None:
+        main = next((told[unit.block, end] for end in endings(unit.name) if (unit.block, end) in told), None)
+        if main is not None and unit.row >= 0:
             main.append(unit)
         else:
-            told.setdefault((unit.block, unit.name), []).append(unit)
-    return list(told.values())
+            groups.append([unit])
+            told.setdefault((unit.block, unit.name), groups[-1])
+    return groups
+
+
+def endings(name: str) -> list[str]:
+    """What a name ends in, the longest first: from each `/` or `_` on, `_grad` left out or not.
+
+    >>> endings("gradients/a/b_grad")
+    ['a/b', 'a/b_grad']
+    """
+    first = name.removesuffix("_grad")
+    cuts = [at + 1 for at, letter in enumerate(name) if letter in "/_"]
+    told = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
+    return [word for word in told if word]
 
 
 def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
