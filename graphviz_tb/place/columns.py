@@ -46,7 +46,7 @@ def columns(
             settle(ranks[r], starts[r], x, above)
         for r in range(last - 1, -1, -1):
             settle(ranks[r], starts[r], x, below)
-    both = {item: [*above[item], *below[item]] for row in ranks for item in row}
+    both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     room = Room(ranks, between)
     paths = threads(ranks, above, below)
     for _ in range(ROUNDS):

@@ -1,8 +1,8 @@
 """The best of several orders, rank by rank.
 
 Far parts of a drawing hardly touch each other, so one order is good here and another there. Each rank takes the order
-it has in one of the candidates, or its mirror image, so that the sum of all crossings is least: a shortest path through
-the ranks (Viterbi 1967).
+it has in one of the candidates, or its mirror image, so that the sum of all crossings is least, and among equals lines run the least
+aside: a shortest path through the ranks (Viterbi 1967).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from bisect import bisect_right, insort
 from graphviz_tb.arrange.layered.state import State
 
 Row = list[int]
+SCALE = 1 << 20  # crossings count before any drift
 
 
 def mix(state: State, orders: list[list[Row]]) -> list[Row]:
@@ -49,24 +50,39 @@ def distinct(rows: list[Row]) -> list[Row]:
 
 def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
     """From the least cost to each choice of one rank (plain, mirrored) to those of the next."""
-    pairs = crossable(state, upper[0], lower[0])
+    pairs = crossable(state, upper[0], lower[0]) * SCALE
     found: list[int] = []
     back: list[int] = []
     place = state.place
     for row in lower:
         for at, item in enumerate(row):
             place[item] = at
-        plain = [crossings(other, place, state.below) for other in upper]
+        plain = [crossings(other, place, state.below) * SCALE for other in upper]
+        drift = [drifts(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
             sums = []
             for at, count in enumerate(plain):
-                mirror = pairs - count
-                sums.append(cost[2 * at] + (mirror if flip else count))
-                sums.append(cost[2 * at + 1] + (count if flip else mirror))
+                one, two = (pairs - count, count) if flip else (count, pairs - count)
+                same, other = drift[at][::-1] if flip else drift[at]
+                sums.append(cost[2 * at] + one + same)
+                sums.append(cost[2 * at + 1] + two + other)
             least = min(sums)
             found.append(least)
             back.append(sums.index(least))
     return found, back
+
+
+def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
+    """How far lines run aside, in half places from the middle of the ranks: plain, and with one rank mirrored."""
+    plain = mirrored = 0
+    here = 1 - len(row)
+    for item in row:
+        for other in below[item]:
+            there = 2 * place[other] + 1 - wide
+            plain += abs(here - there)
+            mirrored += abs(here + there)
+        here += 2
+    return plain, mirrored
 
 
 def crossable(state: State, upper: Row, lower: Row) -> int:
