@@ -57,9 +57,11 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
 def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 
-    A literal `::` in a name is doubled.
+    A literal `::` in a name is doubled. What lies in a function that is shown by itself bears the function's name.
     """
     words: list[str] = []
+    if path[0] != (around := function_of(hierarchy, path[0])) and around:
+        words.append(hierarchy.name[around].replace("::", "::::"))
     for at, row in enumerate(path):
         name = hierarchy.name[row].replace("::", "::::")
         if at and len(bodies := hierarchy.calls[path[at - 1]]) > 1:

@@ -51,7 +51,9 @@ def one_view(
 ) -> View:
     """One open group; the views of its open children are taken from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = faces.functions(level) if path == (0,) else ()
+    listed = faces.functions(level, views) if path == (0,) else ()
+    opened = {at: views[child] for at, child in enumerate(paths) if child in views}
+    opened |= {len(paths) + at: views[face.row,] for at, face in enumerate(listed) if (face.row,) in views}
     rows = {note.other for note in level.annotations} | {bridge.other for bridge in level.bridges}
     return View(
         address=address(hierarchy, path),
@@ -59,7 +61,7 @@ def one_view(
         metagraph=level,
         skeleton=skeleton,
         faces=tuple(faces.face(child) for child in paths),
-        opened={at: views[child] for at, child in enumerate(paths) if child in views},
+        opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
         functions=listed,
     )

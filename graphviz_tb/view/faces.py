@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
@@ -69,7 +69,7 @@ class Faces:
             return "∞ ops"
         return f"{ops:,} op{'' if ops == 1 else 's'}".replace(",", THIN_SPACE)
 
-    def functions(self, level: Metagraph) -> tuple[Face, ...]:
-        """Functions of the library that no call opens."""
+    def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[Face, ...]:
+        """Functions of the library that no call opens, and those that were opened by themselves."""
         called = called_functions(self.hierarchy)
-        return tuple(self.face((row,)) for row in level.functions if row not in called)
+        return tuple(self.face((row,)) for row in level.functions if row not in called or (row,) in opened)

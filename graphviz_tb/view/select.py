@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
 
 # `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
@@ -80,7 +80,9 @@ class Names:
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
             return [name.replace("::", "::::") for name in (*self.index(0), *functions)]
-        found = [
+        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == Kind.FUNCTION]
+        found = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
+        found += [
             address(hierarchy, (*path, row))
             for path in around
             for _, body in hierarchy.calls.get(path[-1], ())
@@ -94,6 +96,8 @@ class Names:
             functions = self.hierarchy.function_rows
             found = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
             return [(row,) for row in found]
+        if len(path) == 1 and self.hierarchy.kind[path[0]] == Kind.FUNCTION:
+            return [(row,) for row in self._match(path[0], part)]
         bodies = self.hierarchy.calls.get(path[-1], ())
         if len(bodies) == 1:
             return [(*path, row) for row in self._match(bodies[0][1], part)]

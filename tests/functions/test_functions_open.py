@@ -107,3 +107,20 @@ def test_both_colons_in_a_name() -> None:
     model = load(GraphDef(node=[node], library={"function": [function]}))
     (path,) = model.names.find("a::::b::x")
     assert address(model.hierarchy, path) == "a::::b::x"
+
+
+def test_a_function_of_the_library_opens_by_itself(fixtures: Path) -> None:
+    model = load(fixtures / "real/func_library_v2.pb")
+    addresses = shown(model, "__inference_step_88::while::body")
+    assert {"__inference_step_88", "__inference_step_88::x", "__inference_step_88::while::body"} <= addresses
+    (path,) = model.names.find("__inference_step_88::x")
+    assert address(model.hierarchy, path) == "__inference_step_88::x"
+    with pytest.raises(UnknownNode, match="__inference_step_88::while"):
+        model.names.find("__inference_step_88::whil")
+
+
+def test_a_function_that_is_called_can_be_opened_by_itself_too(fixtures: Path) -> None:
+    model = load(fixtures / "rules/function_call.pbtxt")
+    name = model.hierarchy.name[model.hierarchy.function_rows[0]]
+    boxes = [box for box in model.picture(open=(name,)).scene.boxes if box.address == name]
+    assert [(box.open, box.area) for box in boxes] == [(True, "functions")]
