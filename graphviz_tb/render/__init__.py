@@ -20,6 +20,7 @@ Renderer = Callable[[Scene, Painter, Caption, PictureOptions], bytes]
 RENDERERS: dict[str, tuple[str, str]] = {
     "svg": ("graphviz_tb.render.svg", "svg"),
     "png": ("graphviz_tb.render.png", "png"),
+    "pdf": ("graphviz_tb.render.pdf", "pdf"),
     "dot": ("graphviz_tb.render.dot", "dot"),
 }
 

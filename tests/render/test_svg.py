@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +15,8 @@ import pytest
 import graphviz_tb
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
+REAL = FIXTURES / "real"
+GRAPHS = sorted(REAL.glob("*.pb*"))
 SVG = "{http://www.w3.org/2000/svg}"
 # What GitHub's sanitizer leaves in an SVG, as far as we use it.
 ELEMENTS = {"svg", "g", "rect", "path", "circle", "text", "title", "desc", "defs", "pattern"}
@@ -115,3 +117,13 @@ def test_empty_and_odd_graphs_draw(direction: str) -> None:
     for text in (b'node{name:" " op:"X"}', b'node{name:"/" op:"X"}', b'node{name:"a/b" op:"" input:"a/b"}'):
         svg = graphviz_tb.load(text).picture(direction=direction).render("svg")
         assert ElementTree.fromstring(svg).tag == f"{SVG}svg"
+
+
+@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "odd_names.pbtxt"])
+def test_librsvg_draws_it(name: str, require: Callable[..., None], tmp_path: Path) -> None:
+    require("rsvg-convert")
+    target = tmp_path / "x.png"
+    svg = graphviz_tb.load(REAL / name).picture(depth=1, color_by="device").render("svg")
+    done = subprocess.run(["rsvg-convert", "-o", str(target)], input=svg, capture_output=True, check=True)
+    assert not done.stderr
+    assert target.read_bytes().startswith(b"\x89PNG")
