@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.theme import Theme
 
 
@@ -16,7 +17,8 @@ class Fill:
     `text` and `second` are the colours of its first and second line; `bands` are colours side by side with
     their shares of the width (in thousandths, they sum to 1,000; empty where `fill` is all); `badge` a short
     sign that says in a letter what the hue says in colour; `hatch` whether there is nothing to say about the
-    row; `hued` whether the fill says anything (an open group then shows it as its left bar and frame).
+    row; `hued` whether the fill says anything (an open group then shows it as its left bar and frame); `sign`
+    what became of the row between two graphs: + − ~ → or nothing.
     """
 
     fill: str
@@ -27,6 +29,7 @@ class Fill:
     badge: str = ""
     hatch: bool = False
     hued: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,12 @@ def fill_of(painter: Painter, row: int, address: str) -> Fill:
     """The fill of a box. A painter of statistics tells the calls of one function apart, by the box's address."""
     placed: Callable[[int, str], Fill] | None = getattr(painter, "fill_box", None)
     return painter.fill(row) if placed is None else placed(row, address)
+
+
+def tint_of(painter: Painter, scene: Scene, route: Route) -> tuple[str, str | None] | None:
+    """The colour and dashes of an edge, where the painter says what became of edges."""
+    tint: Callable[[Scene, Route], tuple[str, str | None] | None] | None = getattr(painter, "tint", None)
+    return None if tint is None else tint(scene, route)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.render import signs
 from graphviz_tb.render.lines import head, rounded, shortened
 from graphviz_tb.render.markup import element
 
@@ -50,8 +51,10 @@ def closed(box: Box, fill: Fill, theme: Theme) -> str:
         told.append(_rect(x, y, width, height, radius, "url(#hatch)", "none"))
     if box.kind == "call":
         told.append(_inner_ring(x, y, width, height, radius, fill))
+    told.append(signs.outline(x, y, width, height, radius, fill))
     if box.openable:
         told.append(mark(*mark_place(box), theme, opened=False))
+    told.append(signs.disc(x + 4, y + 3, fill, theme))
     return "".join(told)
 
 
@@ -174,8 +177,10 @@ def frame(box: Box, fill: Fill, theme: Theme) -> str:
         round_off = f"A5 5 0 0 1 {x} {foot - CORNER + 1}V{y + CORNER}A5 5 0 0 1 {right} {y + 1}Z"
         bar = f"M{right} {y + 1}V{foot}{round_off}"
         told.append(element("path", d=bar, fill=fill.fill))
+    told.append(signs.outline(x, y, width, height, CORNER, fill))
     if box.openable:
         told.append(mark(*mark_place(box), theme, opened=True))
+    told.append(signs.disc(x + 2, y + 2, fill, theme))
     return "".join(told)
 
 
@@ -202,6 +207,8 @@ def stub(one: Stub, fill: Fill | None, theme: Theme) -> str:
                 stroke_dasharray=STUB_DASHES,
             )
         )
+    if fill is not None:
+        told.append(signs.disc(one.x + one.width / 2, one.y + one.height / 2, fill, theme))
     return "".join(told)
 
 

@@ -14,6 +14,7 @@ from graphviz_tb.render.lines import route
 from graphviz_tb.render.markup import element, written
 
 MOST = 260
+WIDEST = 480  # where the rows are sentences
 ROW, SAMPLE, GAP = 20, 28, 8
 SIZE = 11
 HEADING = 22
@@ -24,6 +25,7 @@ TITLES = {
     "op-type": "Op type",
     "compute-time": "Compute time",
     "memory": "Memory",
+    "diff": "What changed",
 }
 
 
@@ -59,27 +61,30 @@ def legend(scene: Scene, painter: Painter) -> Legend | None:
     told, y, wide = [], 0, 0
     for heading, entries in blocks:
         if entries:
-            body, block_width, block_height = _block(heading, entries, y, painter.theme)
+            most = WIDEST if painter.scheme == "diff" and heading == TITLES["diff"] else MOST
+            body, block_width, block_height = _block(heading, entries, y, painter.theme, most)
             told.append(body)
             y += block_height + GAP
             wide = max(wide, block_width)
     return Legend(wide, y - GAP, "".join(told)) if told else None
 
 
-def _block(heading: str, entries: list[Entry], top: int, theme: Theme) -> tuple[str, int, int]:
+def _block(
+    heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST
+) -> tuple[str, int, int]:
     """A heading and its rows, in two columns where the labels are short enough."""
-    half = (MOST - SAMPLE - GAP * 2 - SAMPLE) // 2
-    two = len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
+    half = (most - SAMPLE - GAP * 2 - SAMPLE) // 2
+    two = most == MOST and len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
     lines = -(-len(entries) // 2) if two else len(entries)
     told = [_text(heading, 0, top + 14, theme.text, True)]
     for index, entry in enumerate(entries):
         x = MOST // 2 * (index // lines)
         y = top + HEADING + ROW * (index % lines)
-        label = elide(clean(entry.label), MOST - SAMPLE - GAP, SIZE)
+        label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
         told.append(element("g", entry.sample, transform=f"translate({x} {y})"))
         told.append(_text(label, x + SAMPLE + GAP, y + 12, theme.text, False))
     widest = max(width(entry.label, SIZE) for entry in entries) + SAMPLE + GAP + (MOST // 2 if two else 0)
-    return "".join(told), min(MOST, max(widest, width(heading, SIZE, True))), HEADING + ROW * lines
+    return "".join(told), min(most, max(widest, width(heading, SIZE, True))), HEADING + ROW * lines
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:

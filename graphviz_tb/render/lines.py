@@ -18,9 +18,12 @@ SELECTED_MORE = 15  # tenths of a pixel
 Place = tuple[float, float]
 
 
-def route(one: Route, theme: Theme, chosen: bool) -> str:
-    """An edge as one group: its line, its arrow head, and the chevron of a back edge."""
-    colour = edge_colour(one.kind, theme, chosen)
+def route(one: Route, theme: Theme, chosen: bool, tint: tuple[str, str | None] | None = None) -> str:
+    """An edge as one group: its line, its arrow head, and the chevron of a back edge.
+
+    `tint` is a colour and dashes for an edge that came or went between two graphs.
+    """
+    colour = edge_colour(one.kind, theme, chosen) if tint is None else tint[0]
     thickness = (one.thickness + (SELECTED_MORE if chosen else 0)) / 10
     points = tidy(one.points)
     if len(points) < 2:
@@ -35,7 +38,8 @@ def route(one: Route, theme: Theme, chosen: bool) -> str:
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
     if one.back:
         marks.append(chevron(points, thickness))
-    dashes = DASHES if one.kind == "control" else None
+    dashes = tint[1] if tint else None
+    dashes = dashes or (DASHES if one.kind == "control" else None)
     path = element(
         "path",
         d=rounded(points),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.paint import Caption, Painter, fill_of
+from graphviz_tb.model.paint import Caption, Painter, fill_of, tint_of
 from graphviz_tb.model.scene import Box, Port, Scene, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
@@ -129,7 +129,10 @@ def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
         element("path", d=f"M{rule.x1 + 0.5} {rule.y1 + 0.5}L{rule.x2 + 0.5} {rule.y2 + 0.5}", stroke=theme.rule)
         for rule in scene.rules
     ]
-    edges = [route(one, theme, one.source in chosen or one.target in chosen) for one in scene.routes]
+    edges = [
+        route(one, theme, one.source in chosen or one.target in chosen, tint_of(painter, scene, one))
+        for one in scene.routes
+    ]
     stubs = [
         f"<g>{tooltip(one.title)}{boxes.stub(one, painter.fill(one.other) if one.other >= 0 else None, theme)}</g>"
         for one in scene.stubs
