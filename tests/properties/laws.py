@@ -1,0 +1,270 @@
+"""What must hold for every graph, every folding and every set of open groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.scene import Box, Scene
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.pipeline import Picture
+
+
+def well_formed(hierarchy: Hierarchy) -> None:
+    """Rows are in preorder; every kept node is one row, below the group its name says, and nothing else is an op."""
+    rows = len(hierarchy)
+    parent, end, kind = hierarchy.parent.tolist(), hierarchy.end.tolist(), hierarchy.kind.tolist()
+    tops = {0, *hierarchy.function_rows}
+    inside: list[int] = []
+    for row in range(rows):
+        while inside and row >= end[inside[-1]]:
+            inside.pop()
+        assert parent[row] == (inside[-1] if inside else -1)
+        assert (row in tops) == (not inside)
+        assert row < end[row] <= (end[inside[-1]] if inside else rows)
+        assert hierarchy.depth[row] == len(inside)
+        assert (hierarchy.node[row] >= 0) == (kind[row] == Kind.OP)
+        if kind[row] != Kind.OP:
+            inside.append(row)
+        assert kind[row] == Kind.OP or row in tops or end[row] > row + 1, "an empty group"
+    graph = hierarchy.graph
+    nodes = hierarchy.node[hierarchy.node >= 0]
+    assert sorted(nodes.tolist()) == np.flatnonzero(graph.kept).tolist()
+    assert hierarchy.row_of_node[nodes].tolist() == np.flatnonzero(hierarchy.node >= 0).tolist()
+    for row in np.flatnonzero(hierarchy.node >= 0).tolist():
+        top = next(top for top in sorted(tops, reverse=True) if top <= row)
+        function = int(graph.function[hierarchy.node[row]])
+        assert top == (hierarchy.function_rows[function] if function >= 0 else 0)
+
+
+def narrow(hierarchy: Hierarchy, most: int) -> None:
+    """No level has more children than wanted."""
+    assert max((len(hierarchy.children(row)) for row in range(len(hierarchy))), default=0) <= most
+
+
+def levels(picture: Picture) -> Iterator[tuple[Path, View, int]]:
+    """The open groups of a picture with the number of their box (-1 for the root), from the outside in."""
+    numbers = {(box.parent, box.row): at for at, box in enumerate(picture.scene.boxes)}
+    todo: list[tuple[Path, View, int]] = [((0,), picture.view, -1)]
+    while todo:
+        path, view, frame = todo.pop()
+        yield path, view, frame
+        for position, inner in view.opened.items():
+            rows = (*view.metagraph.children, *(face.row for face in view.functions))
+            own = position < len(view.faces)
+            child = child_path(picture.model.hierarchy, path, rows[position]) if own else (rows[position],)
+            todo.append((child, inner, numbers[frame, rows[position]]))
+
+
+def each_op_shows_once(picture: Picture) -> None:
+    """Every ordinary op lies under exactly one closed box, or is an open call; inside each open call again."""
+    hierarchy, boxes = picture.model.hierarchy, picture.scene.boxes
+    place = [-1] * len(boxes)  # the open call around each box
+    for at, box in enumerate(boxes):
+        above = box.parent
+        if above >= 0:
+            place[at] = above if boxes[above].row in hierarchy.calls else place[above]
+    shown: dict[int, Counter[int]] = {-1: Counter()}
+    for at, box in enumerate(boxes):
+        seen = shown.setdefault(place[at], Counter())
+        if not box.open:
+            seen.update(range(box.row, int(hierarchy.end[box.row])))
+        elif box.row in hierarchy.calls:
+            seen[box.row] += 1
+            shown.setdefault(at, Counter())
+    ordinary = set(np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)).tolist())
+    for call, seen in shown.items():
+        if call < 0:
+            wanted = range(int(hierarchy.end[0]))
+            assert all(count == 1 for count in seen.values())
+        else:
+            bodies = dict.fromkeys(body for _, body in hierarchy.calls[boxes[call].row])
+            wanted = [row for body in bodies for row in range(body, int(hierarchy.end[body]))]
+        for row in wanted:
+            if row in ordinary:
+                assert seen[row] == 1, f"{hierarchy.name[row]!r} is shown {seen[row]} times"
+
+
+def edges_are_conserved(picture: Picture) -> None:
+    """Lines, what is inside closed boxes, loops, stubs, marks: together they are the edges of the graph."""
+    hierarchy = picture.model.hierarchy
+    graph = hierarchy.graph
+    marked = graph.mark > 0
+    plain = set(np.flatnonzero(~marked[graph.source] & ~marked[graph.target]).tolist())
+    assert set(hierarchy.edge_order.tolist()) == plain
+    opened = {path[-1]: view for path, view, _ in levels(picture) if len(path) == 1}
+    told: Counter[int] = Counter()
+    for row in range(len(hierarchy)):
+        owned = set(hierarchy.owned(row).tolist())
+        if row not in opened or row in hierarchy.calls:
+            told.update(owned)
+            continue
+        level = opened[row].metagraph
+        lines: Counter[int] = Counter()
+        for edge in level.edges:
+            assert edge.edges is not None
+            assert edge.tensors + edge.control == len(edge.edges)
+            lines.update(edge.edges.tolist())
+        loops = [edge for edge in owned if hierarchy.edge_from[edge] == hierarchy.edge_to[edge]]
+        assert sum(count for _, count in level.loops) == len(loops)
+        assert lines.keys().isdisjoint(loops)
+        assert {*lines, *loops} == owned
+        told.update(lines)
+        told.update(loops)
+    assert told == Counter(plain)
+    marks_are_conserved(hierarchy)
+
+
+def marks_are_conserved(hierarchy: Hierarchy) -> None:
+    """Every edge that touches a mark is counted at the mark's place beside an ordinary node, or is between marks, or
+    is an input of a constant. (TensorBoard's preset leads the last two on to the users.)"""
+    graph = hierarchy.graph
+    source, target = graph.mark[graph.source], graph.mark[graph.target]
+    beside = ((source > 0) & (target == Mark.NONE)) | ((source == Mark.NONE) & (target == Mark.SUMMARY))
+    if graph.kept.all() and (source > 0).any() | (target > 0).any():
+        assert int(graph.beside.edges.sum()) == int(beside.sum())
+    placed = {*graph.beside.mark.tolist(), *graph.within}
+    assert placed == set(np.flatnonzero((graph.mark > 0) & graph.kept).tolist())
+
+
+def every_edge_is_drawn(picture: Picture) -> None:
+    """Each metaedge is a line between its two boxes or a stub at both; each bridge a line to a port or a stub."""
+    scene = picture.scene
+    lines: Counter[tuple[int, int, int]] = Counter()  # frame, source row, target row (-1: a port)
+    for route in scene.routes:
+        ends = [scene.boxes[end].row if end >= 0 else -1 for end in (route.source, route.target)]
+        inner = max(route.source, route.target)
+        lines[scene.boxes[inner].parent, ends[0], ends[1]] += 1
+    stubs: dict[tuple[int, int, str], set[int]] = {}  # frame, row, side → rows that stand there (-1: more)
+    for stub in scene.stubs:
+        box = scene.boxes[stub.box]
+        stubs.setdefault((box.parent, box.row, stub.side), set()).add(stub.other)
+    wanted: Counter[tuple[int, int, int]] = Counter()
+    for _, view, frame in levels(picture):
+        level = view.metagraph
+        rows = level.children
+        for index in level.core_edges():
+            wanted[frame, rows[level.edges[index].source], rows[level.edges[index].target]] += 1
+        for child in {child for child, _ in level.loops} - view.opened.keys():  # the frame of an open call has no loop
+            wanted[frame, rows[child], rows[child]] += 1
+        for bridge in level.bridges:
+            if bridge.drawable:
+                ends = (-1, rows[bridge.child]) if bridge.inbound else (rows[bridge.child], -1)
+                wanted[(frame, *ends)] += 1
+        stubbed = [level.edges[index] for index in level.mask.stubbed]
+        hidden = {(rows[edge.source], "out", rows[edge.target]) for edge in stubbed}
+        hidden |= {(rows[edge.target], "in", rows[edge.source]) for edge in stubbed}
+        hidden |= {
+            (rows[bridge.child], "in" if bridge.inbound else "out", bridge.other)
+            for bridge in level.bridges
+            if not bridge.drawable
+        }
+        noted = {(rows[note.child], note.side, note.other) for note in level.annotations}
+        assert {note for note in noted if picture.model.hierarchy.mark[note[2]] == Mark.NONE} == hidden
+        inside = {rows[at] for at in view.opened if at < len(rows)}  # stubs of an open group stand in it
+        for row, side, other in noted:
+            if row in inside:
+                continue
+            seen = stubs.get((frame, row, side), set())
+            assert other in seen or -1 in seen, f"no stub for {other} at {row}"
+    assert lines == wanted
+
+
+def bridges_are_conserved(picture: Picture) -> None:
+    """The bridges of an open group are the edges that cross its border, each once."""
+    hierarchy = picture.model.hierarchy
+    graph, row_of = hierarchy.graph, hierarchy.row_of_node
+    plain = hierarchy.edge_order
+    source, target = row_of[graph.source[plain]], row_of[graph.target[plain]]
+    for path, view, _ in levels(picture):
+        row = path[-1]
+        if len(path) > 1 or row in hierarchy.calls or hierarchy.parent[row] < 0:
+            continue
+        inside = [(row <= ends) & (ends < hierarchy.end[row]) for ends in (source, target)]
+        crossing = Counter(plain[inside[0] != inside[1]].tolist())
+        told: Counter[int] = Counter()
+        for bridge in view.metagraph.bridges:
+            assert bridge.edges is not None
+            told.update(bridge.edges.tolist())
+        assert told == crossing
+
+
+def boxes_have_room(scene: Scene) -> None:
+    """Children lie in what is open around them; siblings do not overlap."""
+    groups: dict[int, list[Box]] = {}
+    for box in scene.boxes:
+        groups.setdefault(box.parent, []).append(box)
+        left, top, right, bottom = 0, 0, scene.width, scene.height
+        if box.parent >= 0:
+            around = scene.boxes[box.parent]
+            assert around.open
+            left, top, right, bottom = around.x, around.y, around.x + around.width, around.y + around.height
+        assert left <= box.x, box.address
+        assert top <= box.y, box.address
+        assert box.x + box.width <= right, box.address
+        assert box.y + box.height <= bottom, box.address
+    for boxes in groups.values():
+        for at, one in enumerate(boxes):
+            for two in boxes[at + 1 :]:
+                apart = one.x + one.width <= two.x or two.x + two.width <= one.x
+                assert apart or one.y + one.height <= two.y or two.y + two.height <= one.y, (one.address, two.address)
+
+
+def places(skeleton: Skeleton) -> dict[int, tuple[int, int, int]]:
+    """For each child: its part, its rank, its place in the rank."""
+    return {
+        item: (part, rank, place)
+        for part, ranks in enumerate(skeleton.parts)
+        for rank, row in enumerate(ranks)
+        for place, item in enumerate(row)
+        if item < skeleton.children
+    }
+
+
+def scene_keeps_the_order(picture: Picture) -> None:
+    """In coordinates too, a lower rank is nearer to where the flow begins, and a rank runs from left to right."""
+    scene, direction = picture.scene, picture.scene.direction
+    box_of = {(box.parent, box.row): box for box in scene.boxes}
+    for _, view, frame in levels(picture):
+        found = places(view.skeleton)
+        items = sorted(found, key=found.__getitem__)
+        for at, one in enumerate(items):
+            for two in items[at + 1 :]:
+                if found[one][0] != found[two][0]:
+                    continue
+                boxes = [box_of[frame, view.metagraph.children[item]] for item in (one, two)]
+                if found[one][1] != found[two][1]:
+                    assert before(*boxes, along=True, direction=direction), [box.address for box in boxes]
+                else:
+                    assert before(*boxes, along=False, direction=direction), [box.address for box in boxes]
+
+
+def before(one: Box, two: Box, along: bool, direction: str) -> bool:
+    """Whether `one` lies wholly before `two`: along the flow, or across it (left to right, or top to bottom)."""
+    if along == (direction in ("BT", "TB")):
+        first, second = (one, two) if direction != "BT" or not along else (two, one)
+        return first.y + first.height <= second.y
+    first, second = (one, two) if direction != "RL" or not along else (two, one)
+    return first.x + first.width <= second.x
+
+
+def order_of(level: Metagraph, skeleton: Skeleton) -> dict[int, tuple[int, int, int]]:
+    """The places of children by row."""
+    return {level.children[item]: place for item, place in places(skeleton).items()}
+
+
+def obeys(picture: Picture) -> None:
+    """All laws of one picture."""
+    each_op_shows_once(picture)
+    edges_are_conserved(picture)
+    bridges_are_conserved(picture)
+    every_edge_is_drawn(picture)
+    boxes_have_room(picture.scene)
+    scene_keeps_the_order(picture)
