@@ -46,40 +46,30 @@ def columns(
             settle(ranks[r], starts[r], x, above)
         for r in range(last - 1, -1, -1):
             settle(ranks[r], starts[r], x, below)
-    both = [[*up, *down] for up, down in zip(above, below, strict=True)]
-    room = Room(ranks, between)
+    room = Room(ranks, between, len(widths))
     paths = threads(ranks, above, below)
-    for _ in range(ROUNDS):
-        for path in paths:
-            straighten(path, x, above, below, room)
-        for r in [*range(last + 1), *range(last - 1, -1, -1)]:
-            settle(ranks[r], starts[r], x, both)
+    for path in paths:
+        straighten(path, x, above, below, room)
+    both = [[*up, *down] for up, down in zip(above, below, strict=True)]
+    for r in [*range(last + 1), *range(last - 1, -1, -1)]:
+        settle(ranks[r], starts[r], x, both)
     for path in paths:
         straighten(path, x, above, below, room)
     return x
 
 
 class Room:
-    """How far an item can move between its neighbours in the rank."""
+    """The neighbours of each item in its rank (-1: none), and how far from them it must stay."""
 
-    def __init__(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
-        self.left: dict[int, tuple[int, int]] = {}
-        self.right: dict[int, tuple[int, int]] = {}
+    def __init__(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]], count: int) -> None:
+        self.left, self.right = [-1] * count, [-1] * count
+        self.before, self.after = [0] * count, [0] * count
         for row, steps in zip(ranks, between, strict=True):
-            for at, step in enumerate(steps):
-                self.left[row[at + 1]] = (row[at], step)
-                self.right[row[at]] = (row[at + 1], step)
-
-    def of(self, item: int, x: Sequence[int]) -> tuple[int, int]:
-        """The least and the greatest x."""
-        low, high = -FAR, FAR
-        if item in self.left:
-            other, step = self.left[item]
-            low = x[other] + step
-        if item in self.right:
-            other, step = self.right[item]
-            high = x[other] - step
-        return low, high
+            last = row[0]
+            for item, step in zip(row[1:], steps, strict=True):
+                self.left[item], self.before[item] = last, step
+                self.right[last], self.after[last] = item, step
+                last = item
 
 
 def threads(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
@@ -115,12 +105,16 @@ def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, ro
     for item in path:
         if run:
             offset += above[item][0][1]
-        least, most = room.of(item, x)
-        least, most = least - offset, most - offset
-        if max(low, least) > min(high, most):
-            goal = put(run, goal if goal is not None else min(max(x[run[-1][0]] - run[-1][1], low), high), low, high, x)
+        left, right = room.left[item], room.right[item]
+        least = x[left] + room.before[item] - offset if left >= 0 else -FAR
+        most = x[right] - room.after[item] - offset if right >= 0 else FAR
+        if least > high or most < low:
+            goal = put(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
             run, low, high = [], -FAR, FAR
-        low, high = max(low, least), min(high, most)
+        if least > low:
+            low = least
+        if most < high:
+            high = most
         run.append((item, offset))
     if down:
         end = x[down[0][0]] + down[0][1] - offset
