@@ -36,6 +36,7 @@ from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
+from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.model.view import View
 from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.output import format_of, write
@@ -309,7 +310,8 @@ def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
     shown = sum(not box.open for box in scene.boxes)
     title = options.title if options.title is not None else model_name(model)
-    return Caption(title, model.hierarchy.ops(0), shown, selected(model, options))
+    ops = OpsThroughCalls(model.hierarchy)(0)
+    return Caption(title, model.hierarchy.ops(0) if ops is None else ops, shown, selected(model, options))
 
 
 def model_name(model: Model) -> str:

@@ -13,11 +13,13 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
+from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.through import measured_through
 
 TICKS = 5
+FADED = 55  # per cent of the background in what leads to a box that was not measured
 BLACK, WHITE = "#000000", "#FFFFFF"
 
 
@@ -71,6 +73,14 @@ class Measured:
         tone = between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+
+    def tint(self, scene: Scene, route: Route) -> tuple[str, str | None] | None:
+        """A fainter colour for an edge one of whose ends was not measured; None for the usual one."""
+        boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
+        if all(self.figures(self.places.get(box.address, (box.row,))).known for box in boxes):
+            return None
+        usual = self.theme.reference if route.kind == "reference" else self.theme.data
+        return mixed(usual, self.theme.background, FADED), None
 
     def unknown(self, row: int) -> Fill:
         """A row of which nothing is known: hatched, its label in the second colour."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container
 
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
@@ -18,6 +19,7 @@ KINDS: dict[Kind, BoxKind] = {
     Kind.FOLD: "fold",
     Kind.FUNCTION: "function",
 }
+HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
 THIN_SPACE = "\u2009"
 
 
@@ -58,6 +60,8 @@ class Faces:
         hierarchy, row = self.hierarchy, path[-1]
         if len(path) > 1 and hierarchy.kind[row] == Kind.FUNCTION:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
+        if hierarchy.kind[row] == Kind.FUNCTION and (found := HASHED.fullmatch(hierarchy.name[row])):
+            return found[1]
         return hierarchy.leaf(row)
 
     def count(self, row: int) -> str:

@@ -97,3 +97,11 @@ def test_calls_of_one_function_have_their_own_colours(fixtures: Path) -> None:
     times = [painter.figures(painter.places[box.address]).time for box in boxes]
     fills = [painter.fill_box(box.row, box.address).fill for box in boxes]
     assert (fills[0] == fills[1]) == (times[0] == times[1])
+
+
+def test_edges_of_what_was_not_measured_are_faint(model: Model) -> None:
+    picture = model.picture(color_by="compute-time")
+    painter, boxes = measured(picture), picture.scene.boxes
+    for route in picture.scene.routes:
+        ends = {boxes[end].address for end in (route.source, route.target) if end >= 0}
+        assert (painter.tint(picture.scene, route) is not None) == ("input" in ends)

@@ -124,3 +124,18 @@ def test_a_function_that_is_called_can_be_opened_by_itself_too(fixtures: Path) -
     name = model.hierarchy.name[model.hierarchy.function_rows[0]]
     boxes = [box for box in model.picture(open=(name,)).scene.boxes if box.address == name]
     assert [(box.open, box.area) for box in boxes] == [(True, "functions")]
+
+
+def test_the_hash_in_the_name_of_a_defun_is_not_shown() -> None:
+    from graphviz_tb.proto import GraphDef
+
+    names = {"foo_deadbeef_12": "foo", "foo_deadbeef": "foo", "my_gradient": "my_gradient", "f_1": "f_1"}
+    functions = [{"signature": {"name": name, "input_arg": [{"name": "x", "type": 1}]}} for name in names]
+    model = load(GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": functions}))
+    texts = {text.full: text.content for text in model.picture(depth=0).scene.texts if text.role == "label"}
+    assert {name: texts[name] for name in names} == names
+
+
+def test_the_title_counts_through_calls(fixtures: Path) -> None:
+    model = load(fixtures / "real/func_library_nested.pb")
+    assert model.picture().caption.ops == OpsThroughCalls(model.hierarchy)(0) == 6 - 3 + 19 + 19 + 7
