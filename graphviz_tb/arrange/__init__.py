@@ -7,13 +7,15 @@ An engine is one word in `ENGINES`. Equal metagraphs share one result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphviz_tb.arrange.acyclic import turn
 from graphviz_tb.arrange.cache import keep, key_of, recall
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.layered import layered
 from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Engine, Layers
+from graphviz_tb.arrange.part import Engine, Layers, Part
 from graphviz_tb.arrange.parts import Piece, pieces
 from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
 from graphviz_tb.arrange.wrap import wrap
@@ -21,7 +23,15 @@ from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
-ENGINES: dict[str, Engine] = {"layered": layered}
+
+def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+    """The engine `dot`, its imports put off until it is used."""
+    from graphviz_tb.arrange.dot import dot
+
+    return dot(parts, options)
+
+
+ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
 __all__ = ["ENGINES", "ArrangeOptions", "arrange", "turned_inside"]
 

@@ -1,0 +1,143 @@
+"""The engine `dot`: Graphviz decides ranks and order.
+
+All parts of a level, each a graph of boxes of one size, go to one process; lines are polylines, ports are pinned to the outer
+ranks. A node's rank is its y, the order in a rank is by x; a waypoint lies where its line passes the rank. When the time
+limit is over, or the program fails on a graph, `layered` lays it out instead.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import pydot
+from graphviz.backend.dot_command import command
+
+from graphviz_tb.arrange.layered import layered
+from graphviz_tb.arrange.layered.normalize import normalize
+from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.errors import ToolFailed, ToolMissing
+from graphviz_tb.model.notice import Notice
+
+Point = tuple[float, float]
+Plain = tuple[dict[int, Point], dict[tuple[int, int], list[list[Point]]]]
+LARGE = 200
+QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
+SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
+
+
+def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+    """The layers of each part, as Graphviz has them.
+
+    Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered` where the
+    time limit was over.
+    """
+    found = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
+    asked = [number for number, part in enumerate(parts) if part.count > 1]
+    text = run("\n".join(source(parts[number]) for number in asked), options.limit) if asked else ""
+    if text is None:
+        if options.report:
+            late = f"dot took more than {options.limit} s for a level; it is laid out by the engine layered"
+            options.report(Notice("engine-limit", late))
+        return layered(parts, options)
+    for number, plain in zip(asked, split(text), strict=True):
+        found[number] = layers(parts[number], plain)
+    return [found[number] for number in range(len(parts))]
+
+
+EMPTY = Part(0, ())
+
+
+def source(part: Part) -> str:
+    """One part in the DOT language."""
+    graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > LARGE else {}))
+    graph.set_node_defaults(**SIZE)
+    graph.set_edge_defaults(arrowhead="none")
+    for node in range(part.count):
+        graph.add_node(pydot.Node(str(node)))
+    for ports, rank in ((part.first, "source"), (part.last, "sink")):
+        if ports:
+            same = pydot.Subgraph(rank=rank)
+            for node in sorted(ports):
+                same.add_node(pydot.Node(str(node)))
+            graph.add_subgraph(same)
+    for upper, lower in part.edges:
+        graph.add_edge(pydot.Edge(str(upper), str(lower)))
+    return str(graph.to_string())
+
+
+def run(text: str, limit: int) -> str | None:
+    """What `dot -Tplain` prints, or None when the time limit was over."""
+    try:
+        done = subprocess.run(
+            command("dot", "plain"), input=text, capture_output=True, text=True, timeout=limit, check=False
+        )
+    except FileNotFoundError:
+        hint = "install Graphviz (apt-get install graphviz, brew install graphviz), or use the engine 'layered'"
+        raise ToolMissing("the program 'dot' of Graphviz is not installed", hint=hint) from None
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        raise ToolFailed(f"dot stopped with an error: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def split(text: str) -> Iterator[Plain]:
+    """Positions of nodes and lines for each graph of the output, y growing downward."""
+    nodes: dict[int, Point] = {}
+    lines: dict[tuple[int, int], list[list[Point]]] = {}
+    for line in text.splitlines():
+        word = line.split()
+        if word[0] == "node":
+            nodes[int(word[1])] = (float(word[2]), -float(word[3]))
+        elif word[0] == "edge":
+            points = [(float(word[4 + 2 * i]), -float(word[5 + 2 * i])) for i in range(int(word[3]))]
+            lines.setdefault((int(word[1]), int(word[2])), []).append(points)
+        elif word[0] == "stop":
+            yield nodes, lines
+            nodes, lines = {}, {}
+
+
+def layers(part: Part, plain: Plain) -> Layers:
+    """Ranks by y, order by x; waypoints where the lines pass.
+
+    >>> lines = {(0, 2): [[(1.0, 0.2), (1.4, 1.0), (1.0, 1.8)]]}
+    >>> plain = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (1.0, 2.0)}, lines
+    >>> layers(Part(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
+    [[0], [1, 3], [2]]
+    """
+    nodes, lines = plain
+    heights = sorted({round(y * 100) for _, y in nodes.values()})
+    laid = normalize(
+        part,
+        pinned(part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]),
+    )
+    across = {node: nodes[node][0] for node in range(part.count)}
+    spare = {ends: list(found) for ends, found in lines.items()}
+    height = {item: nodes[row[0]][1] for row in laid.ranks for item in row}
+    for ends, chain in zip(part.edges, laid.chains, strict=True):
+        line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
+        for item in chain[1:-1]:
+            across[item] = at_height(line, height[item])
+    rows = [sorted(row, key=lambda item: (across[item], item)) for row in laid.ranks]
+    return Layers(rows, laid.chains)
+
+
+def pinned(part: Part, ranks: list[int]) -> list[int]:
+    """The ranks with the ports alone on the outer ones."""
+    if part.first:
+        inner = min((rank for node, rank in enumerate(ranks) if node not in part.first), default=1)
+        ranks = [rank + (1 - inner if inner < 1 else 0) if n not in part.first else 0 for n, rank in enumerate(ranks)]
+    bottom = max((rank for node, rank in enumerate(ranks) if node not in part.last), default=-1) + 1
+    return [bottom if node in part.last else rank for node, rank in enumerate(ranks)]
+
+
+def at_height(line: Sequence[Point], y: float) -> float:
+    """The x of a line that runs down, at a height."""
+    for (x1, y1), (x2, y2) in pairwise(line):
+        if y <= y2:
+            return x1 if y2 <= y1 or y <= y1 else x1 + (x2 - x1) * (y - y1) / (y2 - y1)
+    return line[-1][0]

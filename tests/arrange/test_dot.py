@@ -1,0 +1,45 @@
+"""The engine `dot` gives a sound skeleton, and says so when it cannot."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange.cache import forget
+from graphviz_tb.arrange.dot import run
+from graphviz_tb.errors import ToolMissing
+from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.notice import Notice
+from tests.arrange.levels import check, levels
+
+needs_dot = pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
+
+
+@needs_dot
+@settings(max_examples=30, deadline=None)
+@given(levels())
+def test_every_skeleton_is_sound(level: Metagraph) -> None:
+    check(level, arrange(level, ArrangeOptions("dot")))
+
+
+@needs_dot
+def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Notice] = []
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: None)
+    forget()
+    level = Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ())
+    found = arrange(level, ArrangeOptions("dot", report=told.append))
+    forget()
+    assert [len(part) for part in found.parts] == [2]
+    assert [notice.code for notice in told] == ["engine-limit"]
+
+
+def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing) as caught:
+        run("digraph{}", 5)
+    assert "install Graphviz" in str(caught.value.hint)
