@@ -21,7 +21,7 @@ from typing import Any
 from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
 from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
 from graphviz_tb.color import Measured, paint
-from graphviz_tb.color.measured import needed
+from graphviz_tb.color.with_stats import WithStats, with_stats
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
@@ -262,10 +262,12 @@ class Picture:
         return self.render("svg").decode()
 
 
-def draw(model: Model, options: PictureOptions) -> Picture:
-    """Once per picture: which groups are open, their order, colours, coordinates."""
+def draw(model: Model, options: PictureOptions, painter: Painter | None = None) -> Picture:
+    """Once per picture: which groups are open, their order, colours (`painter`, where it is given), coordinates."""
     report, hierarchy = model.report, model.hierarchy
-    painter = report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
+    painter = painter or report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
+    if options.stats and not isinstance(painter, Measured):
+        painter = with_stats(hierarchy, painter, model.facts.stats)
     opened, notices = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
     order = ArrangeOptions(options.engine)
     view = report(
@@ -274,28 +276,21 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         hierarchy,
         model.metagraph,
         opened,
-        Faces(hierarchy, second_line(painter, model.facts.stats, options)),
+        Faces(hierarchy, second_of(painter)),
         lambda level, turned: arrange(level, order, turned),
         turned_inside,
     )
     scene = report("place", place, view, options)
-    if isinstance(painter, Measured):
+    if isinstance(painter, Measured | WithStats):
         painter = painter.over(*shown_paths(hierarchy, model.metagraph, opened))
     return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
 
 
-def second_line(painter: Painter, stats: Stats | None, options: PictureOptions) -> Callable[[Path], str | None]:
-    """What the second line of a box says: the colouring's word, with `--stats` time and bytes."""
-    if isinstance(painter, Measured):
+def second_of(painter: Painter) -> Callable[[Path], str | None]:
+    """What the second line of a node says: of one call, where the painter tells calls apart."""
+    if isinstance(painter, Measured | WithStats):
         return painter.second_at
-    if not options.stats:
-        return lambda path: painter.second(path[-1])
-    measured = needed(stats, "--stats")
-
-    def told(path: Path) -> str | None:
-        return measured.told(path) or painter.second(path[-1])
-
-    return told
+    return lambda path: painter.second(path[-1])
 
 
 def shown_paths(

@@ -79,15 +79,11 @@ class Measured:
         boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
         if all(self.figures(self.places.get(box.address, (box.row,))).known for box in boxes):
             return None
-        usual = self.theme.reference if route.kind == "reference" else self.theme.data
-        return mixed(usual, self.theme.background, FADED), None
+        return faint(route, self.theme), None
 
     def unknown(self, row: int) -> Fill:
         """A row of which nothing is known: hatched, its label in the second colour."""
-        theme = self.theme
-        ground = theme.op if is_op(self.hierarchy, row) else theme.neutral
-        quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
-        return Fill(ground, mixed(theme.stroke, theme.background, 40), quiet, quiet, hatch=True)
+        return unmeasured(self.hierarchy, self.theme, row)
 
     def second(self, row: int) -> str | None:
         """The value as text; the usual line where nothing was measured."""
@@ -111,6 +107,19 @@ class Measured:
         measured, ops = measured_through(self.hierarchy, self.stats)
         share = f"{thousands(measured)} of {'∞' if ops is None else thousands(ops)} ops measured"
         return [*told, LegendRow(share, self.unknown(0), "rest")]
+
+
+def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
+    """A box of which nothing is known: hatched, its label in the second colour."""
+    ground = theme.op if is_op(hierarchy, row) else theme.neutral
+    quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
+    return Fill(ground, mixed(theme.stroke, theme.background, 40), quiet, quiet, hatch=True)
+
+
+def faint(route: Route, theme: Theme) -> str:
+    """The colour of an edge that leads to such a box."""
+    usual = theme.reference if route.kind == "reference" else theme.data
+    return mixed(usual, theme.background, FADED)
 
 
 def between(ramp: tuple[str, ...], share: float) -> str:

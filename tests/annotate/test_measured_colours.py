@@ -8,6 +8,7 @@ import pytest
 
 from graphviz_tb.color import Measured, paint
 from graphviz_tb.color.hues import contrast
+from graphviz_tb.model.paint import fill_of
 from graphviz_tb.pipeline import Model, Picture, load
 
 
@@ -76,6 +77,10 @@ def test_stats_stand_on_the_second_line_in_any_colouring(model: Model) -> None:
     assert "11.3 ms · 74.9 KB" in said
     assert picture.painter.scheme == "structure"
     assert "2 ops" in said  # `input` was not measured: the usual line
+    boxes = picture.scene.boxes
+    hatched = {box.address for box in boxes if fill_of(picture.painter, box.row, box.address).hatch}
+    assert hatched == {"input"}
+    assert [row.label for row in picture.painter.legend([box.row for box in boxes])][-1] == "not measured"
 
 
 def test_an_empty_scale_is_no_error(model: Model) -> None:

@@ -10,7 +10,7 @@ import pytest
 from graphviz_tb.annotate import annotate
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
-from graphviz_tb.model.facts import Tensor
+from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 
