@@ -67,7 +67,7 @@ def _at(point: tuple[int, int]) -> str:
 
 def _definitions(theme: Theme) -> str:
     """The hatch of boxes that nothing is known about."""
-    lines = element("path", d="M0 0V6", stroke=theme.stroke, stroke_width=1)
+    lines = element("path", d="M0 0V6", stroke=theme.stroke, stroke_width=1, stroke_opacity=0.4)
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
