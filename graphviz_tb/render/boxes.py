@@ -37,6 +37,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> str:
     """The outline of a closed box, its bands, its stack, its mark."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
+    border = "none" if fill.sign else fill.stroke
     told = []
     for sheet in range(box.sheets, 0, -1):
         dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
@@ -44,7 +45,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> str:
     if box.kind == "fold":
         told.append(_eared(x, y, width, height, fill))
     else:
-        told.append(_rect(x, y, width, height, radius, fill.fill, fill.stroke, bool(fill.bands)))
+        told.append(_rect(x, y, width, height, radius, fill.fill, border, bool(fill.bands)))
     if fill.bands:
         told += bands(x, y, width, height, radius, fill)
     if fill.hatch:
@@ -168,7 +169,7 @@ def frame(box: Box, fill: Fill, theme: Theme) -> str:
             height=height - 1,
             rx=CORNER - 0.5,
             fill=theme.frame(box.depth + 1),
-            stroke=stroke,
+            stroke=None if fill.sign else stroke,
             stroke_dasharray=FRAME_DASHES if box.kind in ("series", "fold") else None,
         )
     ]
