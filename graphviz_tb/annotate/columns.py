@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.metagraph import Shape
 from graphviz_tb.model.paths import Path, function_of
 from graphviz_tb.model.stats import Floats, Measure, Sample, Stats
+from graphviz_tb.model.tensors import Shape
 
 Samples = Mapping[Path, Sample]
 NEVER = np.iinfo(np.int64).max

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.tensors import Shape
 
 # TensorBoard counts devices of this form only, so that streams are left out (parser of `device:TYPE:N`).
 CANONICAL = re.compile(r"device:([^:]+:\d+)$")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
-from graphviz_tb.model.facts import Tensor
 from graphviz_tb.model.graph import Call, Graph
-from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.tensors import Shape, Tensor
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef

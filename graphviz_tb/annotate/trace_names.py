@@ -23,6 +23,7 @@ from graphviz_tb.model.paths import Path
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY = "Func/"
+MOST_WAYS = 1000  # of reading one name; only hostile names have more
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class TraceNames:
         waiting: list[tuple[int, str, Path]] = [(block, name, ())]
         seen: set[tuple[int, int]] = set()
         deepest: Path = ()
-        while waiting:
+        while waiting and len(seen) < MOST_WAYS:
             inside, rest, path = waiting.pop()
             if (inside, len(rest)) in seen:
                 continue

@@ -151,8 +151,7 @@ def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children
         found.append(
             Bridge(
                 int(position[first]), int(across.other[first]), bool(across.inbound[first]),
-                what.tensors, what.control, what.reference, True, what.size, what.known,
-                what.shapes, what.dtypes, what.edges,
+                what.tensors, what.control, what.reference, True, what.carried, what.edges,
             )
         )  # fmt: skip
     return found

@@ -32,10 +32,5 @@ def find_metaedges(
             loops.append((start, len(group)))
             continue
         what = bundle(hierarchy.graph, facts, edges[group])
-        found.append(
-            Metaedge(
-                start, end, what.tensors, what.control, what.reference, what.size, what.known,
-                what.shapes, what.dtypes, what.edges,
-            )
-        )  # fmt: skip
+        found.append(Metaedge(start, end, what.tensors, what.control, what.reference, what.carried, what.edges))
     return found, loops

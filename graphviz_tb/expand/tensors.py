@@ -1,4 +1,4 @@
-"""Flat edges between the same two boxes become one line: counts, tensors, size."""
+"""Flat edges between the same two boxes become one line: counts and tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.tensors import Carried
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,7 @@ class Bundle:
     tensors: int
     control: int
     reference: int
-    size: int
-    known: bool
-    shapes: tuple[Shape, ...]
-    dtypes: tuple[str, ...]
+    carried: Carried
     edges: Ints
 
 
@@ -46,28 +43,11 @@ def bundle(graph: Graph, facts: Facts, edges: Ints) -> Bundle:
     keys = (graph.source[data].astype(np.int64) << 32) | graph.key[data]
     _, first = np.unique(keys, return_index=True)
     distinct = data[np.sort(first)]
-    found = [facts.tensor(node, key) for node, key in zip(
-        graph.source[distinct].tolist(), graph.key[distinct].tolist(), strict=True)]  # fmt: skip
-    shapes = tuple(tensor.shape for tensor in found)
+    outputs = list(zip(graph.source[distinct].tolist(), graph.key[distinct].tolist(), strict=True))
     return Bundle(
         tensors=len(data),
         control=int(control.sum()),
         reference=int(graph.reference[edges].sum()),
-        size=sum(elements(shape) for shape in shapes),
-        known=any(shape is not None for shape in shapes),
-        shapes=shapes,
-        dtypes=tuple(tensor.dtype for tensor in found),
+        carried=Carried(outputs, facts.tensor),
         edges=edges,
     )
-
-
-def elements(shape: Shape) -> int:
-    """Number of elements; an unknown dimension counts as 1, an unknown rank too.
-
-    >>> elements((4, None, 2)), elements(()), elements(None), elements((0, 3))
-    (8, 1, 1, 0)
-    """
-    count = 1
-    for size in shape or ():
-        count *= 1 if size is None else size
-    return count

@@ -6,20 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.metagraph import Shape
 from graphviz_tb.model.stats import Stats
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
-
-    `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's) or "".
-    """
-
-    shape: Shape = None
-    dtype: str = ""
-    origin: str = ""
+from graphviz_tb.model.tensors import Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.tensors import Carried, carry
 
 Side = Literal["in", "out"]
 StubKind = Literal["shortcut", "constant", "summary"]
-Shape = tuple[int | None, ...] | None
 EdgeKind = Literal["data", "control", "reference"]
 
 
@@ -18,8 +18,7 @@ class Metaedge:
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
-    and reference edges; `size` is the number of elements of the distinct tensors (unknown dimension = 1), `known`
-    whether any shape is known; `shapes`, `dtypes` of the distinct tensors; `edges` the ids of the flat edges.
+    and reference edges; `carried` are the distinct tensors; `edges` the ids of the flat edges.
     """
 
     source: int
@@ -27,10 +26,7 @@ class Metaedge:
     tensors: int
     control: int
     reference: int
-    size: int = 1
-    known: bool = False
-    shapes: tuple[Shape, ...] = ()
-    dtypes: tuple[str, ...] = ()
+    carried: Carried = field(default_factory=carry, compare=False)
     edges: Ints | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -54,10 +50,7 @@ class Bridge:
     control: int
     reference: int
     drawable: bool = True
-    size: int = 1
-    known: bool = False
-    shapes: tuple[Shape, ...] = ()
-    dtypes: tuple[str, ...] = ()
+    carried: Carried = field(default_factory=carry, compare=False)
     edges: Ints | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Ints, Longs
-from graphviz_tb.model.metagraph import Shape
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import told_bytes, told_micros
 
 Floats = NDArray[np.float64]

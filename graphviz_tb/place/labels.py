@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import islice
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.metagraph import Bridge, Metaedge, Shape
+from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.tensors import Shape, Tensor, carry
 from graphviz_tb.place.sizes import SMALL_SIZE
 
 LABEL_MOST = 120
@@ -32,28 +34,28 @@ THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
 def thickness(edge: Line) -> int:
     """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
 
-    >>> thickness(Metaedge(0, 1, 1, 0, 0, size=100, known=True)), thickness(Metaedge(0, 1, 1, 0, 0, size=100))
+    >>> thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor())))
     (23, 10)
     """
-    if not edge.known or edge.kind == "control":
+    if edge.kind == "control" or not edge.carried.known:
         return THIN
-    return THIN + bisect_right(THRESHOLDS, edge.size)
+    return THIN + bisect_right(THRESHOLDS, edge.carried.size(enough=THRESHOLDS[-1]))
 
 
 def label(edge: Line) -> str:
     """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown
     shape.
 
-    >>> label(Metaedge(0, 1, 1, 0, 0, shapes=((None, 28, 28, 32),), dtypes=("float32",)))
+    >>> label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((None, 28, 28, 32), "float32"))))
     '?×28×28×32'
-    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, shapes=((),), dtypes=("int32",)))
+    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((), "int32"))))
     ('3 tensors', '')
     """
-    count = len(edge.shapes) or edge.tensors + edge.reference
+    count = len(edge.carried) or edge.tensors + edge.reference
     if count > 1:
         return f"{thousands(count)} tensors"
-    dims = shape(edge.shapes[0]) if edge.shapes else ""
-    dtype = edge.dtypes[0] if edge.dtypes and edge.dtypes[0] not in ("float32", "") else ""
+    tensor = edge.carried[0] if len(edge.carried) else Tensor()
+    dims, dtype = shape(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
     return f"{dims} {dtype}".strip() if dims else ""
 
 
@@ -71,7 +73,7 @@ def shown(edge: Line) -> tuple[str, int]:
 def account(edge: Line, source: str, target: str) -> str:
     """The full account of an edge on one line.
 
-    >>> account(Metaedge(0, 1, 1, 2, 0, shapes=((2, 3),), dtypes=("int32",)), "a", "b")
+    >>> account(Metaedge(0, 1, 1, 2, 0, carry(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
     told = [_tensors(edge)] if edge.tensors + edge.reference else []
@@ -91,11 +93,10 @@ def brief(name: str, most: int = 300) -> str:
 
 
 def _tensors(edge: Line) -> str:
-    count = len(edge.shapes) or edge.tensors + edge.reference
-    types = edge.dtypes or ("",) * len(edge.shapes)
-    each = [describe(one, dtype) for one, dtype in zip(edge.shapes[:TOLD], types, strict=False)]
+    count = len(edge.carried) or edge.tensors + edge.reference
+    each = [describe(tensor.shape, tensor.dtype) for tensor in islice(edge.carried, TOLD)]
     each = [text for text in each if text]
-    more = "; …" if len(edge.shapes) > TOLD else ""
+    more = "; …" if len(edge.carried) > TOLD else ""
     return plural(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 

@@ -149,9 +149,9 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
                 "tensors": edge.tensors,
                 "control": edge.control,
                 "reference": edge.reference,
-                "size": edge.size,
-                "shapes": [None if shape is None else list(shape) for shape in edge.shapes],
-                "dtypes": list(edge.dtypes),
+                "size": edge.carried.size(),
+                "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in edge.carried],
+                "dtypes": [tensor.dtype for tensor in edge.carried],
             }
             for edge in metagraph.edges
         ],

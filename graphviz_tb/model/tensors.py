@@ -1,0 +1,88 @@
+"""Tensors, and what a line carries. Decoded when something asks: a closed picture of a million nodes asks little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Shape = tuple[int | None, ...] | None
+Origin = Literal["declared", "stated", "signature", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
+
+    `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's) or "".
+    """
+
+    shape: Shape = None
+    dtype: str = ""
+    origin: Origin = ""
+
+
+class Carried:
+    """The distinct tensors that a set of edges carries, in file order.
+
+    `outputs` are pairs `(node, key)`, `decode` makes the tensor of one. Each is decoded when it is asked for.
+
+    >>> two = carry(Tensor((2, None)), Tensor((3,)))
+    >>> len(two), two.size(), two.known
+    (2, 5, True)
+    """
+
+    __slots__ = ("_decode", "_outputs")
+
+    def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
+        self._outputs = outputs
+        self._decode = decode
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self._decode(node, key) for node, key in self._outputs)
+
+    def __getitem__(self, at: int) -> Tensor:
+        return self._decode(*self._outputs[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Carried) and len(self) == len(other) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        return f"Carried({len(self)} tensors)"
+
+    @property
+    def known(self) -> bool:
+        """Whether any shape is known."""
+        return any(tensor.shape is not None for tensor in self)
+
+    def size(self, enough: int | None = None) -> int:
+        """Elements of all tensors (unknown dimension = 1); with `enough`, counting stops where it is reached."""
+        total = 0
+        for tensor in self:
+            total += elements(tensor.shape)
+            if enough is not None and total >= enough:
+                break
+        return total
+
+
+def carry(*tensors: Tensor) -> Carried:
+    """Tensors that are already at hand."""
+    return Carried([(at, 0) for at in range(len(tensors))], lambda at, _: tensors[at])
+
+
+def elements(shape: Shape) -> int:
+    """Number of elements; an unknown dimension counts as 1, an unknown rank too.
+
+    >>> elements((4, None, 2)), elements(()), elements(None), elements((0, 3))
+    (8, 1, 1, 0)
+    """
+    count = 1
+    for size in shape or ():
+        count *= 1 if size is None else size
+    return count
