@@ -112,6 +112,8 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
     from graphviz_tb.pipeline import Model
 
+    if isinstance(source, Loaded):
+        return source
     if isinstance(source, Model):
         options = source.options.flatten
         graph = source.hierarchy.graph

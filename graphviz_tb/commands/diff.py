@@ -1,0 +1,206 @@
+"""`tbgraph diff`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import together
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.changes import Changes
+
+SAME, DIFFERENT = 0, 1
+TOP = 40
+GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
+PICTURES = ("svg", "png")
+SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text"}
+FAILING: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "signature": ("signature",),
+    "structure": ("signature", "op", "wiring"),
+    "attributes": ("signature", "op", "wiring", "attribute"),
+    "any": ("signature", "op", "wiring", "attribute", "rename", "cosmetic"),
+}
+
+side_options = together(
+    click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
+    click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
+    click.option("--kind", metavar="KIND", multiple=True, help="op or conceptual; twice: one for each side."),
+    click.option("--tag-set", metavar="TAGS", multiple=True, help="The MetaGraph of a SavedModel, such as serve."),
+    click.option("--strict", is_flag=True, help="Make every notice an error."),
+)
+
+picture_options = together(
+    click.option("--open", metavar="NAME", multiple=True, help="In the picture: open this group, not those changed."),
+    click.option("--theme", metavar="NAME", help="light or dark [light]."),
+    click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
+    click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
+    click.option("--scale", type=click.FloatRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
+    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+)
+
+
+@click.command(epilog="Exit codes: 0 same, 1 different, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("sources", nargs=-1, required=True, metavar="OLD NEW")
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="A picture (.svg, .png) or .json, .md, .txt.")
+@click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
+@click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {TOP}.")
+@click.option(
+    "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
+)
+@click.option(
+    "--fail-on",
+    metavar="WHAT",
+    default="any",
+    help="Exit with 1 for any, signature, structure, attributes or none [any].",
+)
+@side_options
+@picture_options
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code tells.")
+def diff(sources: tuple[str, ...], **values: Any) -> int:
+    """Say what changed between two graphs.
+
+    OLD and NEW are anything that render takes; one of them may be -. With one log directory, --run twice. Names,
+    order and numbers that TensorFlow gives are no changes; a new scope, a rename, a move is one.
+
+    \b
+    tbgraph diff old.pb new.pb                      what changed, the gravest first
+    tbgraph diff old.pb new.pb -o diff.svg          one picture of both
+    tbgraph diff old/ new/ --format markdown        for a pull request
+    tbgraph diff logdir --run a --run b --fail-on signature
+    git config diff.tbgraph.command "tbgraph diff"  with *.pb diff=tbgraph in .gitattributes
+    """
+    from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.errors import UnknownChoice
+
+    if values["fail_on"] not in FAILING:
+        raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
+    style = style_of(values["format_"])
+    options = DiffOptions.including(values["include"])
+    check_outputs(values["outputs"])
+    old, new = pick(sources, values["run"])
+    changes = compare(old, new, options, choices(values))
+    if not values["quiet"]:
+        report(changes, style, values, header(sources))
+    for target in values["outputs"]:
+        save(changes, target, values)
+    if len(sources) in GIT:
+        return SAME
+    return DIFFERENT if any(one.severity in FAILING[values["fail_on"]] for one in changes) else SAME
+
+
+def style_of(word: str | None) -> str:
+    """The style of the report."""
+    from graphviz_tb.diff.explain import STYLES
+    from graphviz_tb.errors import UnknownChoice
+
+    if word is not None and word not in STYLES:
+        raise UnknownChoice.among("format", word, STYLES)
+    return word or "text"
+
+
+def check_outputs(targets: tuple[str, ...]) -> None:
+    """Refuse an output that cannot be, before anything is read."""
+    from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.output import check_writable
+
+    legal = ", ".join([*(f".{word}" for word in PICTURES), *SUFFIXES])
+    for target in targets:
+        suffix = Path(target).suffix.lower()
+        if suffix not in SUFFIXES and suffix[1:] not in PICTURES:
+            raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
+    check_writable(targets)
+
+
+def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
+    """The two sources: two words, one log directory with two runs, or what git hands over."""
+    from graphviz_tb.errors import RequestError
+
+    if len(sources) in GIT:
+        return sources[1], sources[4]
+    if len(sources) == 1 and len(runs) == 2:
+        return sources[0], sources[0]
+    if len(sources) != 2:
+        told = "one source" if len(sources) == 1 else f"{len(sources)} sources"
+        raise RequestError(f"{told} given; two are needed", hint="tbgraph diff OLD NEW, or LOGDIR --run A --run B")
+    if sources == ("-", "-"):
+        raise RequestError("only one side can be standard input")
+    return sources[0], sources[1]
+
+
+def header(sources: tuple[str, ...]) -> str:
+    """For git the line that names the file, as other diffs print it."""
+    if len(sources) not in GIT:
+        return ""
+    return f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == 9 else "") + "\n"
+
+
+def choices(values: dict[str, Any]) -> dict[str, Any]:
+    """Options of reading; what was said twice is a pair, one for each side."""
+    from graphviz_tb.errors import RequestError
+
+    told: dict[str, Any] = {"strict": values["strict"]}
+    for name in ("run", "tag", "kind", "tag_set"):
+        said = values[name]
+        if len(said) > 2:
+            raise RequestError(f"--{name.replace('_', '-')} given {len(said)} times; there are two sides")
+        if said:
+            told[name] = said[0] if len(said) == 1 else said
+    return told
+
+
+def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
+    """The changes; a file that git says is not there is an empty graph."""
+    from graphviz_tb.diff import diff as run
+    from graphviz_tb.diff.run import Loaded
+    from graphviz_tb.flatten import flatten
+    from graphviz_tb.proto import GraphDef
+
+    sides = [Loaded(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new)]
+    return run(*sides, options=options, **read)
+
+
+def report(changes: Changes, style: str, values: dict[str, Any], first: str) -> None:
+    """Print the report on standard output."""
+    from graphviz_tb.commands.terminal import colored
+
+    told = changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout))  # type: ignore[arg-type]
+    sys.stdout.buffer.write((first + told).encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def save(changes: Changes, target: str, values: dict[str, Any]) -> None:
+    """Write a picture, or the report in the format of its suffix."""
+    from graphviz_tb.output import write
+
+    suffix = Path(target).suffix.lower()
+    if suffix in SUFFIXES:
+        write(target, changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace"))  # type: ignore[arg-type]
+        return
+    write(target, picture(changes, values).render(suffix[1:]))
+
+
+def picture(changes: Changes, values: dict[str, Any]) -> Any:
+    """The merged picture."""
+    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.diff.overlay import picture as draw
+    from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.model.theme import THEMES
+    from graphviz_tb.options import PictureOptions
+
+    names = ("open", "theme", "direction", "title", "scale", "width")
+    options = PictureOptions(**{name: values[name] for name in names if values[name] not in (None, ())})
+    for what, word, legal in (
+        ("theme", options.theme, tuple(THEMES)),
+        ("direction", options.direction, ("BT", "TB", "LR", "RL")),
+    ):
+        if word not in legal:
+            raise UnknownChoice.among(what, word, legal)
+    drawn = draw(changes, options)
+    if not values["quiet"]:
+        tell_notices(drawn.notices)
+    return drawn

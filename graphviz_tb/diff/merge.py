@@ -1,0 +1,203 @@
+"""Both graphs in one: the new graph, with what was removed where it was, and what became of every node and edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.changes import Changes
+from graphviz_tb.diff.run import Source
+from graphviz_tb.diff.words import facts, head
+from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.model.change import Change, Edits
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
+
+
+@dataclass(slots=True)
+class Merged:
+    """The merged graph.
+
+    `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
+    it; `scopes` the same for scopes that are moved or renamed; `lost` edges that are gone, `gained` ones that came:
+    (source, target).
+    """
+
+    graph_def: GraphDef
+    signs: dict[Where, str] = field(default_factory=dict)
+    told: dict[Where, str] = field(default_factory=dict)
+    scopes: dict[Where, str] = field(default_factory=dict)
+    lost: set[tuple[Where, Where]] = field(default_factory=set)
+    gained: set[tuple[Where, Where]] = field(default_factory=set)
+
+
+def merge(changes: Changes) -> Merged:
+    """Put both graphs into one. Before: changes with their source. After: removed nodes stand in the scope that the
+    old one around them became; a name that is taken gets ` (old)` behind it."""
+    from graphviz_tb.proto import GraphDef
+
+    source: Source = changes.source
+    merged = Merged(GraphDef())
+    merged.graph_def.CopyFrom(source.new.graph_def)
+    names = old_names(source)
+    for change in changes:
+        mark(merged, source, change, names)
+    add_removed(merged, source, names)
+    add_lost(merged, source, changes, names)
+    return merged
+
+
+def where_new(source: Source, node: int) -> Where:
+    """A node of the new graph in the merged one."""
+    graph = source.new
+    function = int(graph.function[node])
+    return (graph.functions[function].name if function >= 0 else "", graph.name[node])
+
+
+def old_names(source: Source) -> dict[int, Where]:
+    """Where each removed node of the old graph stands in the merged one."""
+    m, turned = source.matching, source.turned
+    old, new = (m.b, m.a) if turned else (m.a, m.b)
+    scope_of = m.scope_to_a if turned else m.scope_to_b
+    node_of = m.to_a if turned else m.to_b
+    paths: list[str] = []
+    for row, parent in enumerate(old.scopes.parent.tolist()):
+        partner = int(scope_of[row])
+        if parent < 0:
+            paths.append("")
+        elif partner >= 0:
+            paths.append(new.scopes.name[partner])
+        else:
+            paths.append(f"{paths[parent]}/{old.scopes.leaf[row]}".removeprefix("/" if not paths[parent] else ""))
+    functions = {mine: other for other, mine in m.functions.items()} if turned else m.functions
+    taken = {where_new(source, node) for node in range(len(source.new))}
+    told: dict[int, Where] = {}
+    for node in range(len(old)):
+        if node_of[node] >= 0:
+            told[node] = where_new(source, int(node_of[node]))
+            continue
+        function = int(old.graph.function[node])
+        inside = new.graph.functions[functions[function]].name if function in functions else ""
+        around = paths[int(old.scopes.of_node[node])]
+        name = f"{around}/{old.scopes.node_leaf[node]}" if around else old.scopes.node_leaf[node]
+        while (inside, name) in taken:
+            name += " (old)"
+        taken.add((inside, name))
+        told[node] = (inside, name)
+    return told
+
+
+def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]) -> None:
+    """Say what became of the nodes and scopes of one change."""
+    if change.inside:
+        for inner in change.inside:
+            mark(merged, source, inner, names)
+        return
+    edits: Edits = change.edits
+    for node in edits.added:
+        merged.signs[where_new(source, node)] = "+"
+    for node in edits.removed:
+        merged.signs[names[node]] = "−"
+    if change.kind in ("moved", "renamed"):
+        for _, node in edits.nodes:
+            merged.signs.setdefault(where_new(source, node), "→")
+        m, turned = source.matching, source.turned
+        scopes = (m.a if turned else m.b).scopes
+        for _, row in edits.scopes:
+            block = int(scopes.block[row])
+            inside = source.new.functions[block - 1].name if block else ""
+            merged.scopes[inside, scopes.name[row]] = "→"
+            for node in scopes.nodes(row).tolist():
+                merged.signs.setdefault(where_new(source, node), "→")
+        return
+    if change.kind in ("changed", "rewired"):
+        pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs]
+        words = brief(change)
+        for _, node in pairs:
+            at = where_new(source, node)
+            merged.signs[at] = "~"
+            merged.told[at] = f"{merged.told[at]}; {words}" if at in merged.told else words
+
+
+def brief(change: Change) -> str:
+    """What changed at a node, as short as can be."""
+    if change.kind == "changed":
+        return head(change).rpartition("  ")[2]
+    wire = next(iter(facts(change)), "rewired")
+    return "inputs reordered" if change.detail.get("reordered") else wire
+
+
+def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:
+    """Put the removed nodes of compared blocks back, wired as they were."""
+    graph = source.old
+    m, turned = source.matching, source.turned
+    partner = m.to_a if turned else m.to_b
+    index = {where_in(graph, node): node for node in range(len(graph))}
+    bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
+    for node in range(len(graph)):
+        where = names[node]
+        definition = graph.node_def(node)
+        if partner[node] >= 0 or definition is None or merged.signs.get(where) != "−":
+            continue
+        made: NodeDef = (bodies[where[0]] if where[0] else merged.graph_def.node).add()
+        made.CopyFrom(definition)
+        made.name = where[1]
+        del made.input[:]
+        made.input.extend(moved_input(graph, index, names, node, text) for text in definition.input)
+        for text in definition.input:
+            origin = index.get((int(graph.function[node]), split_input(text)[0]))
+            if origin is not None:
+                merged.lost.add((names[origin], where))
+
+
+def where_in(graph: Any, node: int) -> tuple[int, str]:
+    """The function and the name of a node."""
+    return int(graph.function[node]), graph.name[node]
+
+
+def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:
+    """An input of an old node under the merged names."""
+    name, _, _ = split_input(text)
+    origin = index.get((int(graph.function[node]), name))
+    start = len(text) - len(text.removeprefix("^"))
+    return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
+
+
+def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, Where]) -> None:
+    """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
+    from graphviz_tb.diff.wiring import rewires
+
+    m, turned = source.matching, source.turned
+    bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
+    nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
+    for function, body in bodies.items():
+        nodes.update({(function, node.name): node for node in body})
+    for old, new in sorted({pair for change in changes for pair in change.edits.inputs}):
+        at = where_new(source, new)
+        for wire in rewires(m, new, old) if turned else rewires(m, old, new):
+            before, after = (wire.after, wire.before) if turned else (wire.before, wire.after)
+            if wire.reordered:
+                continue
+            if after >= 0:
+                merged.gained.add((where_new(source, int(source.new.source[after])), at))
+            if before >= 0:
+                origin = names[int(source.old.source[before])]
+                key = source.old.keys[source.old.key[before]]
+                merged.lost.add((origin, at))
+                nodes[at].input.append(f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1])
+    merged.gained |= added_edges(source, merged.signs)
+
+
+def added_edges(source: Source, signs: dict[Where, str]) -> Iterable[tuple[Where, Where]]:
+    """The edges from and to added nodes."""
+    graph = source.new
+    added = {node for node in range(len(graph)) if signs.get(where_new(source, node)) == "+"}
+    return {
+        (where_new(source, start), where_new(source, stop))
+        for start, stop in zip(graph.source.tolist(), graph.target.tolist(), strict=True)
+        if start in added or stop in added
+    }
