@@ -45,6 +45,7 @@ class TraceNames:
         self.hierarchy = hierarchy
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
+        self._calls: dict[int, tuple[dict[str, int], int]] = {}
         self._first_calls: dict[int, Path] | None = None
 
     def index(self, block: int) -> dict[str, int]:
@@ -136,14 +137,25 @@ class TraceNames:
 
     def _cuts(self, block: int, name: str) -> list[tuple[int, list[tuple[int, str]]]]:
         """Calls that `name` begins with, the longest last, and what is left of it in each of their functions."""
-        index, calls = self.index(block), self.hierarchy.calls
+        calls, deepest = self._calls_in(block)
         found = []
         cut = name.find("/")
-        while cut >= 0:
-            call = index.get(name[:cut], -1)
-            if call in calls:
+        for _ in range(deepest):
+            if cut < 0:
+                break
+            call = calls.get(name[:cut])
+            if call is not None:
                 found.append((call, self._tails(call, name[cut + 1 :])))
             cut = name.find("/", cut + 1)
+        return found
+
+    def _calls_in(self, block: int) -> tuple[dict[str, int], int]:
+        """The calls of one body by name, and how many segments their names have at most."""
+        found = self._calls.get(block)
+        if found is None:
+            calls = self.hierarchy.calls
+            mine = {name: row for name, row in self.index(block).items() if row in calls}
+            found = self._calls[block] = (mine, max((name.count("/") + 1 for name in mine), default=0))
         return found
 
     def _tails(self, call: int, rest: str) -> list[tuple[int, str]]:

@@ -12,15 +12,15 @@ from graphviz_tb.model.graph import Call, Function
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
-# Function lists may be empty on the first node that is looked at.
-ALWAYS_LOOK = frozenset({"Case", "StatelessCase"})
+# Types that call functions, though the first node of such a type may name none.
+ALWAYS_LOOK = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
 
 
 def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
     """All function-valued attributes that name a function of the library, in node order.
 
     An op type has function-valued attributes on all its nodes or on none, so that only the first node of each type is
-    looked at; a million ordinary nodes cost nothing.
+    looked at, but for those that are named like a call; a million ordinary nodes cost nothing.
     """
     names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
     if not names:
@@ -35,7 +35,7 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
             continue
         definition = node_def(nodes, graph_def, node)
         found = [] if definition is None else function_attrs(definition)
-        calling.setdefault(op, bool(found) or op in ALWAYS_LOOK)
+        calling.setdefault(op, bool(found) or bool(ALWAYS_LOOK.search(op)))
         known = [(attr, at) for attr, name in found if (at := look_up(names, name, nodes, graph_def, node)) >= 0]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
     return tuple(calls)

@@ -1,0 +1,105 @@
+"""Names of a trace: spellings of inlined functions and lowered loops, and names that mean nothing."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphviz_tb.annotate.trace_names import TraceNames
+from graphviz_tb.flatten import flatten
+from graphviz_tb.group import group
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import address
+from graphviz_tb.proto import FunctionDef, GraphDef
+from tests.functions.strategies import call
+
+
+def library() -> Hierarchy:
+    """f holds s/x and a call c of g; g holds y, and z alone; r calls itself by `c`. The main graph:
+
+    call ─ f,  loop ─ cond g, body f,  if ─ f or g,  s/x,  back ─ r
+    """
+    graph = GraphDef()
+    graph.node.extend(
+        [
+            call("call", "PartitionedCall", ["f"], []),
+            call("loop", "While", ["g", "f"], []),
+            call("if", "If", ["f", "g"], ["s/x", "s/x"]),
+            call("back", "PartitionedCall", ["r"], []),
+        ]
+    )
+    graph.node.add(name="s/x", op="Relu")
+    bodies = {"f": [("s/x", "Relu"), ("c", "g")], "g": [("y", "Abs"), ("z", "Abs")], "r": [("c", "r"), ("w", "Abs")]}
+    for name, nodes in bodies.items():
+        function = FunctionDef()
+        function.signature.name = name
+        for node, op in nodes:
+            if op in bodies:
+                function.node_def.append(call(node, "PartitionedCall", [op], []))
+            else:
+                function.node_def.add(name=node, op=op)
+        graph.library.function.append(function)
+    return group(flatten(graph))
+
+
+HIERARCHY = library()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "within"),
+    [
+        ("s/x", "s/x", False),
+        ("s/x:Relu", "s/x", False),
+        ("s/x:MEMCPYHtoD", "s/x", False),
+        ("call", "call", False),
+        ("call/s/x", "call::s/x", False),
+        ("call/c/y", "call::c::y", False),
+        ("call/c/y:Abs", "call::c", True),
+        ("loop/body/_5/s/x", "loop::body/s/x", False),
+        ("loop/body/_5/c/z", "loop::body/c::z", False),
+        ("loop/cond/_4/y", "loop::cond/y", False),
+        ("loop/merge/_12", "loop", True),
+        ("Func/call/input/_0", "call", True),
+        ("if/then/_29/s/x", "if::then_branch/s/x", False),
+        ("if/else/_30/y", "if::else_branch/y", False),
+        ("call/s/x/_0__cf__3", "call::s/x", False),
+        ("back/c/c/w", "back::c::c::w", False),
+    ],
+)
+def test_spellings(name: str, expected: str, within: bool) -> None:
+    place = TraceNames(HIERARCHY).places([name])[name]
+    assert (address(HIERARCHY, place.path), place.within) == (expected, within)
+
+
+def test_names_of_a_function_that_runs_by_itself() -> None:
+    """`w` is in r alone, which one chain of calls leads to; z is in g, which several call."""
+    places = TraceNames(HIERARCHY).places(["z", "y", "nowhere", "_SOURCE"])
+    assert set(places) == {"z", "y"}
+    assert not places["z"].whole
+    assert HIERARCHY.name[places["z"].path[0]] == "z"
+
+
+def test_tensorboard_takes_names_as_they_are() -> None:
+    assert TraceNames(HIERARCHY, tensorboard=True).places(["call/s/x", "s/x:Relu"]) == {}
+
+
+words = st.lists(
+    st.sampled_from(["call", "loop", "if", "s", "x", "c", "y", "body", "_5", "then", "Func", "", ":", "back", "w"]),
+    max_size=8,
+)
+
+
+@given(st.lists(words.map("/".join), max_size=10))
+def test_any_name_is_legal(names: list[str]) -> None:
+    for name, place in TraceNames(HIERARCHY).places(names).items():
+        assert place.path, name
+        address(HIERARCHY, place.path)
+
+
+def test_a_long_name_through_a_recursive_function_takes_no_time() -> None:
+    start = perf_counter()
+    TraceNames(HIERARCHY).places(["back" + "/c" * 10_000 + "/nothing"])
+    assert perf_counter() - start < 5
