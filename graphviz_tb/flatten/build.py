@@ -49,5 +49,6 @@ def assemble(
         beside=marks.beside,
         within=marks.within,
         graph_def=graph_def,
+        index=tuple(nodes.index),
         notices=(*nodes.notices, *edges.notices),
     )

@@ -146,14 +146,27 @@ def strict_name(name: str) -> str:
 
 def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> None:
     """Give ops that are also scopes their strict name and place."""
-    names, nodes = graph.name, growing.leaf_node
-    for leaf in [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]:
-        name = names[nodes[leaf]]
+    nodes = growing.leaf_node
+    for leaf in leaves_that_are_scopes(growing, graph, scopes, first):
+        name = graph.name[nodes[leaf]]
         growing.renamed[leaf] = strict_name(name)
         scope = growing.leaf_parent[leaf] = scopes[name]
         while growing.parent[scope] >= 0 and growing.key[scope] > 2 * nodes[leaf]:
             growing.key[scope] = 2 * nodes[leaf]
             scope = growing.parent[scope]
+
+
+def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> list[int]:
+    """Leaves whose name is a scope: few, so the scopes are looked up among the names where each stands once."""
+    nodes = growing.leaf_node
+    if first == len(nodes):
+        return []
+    index = graph.index[int(graph.function[nodes[first]]) + 1]
+    names = graph.name
+    if len(index) == int((graph.function == graph.function[nodes[first]]).sum()):
+        found = {index[scope] for scope in scopes if scope in index}
+        return [first + at for at, node in enumerate(nodes[first:]) if node in found] if found else []
+    return [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]
 
 
 def add_marks(

@@ -77,7 +77,8 @@ class Graph:
     Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
     (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
     that do not are told in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
-    belongs to which touches no ordinary node.
+    belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
+    several with one name the last.
     """
 
     name: list[str]
@@ -101,6 +102,7 @@ class Graph:
     beside: Beside
     within: dict[int, tuple[int, ...]]
     graph_def: Any = field(repr=False)
+    index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
