@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.diff.hashing import Hashes, digest, digests
+from graphviz_tb.diff.hashing import Hashes, digest, digests, joined
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.values import canonical
 from graphviz_tb.model.columns import freeze
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SHAPES = frozenset({"_output_shapes", "_input_shapes"})
 COLOCATION = frozenset({"_class"})
 NOISE = frozenset({"shared_name", "_gradient_op_type"})
+Known = dict[bytes, tuple[int, int, int, int]]
 SHORT = 96  # longer serialized attributes are remembered by their hash
 
 
@@ -51,14 +52,13 @@ class Labels:
 CLASSES_OF_NODES = ("shapes", "colocation", "constants", "devices")
 
 
-def label(graph: Graph, options: DiffOptions) -> Labels:
-    """Read the attributes of every node once; equal ones are decoded once."""
-    from graphviz_tb.diff.hashing import joined
-
+def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
+    """Read the attributes of every node once; equal ones are decoded once, also those of the other graph (`known`)."""
+    known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
     op = digests("" if word in library else word for word in graph.op_types)[graph.op]
     devices = digests(graph.devices)[graph.device]
-    table = np.array(list(_classes(graph, library)), np.uint64).reshape(-1, 4)
+    table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (freeze(np.ascontiguousarray(table[:, at])) for at in range(4))
     labels = Labels(op, core, shapes, colocation, constants, devices, op)
     return Labels(
@@ -66,9 +66,8 @@ def label(graph: Graph, options: DiffOptions) -> Labels:
     )
 
 
-def _classes(graph: Graph, library: Collection[str]) -> Iterator[tuple[int, int, int, int]]:
+def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
     """The four classes of each node's attributes, in node order."""
-    memo: dict[bytes, tuple[int, int, int, int]] = {}
     for node in definitions(graph):
         if not hasattr(node, "attr"):  # an argument of a function
             yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.compare import compare, ignored
 from graphviz_tb.diff.interface import signatures
+from graphviz_tb.diff.labels import Known
 from graphviz_tb.diff.match import match
 from graphviz_tb.diff.matching import WORDS, Matching, Reason
 from graphviz_tb.diff.options import DiffOptions
@@ -78,7 +80,9 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
 
 def compared(one: Loaded, two: Loaded, options: DiffOptions) -> Changes:
     """The changes between two flat graphs."""
-    a, b = Side(one.graph, options), Side(two.graph, options)
+    known: Known = {}
+    a, b = Side(one.graph, options, known), Side(two.graph, options, known)
+    known.clear()
     if a.whole() > b.whole():
         return straight(two, one, b, a, options).inverted()
     return straight(one, two, a, b, options)
@@ -110,11 +114,9 @@ def nothing(one: Loaded, two: Loaded) -> Changes:
 
 def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
-    from graphviz_tb.pipeline import Model
-
     if isinstance(source, Loaded):
         return source
-    if isinstance(source, Model):
+    if is_model(source):
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = flatten(graph.graph_def) if options.tensorboard else graph
@@ -123,3 +125,9 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
     mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
     loaded = read(source, ReadOptions(**mine))
     return Loaded(flatten(loaded.graph_def), loaded.label, loaded.signatures, loaded.notices)
+
+
+def is_model(source: Any) -> bool:
+    """Whether it is a Model; the pipeline is not imported to find out."""
+    pipeline = sys.modules.get("graphviz_tb.pipeline")
+    return pipeline is not None and isinstance(source, pipeline.Model)

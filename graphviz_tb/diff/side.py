@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
-from graphviz_tb.diff.labels import Labels, label
+from graphviz_tb.diff.labels import Known, Labels, label
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.group.owners import meet
@@ -25,9 +25,9 @@ class Side:
     is what a node is, the functions it calls included.
     """
 
-    def __init__(self, graph: Graph, options: DiffOptions) -> None:
+    def __init__(self, graph: Graph, options: DiffOptions, known: Known | None = None) -> None:
         self.graph = graph
-        self.labels: Labels = label(graph, options)
+        self.labels: Labels = label(graph, options, known)
         self.scopes: Scopes = build_scopes(graph)
         self.function_class: Hashes = np.zeros(len(graph.functions), np.uint64)
         self.block: Ints = (graph.function + 1).astype(np.int32)
