@@ -96,7 +96,8 @@ class Stats:
     `steps` names the traces; `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their means;
     `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
     (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
-    functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no op of the graph bears, with their time.
+    functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no
+    op of the graph bears, with their time.
     """
 
     steps: tuple[str, ...]

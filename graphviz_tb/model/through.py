@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Container
+from math import inf
 
 import numpy as np
 
@@ -10,6 +12,8 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
 from graphviz_tb.model.stats import Stats
+
+MOST_LISTED = 12  # functions that a picture lists though nothing calls them
 
 
 class OpsThroughCalls:
@@ -77,8 +81,45 @@ def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | Non
     return counted, OpsThroughCalls(hierarchy)(0)
 
 
-def called_functions(hierarchy: Hierarchy) -> set[int]:
-    """Function rows that some call outside of themselves opens to."""
-    return {
-        body for call, bodies in hierarchy.calls.items() for _, body in bodies if function_of(hierarchy, call) != body
-    }
+def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
+    """Function rows that no call of the main graph leads to, those left out that another one of the list leads to.
+
+    After: every function is shown by a call or can be opened from the list.
+    """
+    callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
+    for call, bodies in hierarchy.calls.items():
+        callees[function_of(hierarchy, call)].update(body for _, body in bodies)
+    reached = _reached(callees, [0])
+    called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
+    found = []
+    unreached = [row for row in hierarchy.function_rows if row not in reached]
+    for row in sorted(unreached, key=lambda row: (row in called, row)):  # those in circles only where nothing leads in
+        if row not in reached:
+            found.append(row)
+            reached |= _reached(callees, [row])
+    return sorted(found)
+
+
+def _reached(callees: dict[int, set[int]], start: list[int]) -> set[int]:
+    """All that calls lead to from `start`."""
+    found = set(start)
+    waiting = list(start)
+    while waiting:
+        for callee in callees[waiting.pop()] - found:
+            found.add(callee)
+            waiting.append(callee)
+    return found
+
+
+def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -> tuple[list[int], int]:
+    """The functions that a picture lists beside the graph, in file order, and how many more there would be.
+
+    Listed are those that are `opened` by themselves, and the largest that no call leads to.
+    """
+    uncalled = uncalled_functions(hierarchy)
+    by_itself = [row for row in hierarchy.function_rows if (row,) in opened]
+    if len(uncalled) > MOST_LISTED:
+        ops = OpsThroughCalls(hierarchy)
+        uncalled.sort(key=lambda row: (-(inf if (count := ops(row)) is None else count), row))
+    shown = sorted({*by_itself, *uncalled[:MOST_LISTED]})
+    return shown, len(set(uncalled) - set(shown))

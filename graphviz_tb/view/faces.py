@@ -9,7 +9,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
-from graphviz_tb.model.through import OpsThroughCalls, called_functions
+from graphviz_tb.model.through import OpsThroughCalls, listed_functions
 from graphviz_tb.model.view import Face
 
 KINDS: dict[Kind, BoxKind] = {
@@ -74,6 +74,6 @@ class Faces:
         return f"{ops:,} op{'' if ops == 1 else 's'}".replace(",", THIN_SPACE)
 
     def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[Face, ...]:
-        """Functions of the library that no call opens, and those that were opened by themselves."""
-        called = called_functions(self.hierarchy)
-        return tuple(self.face((row,)) for row in level.functions if row not in called or (row,) in opened)
+        """Functions of the library that no call leads to, and those that were opened by themselves."""
+        shown, _ = listed_functions(self.hierarchy, opened)
+        return tuple(self.face((row,)) for row in level.functions if row in shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -10,7 +11,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
-from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.model.through import OpsThroughCalls, listed_functions
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.view.select import Names
 
@@ -18,6 +19,7 @@ Open = Callable[[Path], Metagraph]
 OpenSet = dict[Path, None]
 
 ROOT: Path = (0,)
+SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST, MOST = 8, 40  # boxes of a first picture
 
 
@@ -40,7 +42,16 @@ def open_groups(
     for pattern in options.open:
         for path in names.find(pattern):
             reveal(hierarchy, path, opened)
-    return opened, notices
+    return opened, (*notices, *unlisted(hierarchy, opened))
+
+
+def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
+    """Tell that there are more functions than the list beside the graph shows."""
+    _, more = listed_functions(hierarchy, opened)
+    if not more:
+        return ()
+    text = f"{more:,} more functions that nothing calls are not shown (--open NAME)"
+    return (Notice("unlisted-functions", text, count=more),)
 
 
 def reveal(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> None:
@@ -106,10 +117,15 @@ def spread(
     return ()
 
 
+def saves(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
+    return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
+
+
 def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -> None:
     """Open the biggest groups until at least eight boxes show, and at most forty.
 
-    Marks, stubs and the auxiliary area do not count, nor does the frame of an open group.
+    Marks, stubs and the auxiliary area do not count, nor does the frame of an open group. What saves comes last.
     """
     ops = OpsThroughCalls(hierarchy)
     closed = len(metagraph(ROOT).core())
@@ -119,8 +135,8 @@ def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -
     def offer(path: Path) -> None:
         nonlocal serial
         for child in groups_below(hierarchy, metagraph(path), path, core_only=True):
-            count = ops(child[-1])
-            heapq.heappush(queue, (-(float("inf") if count is None else count), serial, child))
+            count = float("inf") if (found := ops(child[-1])) is None else found
+            heapq.heappush(queue, (-count * (not saves(hierarchy, child[-1])), serial, child))
             serial += 1
 
     offer(ROOT)

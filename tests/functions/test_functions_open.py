@@ -139,3 +139,37 @@ def test_the_hash_in_the_name_of_a_defun_is_not_shown() -> None:
 def test_the_title_counts_through_calls(fixtures: Path) -> None:
     model = load(fixtures / "real/func_library_nested.pb")
     assert model.picture().caption.ops == OpsThroughCalls(model.hierarchy)(0) == 6 - 3 + 19 + 19 + 7
+
+
+def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
+    from graphviz_tb.model.through import MOST_LISTED
+    from graphviz_tb.proto import GraphDef
+
+    functions = [
+        {
+            "signature": {"name": f"f{at}", "input_arg": [{"name": "x", "type": 1}]},
+            "node_def": [{"name": f"n{one}", "op": "Relu", "input": ["x"]} for one in range(at % 7)],
+        }
+        for at in range(40)
+    ]
+    model = load(GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": functions}))
+    picture = model.picture(open=("f0",))
+    listed = [box.address for box in picture.scene.boxes if box.area == "functions"]
+    assert len(listed) == MOST_LISTED + 1
+    assert "f0" in listed
+    assert [notice.count for notice in picture.notices if notice.code == "unlisted-functions"] == [40 - 13]
+
+
+def test_functions_that_only_call_each_other_are_listed_once() -> None:
+    from graphviz_tb.proto import GraphDef
+
+    def function(name: str, *callees: str) -> dict:  # type: ignore[type-arg]
+        nodes = [{"name": f"c{at}", "op": callee} for at, callee in enumerate(callees)]
+        return {"signature": {"name": name}, "node_def": nodes or [{"name": "n", "op": "NoOp"}]}
+
+    # main ─▶ a ─▶ b;   c ─▶ d;   e ◀─▶ f
+    functions = [function("a", "b"), function("b"), function("d"), function("c", "d"), function("e", "f")]
+    library = {"function": [*functions, function("f", "e")]}
+    model = load(GraphDef(node=[{"name": "n", "op": "a"}], library=library))
+    listed = [box.address for box in model.picture(depth=0).scene.boxes if box.area == "functions"]
+    assert sorted(listed) == ["c", "e"]
