@@ -73,7 +73,7 @@ def command_pages() -> str:
 def usage(name: str, command: click.Command) -> list[str]:
     """The line that shows how a command is called."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
-    words = [(param.metavar or param.name or "").upper() + ("…" if param.nargs == -1 else "") for param in arguments]
+    words = [param.metavar or (param.name or "").upper() + ("…" if param.nargs == -1 else "") for param in arguments]
     return ["```text", " ".join(["tbgraph", name, "[OPTIONS]", *words]), "```"]
 
 
