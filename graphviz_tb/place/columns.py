@@ -15,22 +15,50 @@ Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
 ROUNDS = 2
+POOL = 64  # a pool of more wishes than that goes on as one wish for its median
 FAR = 1 << 40
 
 
 def columns(
-    ranks: Sequence[Sequence[int]],
+    parts: Sequence[Sequence[Sequence[int]]],
     widths: Sequence[int],
-    between: Sequence[Sequence[int]],
+    between: Sequence[Sequence[Sequence[int]]],
     above: Links,
     below: Links,
 ) -> list[int]:
-    """The left edge of each item (indexed like `widths`; items of other parts stay 0).
+    """The left edge of each item (indexed like `widths`), each part for itself.
 
-    Before: `between[r][k]` is the least distance from the left edge of item k of rank r to that of item k + 1. After: these
-    distances hold.
+    Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of item k + 1.
+    After: these distances hold.
     """
     x = [0] * len(widths)
+    room = Room(len(widths))
+    both = [[*up, *down] for up, down in zip(above, below, strict=True)]
+    for ranks, distances in zip(parts, between, strict=True):
+        starts = pack(ranks, widths, distances, x)
+        if len(ranks) < 2:
+            continue
+        room.enter(ranks, distances)
+        down, up = range(len(ranks)), range(len(ranks) - 2, -1, -1)
+        for _ in range(ROUNDS):
+            for r in down[1:]:
+                settle(ranks[r], starts[r], x, above)
+            for r in up:
+                settle(ranks[r], starts[r], x, below)
+        paths = threads(ranks, above, below)
+        for path in paths:
+            straighten(path, x, above, below, room)
+        for r in (*down, *up):
+            settle(ranks[r], starts[r], x, both)
+        for path in paths:
+            straighten(path, x, above, below, room)
+    return x
+
+
+def pack(
+    ranks: Sequence[Sequence[int]], widths: Sequence[int], between: Sequence[Sequence[int]], x: list[int]
+) -> list[list[int]]:
+    """Set each rank as tight as it goes, its middle at 0; the distances from its first item."""
     starts = []
     for row, steps in zip(ranks, between, strict=True):
         start = [0]
@@ -40,30 +68,18 @@ def columns(
         middle = (start[-1] + widths[row[-1]]) // 2
         for item, left in zip(row, start, strict=True):
             x[item] = left - middle
-    last = len(ranks) - 1
-    for _ in range(ROUNDS):
-        for r in range(1, last + 1):
-            settle(ranks[r], starts[r], x, above)
-        for r in range(last - 1, -1, -1):
-            settle(ranks[r], starts[r], x, below)
-    room = Room(ranks, between, len(widths))
-    paths = threads(ranks, above, below)
-    for path in paths:
-        straighten(path, x, above, below, room)
-    both = [[*up, *down] for up, down in zip(above, below, strict=True)]
-    for r in [*range(last + 1), *range(last - 1, -1, -1)]:
-        settle(ranks[r], starts[r], x, both)
-    for path in paths:
-        straighten(path, x, above, below, room)
-    return x
+    return starts
 
 
 class Room:
     """The neighbours of each item in its rank (-1: none), and how far from them it must stay."""
 
-    def __init__(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]], count: int) -> None:
+    def __init__(self, count: int) -> None:
         self.left, self.right = [-1] * count, [-1] * count
         self.before, self.after = [0] * count, [0] * count
+
+    def enter(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
+        """Note the neighbours in one part."""
         for row, steps in zip(ranks, between, strict=True):
             last = row[0]
             for item, step in zip(row[1:], steps, strict=True):
@@ -159,6 +175,8 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
             wish += wishes.pop()
             wish.sort()
             place = median(wish)
+            if len(wish) > POOL:
+                wish = [(place, sum([weight for _, weight in wish]))]
         first.append(begin)
         wishes.append(wish)
         places.append(place)

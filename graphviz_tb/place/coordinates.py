@@ -46,14 +46,13 @@ def coordinates(
     ends = attach(skeleton, chains, sizes, gaps, anchors or {})
     widths, heights = extents(skeleton, sizes)
     above, below = links(skeleton, chains, ends, len(widths))
-    lefts = [0] * len(widths)
+    between = [[distances(row, skeleton, widths, gaps) for row in part] for part in skeleton.parts]
+    lefts = columns(skeleton.parts, widths, between, above, below)
     for part in skeleton.parts:
-        between = [distances(row, skeleton, widths, gaps) for row in part]
-        found = columns(part, widths, between, above, below)
-        least = min((found[row[0]] for row in part), default=0)
+        least = min((lefts[row[0]] for row in part), default=0)
         for row in part:
             for item in row:
-                lefts[item] = found[item] - least
+                lefts[item] -= least
     part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
     lines: list[list[tuple[int, int, bool, bool]]] = [[] for _ in skeleton.parts]
     for number, chain in enumerate(chains):

@@ -5,6 +5,8 @@ sweeps of medians from several starts ─ threads rewoven ─ mixed ─ rewoven
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 from graphviz_tb.arrange.layered.mix import mix
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
@@ -13,6 +15,7 @@ from graphviz_tb.arrange.part import Layers, Part
 
 STARTS = ((False, (True, False)), (False, (False, True)), (True, (True, False)), (True, (False, True)))
 TINY, DENSE = 120, 3
+WORK = 500_000_000
 
 
 def order(part: Part, layers: Layers) -> Layers:
@@ -24,7 +27,7 @@ def order(part: Part, layers: Layers) -> Layers:
         return layers
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     state = State(count, layers.ranks, layers.chains)
-    paths = threads(state.above, state.below)
+    paths = affordable(state, threads(state.above, state.below))
     starts = 4 if count < TINY else 2 if count < DENSE * part.count else 1
     found = []
     for walked, sweeps in STARTS[:starts]:
@@ -37,6 +40,20 @@ def order(part: Part, layers: Layers) -> Layers:
         state.put(mix(state, found))
         weave(state, paths, 2)
     return Layers(state.ranks, layers.chains)
+
+
+def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
+    """The threads that may be rewoven, short ones first, until the sum of the tables' sizes reaches `WORK`."""
+    wide = [len(row) + 1 for row in state.ranks]
+    area = [0, *accumulate(high * low for high, low in pairwise(wide)), 0]
+    area[-1] = area[-2]
+    left = WORK
+    for number, path in enumerate(paths):
+        top = state.rank[path[0]]
+        left -= area[min(top + len(path), len(area) - 1)] - area[max(top - 1, 0)]
+        if left < 0:
+            return paths[:number]
+    return paths
 
 
 def weave(state: State, paths: list[list[int]], passes: int) -> None:
