@@ -122,10 +122,19 @@ def saves(hierarchy: Hierarchy, row: int) -> bool:
     return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
 
 
+def wrapped(ops: OpsThroughCalls, path: Path) -> bool:
+    """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""
+    if len(path) < 2:
+        return False
+    inside, around = ops(path[-1]), ops(path[-2])
+    return inside is not None and around is not None and 2 * inside > around
+
+
 def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -> None:
     """Open the biggest groups until at least eight boxes show, and at most forty.
 
-    Marks, stubs and the auxiliary area do not count, nor does the frame of an open group. What saves comes last.
+    Marks, stubs and the auxiliary area do not count, nor does the frame of an open group. What saves comes last;
+    what is most of a call that was opened is opened too, if there is room.
     """
     ops = OpsThroughCalls(hierarchy)
     closed = len(metagraph(ROOT).core())
@@ -136,12 +145,12 @@ def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -
         nonlocal serial
         for child in groups_below(hierarchy, metagraph(path), path, core_only=True):
             count = float("inf") if (found := ops(child[-1])) is None else found
-            heapq.heappush(queue, (-count * (not saves(hierarchy, child[-1])), serial, child))
+            heapq.heappush(queue, (0 if saves(hierarchy, child[-1]) else -count, serial, child))
             serial += 1
 
     offer(ROOT)
     frames = 0
-    while queue and closed < FEWEST:
+    while queue and (closed < FEWEST or wrapped(ops, queue[0][2])):
         _, _, path = heapq.heappop(queue)
         inside = len(metagraph(path).core())
         if closed - 1 + inside + frames + 1 > MOST and closed + frames > 1:

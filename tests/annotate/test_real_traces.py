@@ -141,3 +141,16 @@ def test_a_colouring_without_statistics_says_how_to_give_some(fixtures: Path) ->
         with pytest.raises(MissingFacts) as caught:
             model.picture(**choice)
         assert "--run-metadata" in str(caught.value.hint)
+
+
+def test_the_document_has_statistics_for_every_node(fixtures: Path) -> None:
+    model = mnist(fixtures, "default")
+    nodes = model.to_json()["nodes"]
+    assert all(set(node["stats"]) == set(nodes[0]["stats"]) for node in nodes)
+    root = nodes[0]["stats"]
+    assert (root["compute_us_sum"], root["coverage"]) == (stats_of(model).figures(0).time, round(168 / 323, 4))
+    total = sum(
+        node["stats"]["compute_us_sum"] or 0 for node in nodes if node["kind"] == "op" and node["parent"] is not None
+    )
+    assert total == root["compute_us_sum"]
+    assert "stats" not in load(fixtures / "real/hidden_scope.pbtxt").to_json()["nodes"][0]

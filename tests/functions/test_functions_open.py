@@ -173,3 +173,22 @@ def test_functions_that_only_call_each_other_are_listed_once() -> None:
     model = load(GraphDef(node=[{"name": "n", "op": "a"}], library=library))
     listed = [box.address for box in model.picture(depth=0).scene.boxes if box.area == "functions"]
     assert sorted(listed) == ["c", "e"]
+
+
+def test_a_first_picture_goes_through_wrappers_and_leaves_the_saver_closed() -> None:
+    """Nine ops beside a call of `outer`, which holds an argument and a call of `inner`; and a larger saver."""
+    from graphviz_tb.proto import GraphDef
+
+    def function(name: str, ops: int, *callees: str) -> dict:  # type: ignore[type-arg]
+        nodes = [{"name": f"n{at}", "op": f"Op{at}"} for at in range(ops)]
+        calls = [{"name": f"c{at}", "op": callee} for at, callee in enumerate(callees)]
+        return {"signature": {"name": name}, "node_def": [*nodes, *calls]}
+
+    functions = [function("outer", 1, "inner"), function("inner", 9), function("__inference__traced_save_7", 30)]
+    nodes = [
+        {"name": "model", "op": "outer"},
+        {"name": "save", "op": "__inference__traced_save_7"},
+        *({"name": f"x{at}", "op": f"Op{at}"} for at in range(3)),
+    ]
+    picture = load(GraphDef(node=nodes, library={"function": functions})).picture()
+    assert {box.address for box in picture.scene.boxes if box.open} == {"model", "model::c0"}
