@@ -20,9 +20,9 @@ from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
 from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
-from graphviz_tb.color import Measured, paint
+from graphviz_tb.color import MEASURED, Measured, paint
 from graphviz_tb.color.with_stats import WithStats, with_stats
-from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.errors import MissingFacts, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
@@ -265,6 +265,7 @@ class Picture:
 def draw(model: Model, options: PictureOptions, painter: Painter | None = None) -> Picture:
     """Once per picture: which groups are open, their order, colours (`painter`, where it is given), coordinates."""
     report, hierarchy = model.report, model.hierarchy
+    check_statistics(model, options)
     painter = painter or report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
     if options.stats and not isinstance(painter, Measured):
         painter = with_stats(hierarchy, painter, model.facts.stats)
@@ -284,6 +285,17 @@ def draw(model: Model, options: PictureOptions, painter: Painter | None = None) 
     if isinstance(painter, Measured | WithStats):
         painter = painter.over(*shown_paths(hierarchy, model.metagraph, opened))
     return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
+
+
+def check_statistics(model: Model, options: PictureOptions) -> None:
+    """Statistics that are asked for but were not joined: name the steps that the source itself holds."""
+    steps = list(model.loaded.run_metadata) if model.loaded else []
+    if model.facts.stats is None and steps and (options.stats or options.color_by in MEASURED):
+        what = "--stats" if options.stats else f"colouring by {options.color_by}"
+        raise MissingFacts(
+            f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
+            hint=f"choose with --step {steps[0]}, or --step all",
+        )
 
 
 def second_of(painter: Painter) -> Callable[[Path], str | None]:

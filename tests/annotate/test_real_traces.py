@@ -141,6 +141,10 @@ def test_a_colouring_without_statistics_says_how_to_give_some(fixtures: Path) ->
         with pytest.raises(MissingFacts) as caught:
             model.picture(**choice)
         assert "--run-metadata" in str(caught.value.hint)
+    log = load(fixtures / "logdirs/mnist_runs")
+    with pytest.raises(MissingFacts, match="the log holds step002, step004") as caught:
+        log.picture(color_by="memory")
+    assert "--step step002" in str(caught.value.hint)
 
 
 def test_the_document_has_statistics_for_every_node(fixtures: Path) -> None:
