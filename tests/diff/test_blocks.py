@@ -1,0 +1,71 @@
+"""Numbered blocks: what was inserted, where, and what is only another number."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.apply import apply
+from tests.diff.blocks import ODD, SAME, stack
+from tests.diff.pairs import renamed
+
+TWELVE = [SAME] * 12
+
+
+def told(old: Any, new: Any) -> list[tuple[str, str | None, str | None]]:
+    changes = diff(old, new)
+    assert diff(new, old).items == changes.inverted().items
+    assert diff(apply(changes), new).same
+    return [(change.kind, change.old, change.new) for change in changes]
+
+
+@pytest.mark.parametrize("training", [False, True])
+class TestTwelve:
+    """layer_0 ─▶ layer_1 ─▶ … ─▶ layer_11, also with gradients and slots of every layer"""
+
+    def test_a_distinguishable_one_in_the_middle(self, training: bool) -> None:
+        old, new = stack(*TWELVE, training=training), stack(*[SAME] * 6, ODD, *[SAME] * 6, training=training)
+        assert told(old, new) == [("added", None, "encoder/layer_6")]
+        change = diff(old, new)[0]
+        assert "equal" not in change.detail
+        assert len(change.also) == (3 if training else 0)
+
+    def test_two_in_the_middle(self, training: bool) -> None:
+        old = stack(*TWELVE, training=training)
+        new = stack(*[SAME] * 3, ODD, *[SAME] * 6, ODD, *[SAME] * 3, training=training)
+        assert told(old, new) == [("added", None, "encoder/layer_10"), ("added", None, "encoder/layer_3")]
+
+    def test_an_identical_one(self, training: bool) -> None:
+        old, new = stack(*TWELVE, training=training), stack(*TWELVE, SAME, training=training)
+        assert [kind for kind, _, _ in told(old, new)] == ["added"]
+        change = diff(old, new)[0]
+        assert change.detail["equal"] == 13
+        assert "position not determinable" in diff(old, new).explain()
+
+    def test_one_less(self, training: bool) -> None:
+        old, new = stack(*TWELVE, training=training), stack(*TWELVE[1:], training=training)
+        assert [kind for kind, _, _ in told(old, new)] == ["removed"]
+
+    def test_all_in_a_new_scope(self, training: bool) -> None:
+        old = stack(*TWELVE, training=training)
+        assert [kind for kind, _, _ in told(old, renamed(old, lambda name: f"model/{name}"))] == ["moved"]
+
+    def test_another_name_for_one(self, training: bool) -> None:
+        old = stack(*TWELVE, training=training)
+        new = renamed(old, lambda name: name.replace("layer_3/", "special/"))
+        assert told(old, new) == [("renamed", "encoder/layer_3", "encoder/special")]
+        assert len(diff(old, new)[0].also) == (3 if training else 0)
+
+    def test_another_name_for_all(self, training: bool) -> None:
+        old = stack(*TWELVE, training=training)
+        new = renamed(old, lambda name: name.replace("layer_", "block_"))
+        assert [kind for kind, _, _ in told(old, new)] == ["renamed"]
+        assert diff(old, new)[0].detail["part"] == {"old": "layer", "new": "block"}
+
+    def test_other_numbers_without_a_cause(self, training: bool) -> None:
+        old = stack(*TWELVE, training=training)
+        new = renamed(old, lambda name: re.sub(r"layer_(\d+)", lambda found: f"layer_{int(found[1]) + 1}", name))
+        assert [(change.kind, change.severity) for change in diff(old, new)] == [("renamed", "cosmetic")]
