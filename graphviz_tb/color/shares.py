@@ -13,6 +13,7 @@ from graphviz_tb.color.none import Plain
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.theme import Theme
 
@@ -84,6 +85,14 @@ class Shares:
         if self.hierarchy.kind[row] == Kind.OP or len(found) == 1:
             return name
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
+
+    def account(self, row: int) -> str:
+        """All categories of a group with their counts, the most first; what its bands say in colour."""
+        found = sorted(self.counts(row), key=lambda one: (-one[1], one[0]))
+        if len(found) < 2:
+            return ""
+        named = ((self.names[at] if at >= 0 else self.nothing, count) for at, count in found)
+        return ", ".join(f"{name} {thousands(count)}" for name, count in named)
 
     def legend(self, rows: Sequence[int]) -> list[LegendRow]:
         """The categories that occur in what is shown."""

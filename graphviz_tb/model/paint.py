@@ -81,6 +81,12 @@ def tint_of(painter: Painter, scene: Scene, route: Route) -> tuple[str, str | No
     return None if tint is None else tint(scene, route)
 
 
+def account_of(painter: Painter, row: int) -> str:
+    """What a painter has to say about a row in full, for a tooltip; most have nothing to add to the second line."""
+    told: Callable[[int], str] | None = getattr(painter, "account", None)
+    return told(row) if told else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Caption:
     """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select`

@@ -152,7 +152,7 @@ def mark_place(box: Box) -> tuple[int, int]:
 def mark(x: int, y: int, theme: Theme, opened: bool) -> str:
     """The sign that a box opens (+) or is open (−)."""
     sign = f"M{x - 3} {y}H{x + 3}" + ("" if opened else f"M{x} {y - 3}V{y + 3}")
-    disc = element("circle", cx=x, cy=y, r=6, fill=theme.mark)
+    disc = element("circle", cx=x, cy=y, r=6, fill=theme.mark, stroke=theme.sign, stroke_width=0.5)
     return disc + element("path", d=sign, fill="none", stroke=theme.sign, stroke_width=1.5)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.paint import Caption, Painter, fill_of, tint_of
+from graphviz_tb.model.paint import Caption, Painter, account_of, fill_of, tint_of
 from graphviz_tb.model.scene import Box, Port, Scene, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
@@ -159,8 +159,10 @@ def _node(scene: Scene, index: int, painter: Painter, texts: list[Text], chosen:
         drawn += _outline(box, painter.theme)
     if not box.open and fill.badge:
         drawn += _badge(box, fill.badge, fill.text)
-    told = "".join(_text(text, _colour(text, fill.text, fill.second, painter.theme)) for text in texts)
-    return f'<g data-name="{value(box.address)}">{tooltip(box.title)}{drawn}{told}</g>'
+    halo = fill.fill if fill.hatch else None
+    told = "".join(_text(text, _colour(text, fill.text, fill.second, painter.theme), halo) for text in texts)
+    title = " · ".join(part for part in (box.title, account_of(painter, box.row)) if part)
+    return f'<g data-name="{value(box.address)}">{tooltip(title)}{drawn}{told}</g>'
 
 
 def _outline(box: Box, theme: Theme) -> str:

@@ -13,6 +13,7 @@ from graphviz_tb.color.device import accelerator, short
 from graphviz_tb.color.hues import contrast, letters
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paint import account_of
 from graphviz_tb.model.theme import THEMES
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -77,6 +78,15 @@ def test_a_group_shows_its_devices_in_proportion() -> None:
     assert len(fill.bands) > 1
     assert 990 <= sum(share for _, share in fill.bands) <= 1000
     assert "%" in (painter.second(row) or "")
+
+
+def test_what_bands_say_in_colour_the_tooltip_says_in_words() -> None:
+    found = hierarchy("multi_device.pb")
+    row = found.name.index("dense_0")
+    told = account_of(paint(found, "device"), row).split(", ")
+    assert len(told) == len(paint(found, "device").fill(row).bands)
+    assert sum(int(part.rsplit(" ", 1)[1]) for part in told) == found.ops(row)
+    assert account_of(paint(found, "structure"), row) == ""
 
 
 def test_every_device_is_told_in_words_too() -> None:

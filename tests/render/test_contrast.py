@@ -27,6 +27,15 @@ def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
         assert weak(svg) == []
 
 
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("scheme", sorted(MEASURED))
+def test_every_text_can_be_read_on_measured_colours(scheme: str, theme: str) -> None:
+    measured = REAL.parent / "run_metadata" / "mnist_cnn_step099.pb"
+    model = graphviz_tb.load(REAL / "mnist_cnn.pbtxt", run_metadata=(str(measured),))
+    for depth in (0, 2):
+        assert weak(model.picture(color_by=scheme, theme=theme, depth=depth).render("svg")) == []
+
+
 def weak(svg: bytes) -> list[str]:
     """Texts that are too faint or too small."""
     found, told = shapes(svg), []
