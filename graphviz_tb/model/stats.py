@@ -7,6 +7,7 @@ row of a function's body                    all calls together; `Stats.at(path)`
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,6 +90,9 @@ class Sample:
         return max(0, self.end - self.start) if self.start >= 0 else 0
 
 
+Filed = tuple[int, tuple[int, ...], Sample]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stats:
     """Statistics of all rows.
@@ -117,6 +121,7 @@ class Stats:
     strangers: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     joined: int = 0
     executions: int = 0
+    _filed: dict[tuple[int, ...], list[list[Filed]]] = field(default_factory=dict, repr=False)
 
     def figures(self, row: int) -> Figures:
         """What was measured under a row, in all places where it is shown."""
@@ -141,22 +146,31 @@ class Stats:
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
-        here = self._below(row, place, path[:-1])
+        here = self._below(row, path[:-1])
         if any(here):
             return self._of_samples(row, place, here)
-        return self._of_samples(row, 0, self._below(row, 0, ()))
+        return self._of_samples(row, 0, self._below(row, ()))
 
-    def _below(self, row: int, place: int, calls: tuple[int, ...]) -> list[list[tuple[tuple[int, ...], Sample]]]:
-        """The samples of each step that lie in `calls` and, at `place`, under `row`."""
-        end = int(self.end[row])
+    def _below(self, row: int, calls: tuple[int, ...]) -> list[list[tuple[tuple[int, ...], Sample]]]:
+        """The samples of each step that lie in `calls` and, there, under `row`."""
+        if not self._filed:
+            self._file()
+        first, stop = (row,), (int(self.end[row]),)
         return [
-            [
-                (path, sample)
-                for path, sample in step.items()
-                if len(path) > place and path[:place] == calls and row <= path[place] < end
-            ]
-            for step in self.inside
+            [(path, sample) for _, path, sample in step[bisect_left(step, first) : bisect_left(step, stop)]]
+            for step in self._filed.get(calls, ())
         ]
+
+    def _file(self) -> None:
+        """File every sample under each run of calls that it lies in, by the row where it lies there."""
+        for at, step in enumerate(self.inside):
+            for path, sample in step.items():
+                for place, row in enumerate(path):
+                    filed = self._filed.setdefault(path[:place], [[] for _ in self.inside])
+                    filed[at].append((row, path, sample))
+        for steps in self._filed.values():
+            for step_filed in steps:
+                step_filed.sort(key=lambda entry: entry[:2])
 
     def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
         count = len(self.steps)
