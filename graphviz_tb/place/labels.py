@@ -7,7 +7,7 @@ from itertools import islice
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
 from graphviz_tb.model.metagraph import Bridge, Metaedge
-from graphviz_tb.model.tensors import Shape, Tensor, carry
+from graphviz_tb.model.tensors import Shape, Tensor
 from graphviz_tb.place.sizes import SMALL_SIZE
 
 LABEL_MOST = 120
@@ -34,6 +34,7 @@ THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
 def thickness(edge: Line) -> int:
     """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
 
+    >>> from graphviz_tb.model.tensors import carry
     >>> thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor())))
     (23, 10)
     """
@@ -46,6 +47,7 @@ def label(edge: Line) -> str:
     """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown
     shape.
 
+    >>> from graphviz_tb.model.tensors import carry
     >>> label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((None, 28, 28, 32), "float32"))))
     '?×28×28×32'
     >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((), "int32"))))
@@ -73,6 +75,7 @@ def shown(edge: Line) -> tuple[str, int]:
 def account(edge: Line, source: str, target: str) -> str:
     """The full account of an edge on one line.
 
+    >>> from graphviz_tb.model.tensors import carry
     >>> account(Metaedge(0, 1, 1, 2, 0, carry(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """

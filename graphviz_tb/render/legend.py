@@ -69,9 +69,7 @@ def legend(scene: Scene, painter: Painter) -> Legend | None:
     return Legend(wide, y - GAP, "".join(told)) if told else None
 
 
-def _block(
-    heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST
-) -> tuple[str, int, int]:
+def _block(heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST) -> tuple[str, int, int]:
     """A heading and its rows, in two columns where the labels are short enough."""
     half = (most - SAMPLE - GAP * 2 - SAMPLE) // 2
     two = most == MOST and len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
