@@ -13,7 +13,9 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
+from graphviz_tb.commands.table import Style
 from graphviz_tb.commands.tree import SCREEN
+from graphviz_tb.commands.tree_text import Page
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = sorted(path for path in (FIXTURES / "real").iterdir() if path.suffix in (".pb", ".pbtxt"))
@@ -181,3 +183,13 @@ def test_quiet_says_nothing_beside(tell: Any) -> None:
     path = str(FIXTURES / "real/odd_names.pbtxt")
     assert tell(path)[2]
     assert tell(path, "--quiet")[2] == ""
+
+
+@pytest.mark.parametrize("width", [12, 30, 80])
+def test_colours_change_no_place(width: int) -> None:
+    hierarchy = load(FIXTURES / "real/mnist_cnn.pbtxt").hierarchy
+    opened = open_to_depth(hierarchy, [0], 4)
+    told = list(branches(hierarchy, 0, opened))
+    plain, coloured = (list(Page(hierarchy, width, Style(on), "x").tree(told, opened)) for on in (False, True))
+    assert [re.sub(r"\x1b\[\d*m", "", line) for line in coloured] == plain
+    assert any("\x1b" in line for line in coloured)
