@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import PurePath
 from time import perf_counter, process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
 from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
@@ -48,6 +48,9 @@ from graphviz_tb.render.json import document, encode
 from graphviz_tb.view import Names, build_view, open_groups
 from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.opening import OpenSet
+
+if TYPE_CHECKING:
+    import networkx
 
 STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render")
 
@@ -214,6 +217,12 @@ class Model:
         """The whole folded graph as plain values (docs/json.md)."""
         stats = self.facts.stats
         return document(self.hierarchy, lambda row: self.metagraph((row,)), stats.entry if stats else None)
+
+    def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
+        """The group at `path` as a `networkx.DiGraph` of its children."""
+        from graphviz_tb.render.networkx import to_networkx
+
+        return to_networkx(self.hierarchy, self.metagraph(path))
 
     def json_bytes(self) -> bytes:
         """The same as a file."""

@@ -1,0 +1,49 @@
+"""One open group as a `networkx.DiGraph`, for algorithms of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.render.json import KINDS
+
+
+def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
+    """The children of a group as nodes (by row), its metaedges as edges.
+
+    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (how many lie inside); edges have `tensors`,
+    `control`, `reference` and `size`. Nothing is left out: what stands in the auxiliary area is there with its edges.
+
+    >>> from graphviz_tb import load
+    >>> model = load(b'node { name: "a" op: "Relu" } node { name: "b" op: "Add" input: "a" }')
+    >>> graph = to_networkx(model.hierarchy, model.metagraph())
+    >>> [graph.nodes[node]["name"] for node in networkx.topological_sort(graph)]
+    ['a', 'b']
+    """
+    graph: networkx.DiGraph[int] = networkx.DiGraph(name=hierarchy.name[metagraph.row])
+    for row in metagraph.children:
+        graph.add_node(row, **describe(hierarchy, row))
+    for edge in metagraph.edges:
+        graph.add_edge(
+            metagraph.children[edge.source],
+            metagraph.children[edge.target],
+            tensors=edge.tensors,
+            control=edge.control,
+            reference=edge.reference,
+            size=edge.carried.size(),
+        )
+    return graph
+
+
+def describe(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
+    """What is said of one node."""
+    node = int(hierarchy.node[row])
+    return {
+        "name": hierarchy.name[row],
+        "kind": "call" if row in hierarchy.calls else KINDS[Kind(hierarchy.kind[row])],
+        "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
+        "ops": hierarchy.ops(row),
+    }
