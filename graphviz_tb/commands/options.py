@@ -29,6 +29,9 @@ input_options = together(
     click.option("--kind", metavar="KIND", help="op (the ops) or conceptual (the Keras layers)."),
     click.option("--tag-set", metavar="TAGS", help="The MetaGraph of a SavedModel, such as serve."),
     click.option("--signature", metavar="NAME", help="The signature of a SavedModel."),
+    click.option("--run-metadata", metavar="FILE", multiple=True, help="A traced step (RunMetadata) of this graph."),
+    click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
+    click.option("--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph that is read, in bytes."),
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 

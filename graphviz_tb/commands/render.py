@@ -34,6 +34,7 @@ picture_options = together(
         metavar="WHAT",
         help="structure, device, xla-cluster, op-type, compute-time, memory or none [structure].",
     ),
+    click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
     click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
     click.option("--theme", metavar="NAME", help="light or dark [light]."),
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphviz_tb.commands.terminal import Progress, tell_notices, tell_times
 from graphviz_tb.errors import GraphError
@@ -45,7 +46,7 @@ class Session:
 
 
 @contextmanager
-def open_model(source: str, options: Options, timing: bool = False, quiet: bool = False) -> Iterator[Session]:
+def open_model(source: Any, options: Options, timing: bool = False, quiet: bool = False) -> Iterator[Session]:
     """Load `source` and give a `Session`; on the way out say what there is to say."""
     bar = Progress(STAGES, quiet)
     report = Report(bar, bar.part)
