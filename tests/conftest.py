@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -26,9 +26,17 @@ PARTS = {
 }
 NOT_IN_ALL = {"tensorflow"}  # half a gigabyte: wanted only where it is named
 
-# The same examples on every run. `pytest --hypothesis-profile=explore` looks for new ones.
+# The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.
+# `pytest --hypothesis-profile=explore` looks for new ones, and shrinks them.
 quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=40, suppress_health_check=quiet)
+settings.register_profile(
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=40,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=quiet,
+)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
 settings.load_profile("default")
 
