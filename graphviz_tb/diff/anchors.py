@@ -7,6 +7,7 @@ Weisfeiler-Lehman hashes, largest radius first.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 
 import numpy as np
 
@@ -41,14 +42,30 @@ def block_keys(m: Matching, rows_a: Ints, rows_b: Ints) -> tuple[Hashes, Hashes]
 
 
 def equal_subtrees(m: Matching) -> None:
-    """Match free scopes that hold the same (names below them, labels), the largest first.
-
-    Where several are equal, those of one name go together, then those whose parents are matched, in natural order if
-    there are as many on both sides.
+    """Match free scopes that hold the same (names below them, labels), the largest first, where it is clear which is
+    which: there is one on each side, or one with this name, or one whose parents are matched.
     """
+    for mine, others in equal_groups(m):
+        large = m.a.scopes.size(mine[0]) >= LEAST
+        if len(mine) * len(others) <= MOST_PAIRS:
+            match_clear(m, mine, others, large)
+
+
+def equal_rest(m: Matching) -> None:
+    """Match what `equal_subtrees` left open in natural order, where there are as many on both sides."""
+    for mine, others in equal_groups(m):
+        free_a = sorted((row for row in mine if m.scope_to_b[row] < 0), key=lambda row: natural(m.a.scopes.name[row]))
+        free_b = sorted((row for row in others if m.scope_to_a[row] < 0), key=lambda row: natural(m.b.scopes.name[row]))
+        if len(free_a) == len(free_b) and m.a.scopes.size(mine[0]) >= LEAST:
+            for old, new in zip(free_a, free_b, strict=True):
+                match_scope(m, old, new)
+
+
+def equal_groups(m: Matching) -> list[tuple[list[int], list[int]]]:
+    """Free scopes of one content on both sides, the largest first."""
     rows_a, rows_b = free_scopes(m)
     if not len(rows_a) or not len(rows_b):
-        return
+        return []
     block_a, block_b = block_keys(m, rows_a, rows_b)
     key_a, key_b = joined(m.a.exact[rows_a], block_a), joined(m.b.exact[rows_b], block_b)
     both = np.intersect1d(key_a, key_b)
@@ -57,32 +74,26 @@ def equal_subtrees(m: Matching) -> None:
         held = np.isin(keys, both)
         for key, row in zip(keys[held].tolist(), rows[held].tolist(), strict=True):
             groups[key][which].append(row)
-    for mine, others in sorted(groups.values(), key=lambda group: (-m.a.scopes.size(group[0][0]), group[0][0])):
-        _match_group(m, mine, others)
+    return sorted(groups.values(), key=lambda group: (-m.a.scopes.size(group[0][0]), group[0][0]))
 
 
-def _match_group(m: Matching, mine: list[int], others: list[int]) -> None:
-    """Match scopes of one content."""
+def match_clear(m: Matching, mine: list[int], others: list[int], large: bool) -> None:
+    """Match scopes of one content that are the only fit for one another."""
     a, b = m.a.scopes, m.b.scopes
-    large = a.size(mine[0]) >= LEAST
-    for same in (
-        lambda old, new: a.leaf[old] == b.leaf[new] and parents(m, old, new),
-        lambda old, new: a.leaf[old] == b.leaf[new] and large,
+    rules: list[Callable[[int, int], bool]] = [
+        lambda old, new: parents(m, old, new) and a.leaf[old] == b.leaf[new],
         lambda old, new: parents(m, old, new),
-    ):
-        free_a = sorted((row for row in mine if m.scope_to_b[row] < 0), key=lambda row: natural(a.name[row]))
-        free_b = sorted((row for row in others if m.scope_to_a[row] < 0), key=lambda row: natural(b.name[row]))
-        if not free_a or not free_b or len(free_a) * len(free_b) > MOST_PAIRS:
-            break
-        for old in free_a:
-            fits = [new for new in free_b if m.scope_to_a[new] < 0 and same(old, new)]
-            if fits:
-                match_scope(m, old, fits[0])
-    free_a = sorted((row for row in mine if m.scope_to_b[row] < 0), key=lambda row: natural(a.name[row]))
-    free_b = sorted((row for row in others if m.scope_to_a[row] < 0), key=lambda row: natural(b.name[row]))
-    if large and free_a and len(free_a) == len(free_b):
-        for old, new in zip(free_a, free_b, strict=True):
-            match_scope(m, old, new)
+    ]
+    if large:
+        rules += [lambda old, new: a.leaf[old] == b.leaf[new], lambda old, new: True]
+    for fits in rules:
+        free_a = [row for row in mine if m.scope_to_b[row] < 0]
+        free_b = [row for row in others if m.scope_to_a[row] < 0]
+        pairs = [(old, new) for old in free_a for new in free_b if fits(old, new)]
+        times_a, times_b = Counter(old for old, _ in pairs), Counter(new for _, new in pairs)
+        for old, new in pairs:
+            if times_a[old] == times_b[new] == 1:
+                match_scope(m, old, new)
 
 
 def match_scope(m: Matching, old: int, new: int) -> None:

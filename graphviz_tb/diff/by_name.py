@@ -14,10 +14,11 @@ import numpy as np
 from graphviz_tb.diff.functions import bag, dice
 from graphviz_tb.diff.hashing import Hashes
 from graphviz_tb.diff.matching import Matching, Reason
-from graphviz_tb.diff.series import Words, align, runs_of
+from graphviz_tb.diff.series import Words, align, between, runs_of
 from graphviz_tb.diff.side import Side
 from graphviz_tb.model.columns import Ints
 
+MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
 ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
 
 
@@ -171,20 +172,37 @@ def alike_in_gaps(
     likely: dict[int, int],
 ) -> list[tuple[int, int]]:
     """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
-    from graphviz_tb.diff.series import between
-
     found: list[tuple[int, int]] = []
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
-        least = b0
-        for at in range(a0, a1):
-            wanted = likely.get(at, -1)
-            shares = {j: alike(m, mine[at].id, others[j].id, j == wanted) for j in range(least, b1)}
-            room = [j for j, share in shares.items() if share >= ALIKE]
-            if room:
-                best = max(room, key=lambda j: (round(shares[j], 6), j == wanted, -j))
-                found.append((at, best))
-                least = best + 1
+        if a1 - a0 == b1 - b0:
+            wanted = {at: b0 + at - a0 for at in range(a0, a1)}
+        elif (a1 - a0) * (b1 - b0) <= MOST_TRIED:
+            wanted = None
+        else:
+            wanted = {at: likely[at] for at in range(a0, a1) if b0 <= likely.get(at, -1) < b1}
+            m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
+        shares = {
+            (i, j): alike(m, mine[i].id, others[j].id, likely.get(i) == j)
+            for i in range(a0, a1)
+            for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
+        }
+        found += heaviest({pair: share + 0.001 * (likely.get(pair[0]) == pair[1]) for pair, share in shares.items() if share >= ALIKE})
     return found
+
+
+def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """The pairs of greatest weight that ascend on both sides.
+
+    >>> heaviest({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
+    [(0, 0), (1, 1)]
+    """
+    best: list[tuple[float, tuple[tuple[int, int], ...]]] = []
+    ordered = sorted(weights)
+    for at, (i, j) in enumerate(ordered):
+        before = [best[k] for k in range(at) if ordered[k][0] < i and ordered[k][1] < j]
+        weight, chain = max(before, key=lambda one: one[0], default=(0.0, ()))
+        best.append((weight + weights[i, j], (*chain, (i, j))))
+    return list(max(best, key=lambda one: one[0], default=(0.0, ()))[1])
 
 
 def alike(m: Matching, old: int, new: int, likely: bool) -> float:

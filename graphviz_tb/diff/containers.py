@@ -49,4 +49,4 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
         if free_b[row] and row not in b.roots
     ]
     best = max(scored, default=(0.0, False, 0, 0))
-    return -best[3] if best[0] > SHARE else None
+    return -best[3] if best[0] >= SHARE else None

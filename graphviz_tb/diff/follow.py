@@ -6,27 +6,69 @@ from collections import Counter
 
 import numpy as np
 
-from graphviz_tb.diff.anchors import free_scopes
 from graphviz_tb.diff.by_name import by_leaf, descend, match_whole
+from graphviz_tb.diff.hashing import joined
 from graphviz_tb.diff.matching import Matching, Reason
+from graphviz_tb.diff.side import Side
+from graphviz_tb.model.columns import Ints
 
+SHARE = 0.5
 MOST_PLACES = 8  # scopes that the content of one may have gone to
 
 
 def wrapped(m: Matching) -> None:
-    """Match everything in a block with the content of one scope of the other side's that holds the same."""
-    rows_a, rows_b = free_scopes(m)
-    blocks = {int(m.a.scopes.block[root]): int(root) for root in np.flatnonzero(m.scope_to_b >= 0) if root in m.a.scopes.roots}
-    for block, old in blocks.items():
-        new = int(m.scope_to_b[old])
-        other = int(m.b.scopes.block[new])
-        inner = rows_b[(m.b.scopes.block[rows_b] == other) & (m.b.exact[rows_b] == m.a.exact[old])]
-        if len(inner):
-            match_whole(m, old, int(inner[0]), Reason.SUBTREE)
+    """Match the content of a block with that of one scope of the other side: everything went into it, or out of it.
+
+    The scope must hold the same, or, where most of the block found no partner, most of the same names and ops.
+    """
+    for block, other in blocks(m):
+        old, new = m.a.scopes.roots[block], m.b.scopes.roots[other]
+        inner = inner_scope(m, m.a, old, m.b, new, m.to_b, m.scope_to_a)
+        if inner >= 0:
+            went(m, old, inner)
             continue
-        inner = rows_a[(m.a.scopes.block[rows_a] == block) & (m.a.exact[rows_a] == m.b.exact[new])]
-        if len(inner):
-            match_whole(m, int(inner[0]), new, Reason.SUBTREE)
+        inner = inner_scope(m, m.b, new, m.a, old, m.to_a, m.scope_to_b)
+        if inner >= 0:
+            went(m, inner, new)
+
+
+def blocks(m: Matching) -> list[tuple[int, int]]:
+    """The pairs of blocks that are matched."""
+    roots = np.array(m.a.scopes.roots)
+    partner = m.scope_to_b[roots]
+    held = np.flatnonzero(partner >= 0)
+    return list(zip(held.tolist(), m.b.scopes.block[partner[held]].tolist(), strict=True))
+
+
+def went(m: Matching, old: int, new: int) -> None:
+    """Match what is in two scopes that are not one."""
+    if m.a.exact[old] == m.b.exact[new]:
+        match_whole(m, old, new, Reason.SUBTREE)
+    else:
+        descend(m, [(old, new)])
+
+
+def inner_scope(
+    m: Matching, one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints
+) -> int:
+    """The free scope below `other` that the content of `root` is in; -1 for none."""
+    rows = np.arange(other + 1, int(two.scopes.end[other]))
+    rows = rows[taken[rows] < 0]
+    same = rows[two.exact[rows] == one.exact[root]]
+    if len(same):
+        return int(same[0])
+    nodes = one.scopes.nodes(root)
+    if not len(nodes) or 2 * int((partner[nodes] < 0).sum()) <= len(nodes):
+        return -1
+    rows = rows[2 * two.scopes.sizes()[rows] >= len(nodes)]
+    mine = joined(one.scopes.below(root, nodes), one.labels.op[nodes])
+    scored = []
+    for row in rows[:MOST_PLACES].tolist():
+        inside = two.scopes.nodes(row)
+        shared = int(np.isin(joined(two.scopes.below(row, inside), two.labels.op[inside]), mine).sum())
+        scored.append((2 * shared / (len(nodes) + len(inside)), row))
+    share, row = max(scored, default=(0.0, -1))
+    return row if share > SHARE else -1
 
 
 def follow(m: Matching) -> None:

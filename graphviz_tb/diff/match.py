@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.anchors import anchors, equal_subtrees, similar_scopes
+from graphviz_tb.diff.anchors import anchors, equal_rest, equal_subtrees, similar_scopes
 from graphviz_tb.diff.assign import assign, same_names
 from graphviz_tb.diff.by_name import descend
 from graphviz_tb.diff.containers import containers
@@ -23,8 +23,8 @@ from graphviz_tb.diff.side import Side
 from graphviz_tb.diff.spread import spread
 
 STEPS = (
-    wrapped, equal_subtrees, follow, similar_scopes, spread, anchors, containers, follow, spread,
-    same_names, assign, containers, spread, assign,
+    wrapped, equal_subtrees, follow, similar_scopes, equal_subtrees, spread, anchors, containers, follow,
+    equal_subtrees, equal_rest, follow, spread, same_names, assign, containers, spread, assign,
 )  # fmt: skip
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
