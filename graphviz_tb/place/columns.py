@@ -15,6 +15,7 @@ Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
 ROUNDS = 2
+LARGE = 150_000  # items in a part past which one round must do
 POOL = 64  # a pool of more wishes than that goes on as one wish for its median
 FAR = 1 << 40
 
@@ -40,7 +41,8 @@ def columns(
             continue
         room.enter(ranks, distances)
         down, up = range(len(ranks)), range(len(ranks) - 2, -1, -1)
-        for _ in range(ROUNDS):
+        large = sum(map(len, ranks)) > LARGE
+        for _ in range(1 if large else ROUNDS):
             for r in down[1:]:
                 settle(ranks[r], starts[r], x, above)
             for r in up:
@@ -48,6 +50,8 @@ def columns(
         paths = threads(ranks, above, below)
         for path in paths:
             straighten(path, x, above, below, room)
+        if large:
+            continue
         for r in (*down, *up):
             settle(ranks[r], starts[r], x, both)
         for path in paths:

@@ -5,17 +5,17 @@ sweeps of medians from several starts ─ threads rewoven ─ mixed ─ rewoven
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from graphviz_tb.arrange.layered.mix import mix
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
-from graphviz_tb.arrange.layered.threads import Weaver, threads
+from graphviz_tb.arrange.layered.threads import WIDE, Weaver, threads
 from graphviz_tb.arrange.part import Layers, Part
 
 STARTS = ((False, (True, False)), (False, (False, True)), (True, (True, False)), (True, (False, True)))
 TINY, DENSE = 120, 3
-WORK = 500_000_000
+WORK = 250_000
 
 
 def order(part: Part, layers: Layers) -> Layers:
@@ -43,14 +43,12 @@ def order(part: Part, layers: Layers) -> Layers:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The threads that may be rewoven, short ones first, until the sum of the tables' sizes reaches `WORK`."""
-    wide = [len(row) + 1 for row in state.ranks]
-    area = [0, *accumulate(high * low for high, low in pairwise(wide)), 0]
-    area[-1] = area[-2]
+    """The threads that may be rewoven, short ones first, until the ranks they pass (wide ones tenfold) come to `WORK`."""
+    cost = [0, *accumulate(10 if len(row) > WIDE else 1 for row in state.ranks)]
     left = WORK
     for number, path in enumerate(paths):
         top = state.rank[path[0]]
-        left -= area[min(top + len(path), len(area) - 1)] - area[max(top - 1, 0)]
+        left -= cost[top + len(path)] - cost[top]
         if left < 0:
             return paths[:number]
     return paths

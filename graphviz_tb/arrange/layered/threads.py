@@ -8,14 +8,15 @@ and the last rank of the move crossings grow before they shrink.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.arrange.layered.state import State
 
 Table = NDArray[np.int64]
+Span = tuple[int, int]  # slots from … up to, but without …
+WIDE = 80  # items in a rank up to which a thread may go anywhere
+NEAR = 32  # else: how far from its place
 SCALE = 1 << 16  # crossings count before any number of moves
 
 
@@ -66,8 +67,25 @@ class Weaver:
                 self.woven[number] = self.clock
         return moved
 
+    def narrow(self, gap: int) -> bool:
+        """Whether a thread may go anywhere in the ranks on both sides, so that one table serves all."""
+        ranks = self.state.ranks
+        return len(ranks[gap]) <= WIDE and len(ranks[gap + 1]) <= WIDE
+
+    def count_left(self, gap: int, upper: Span, lower: Span) -> Table:
+        """How many lines start left of slot i and end left of slot j; the last row and column count all."""
+        high, width = upper[1] - upper[0], lower[1] - lower[0]
+        starts, ends = self.links[gap]
+        rows = np.minimum(np.maximum(self.place[starts] + (1 - upper[0]), 0), high)
+        columns = np.minimum(np.maximum(self.place[ends] + (1 - lower[0]), 0), width)
+        spots = rows * (width + 1) + columns
+        table = np.bincount(spots, minlength=(high + 1) * (width + 1)).reshape(high + 1, width + 1)
+        table.cumsum(0, out=table)
+        table.cumsum(1, out=table)
+        return table
+
     def prefix(self, gap: int) -> Table:
-        """How many lines start left of slot i and end left of slot j, for all i and j."""
+        """The same for all slots of a narrow gap, kept until an order changes."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks
@@ -80,16 +98,24 @@ class Weaver:
             self.table[gap] = table
         return table
 
-    def crossed(self, gap: int) -> Table:
-        """For all i and j, how many lines a line from slot i to slot j crosses, times `SCALE`."""
-        found = self.cross[gap]
+    def block(self, gap: int, upper: Span, lower: Span) -> Table:
+        """For slots i and j of two windows, how many lines a line from i to j crosses, times `SCALE`."""
+        narrow = self.narrow(gap)
+        found = self.cross[gap] if narrow else None
         if found is None:
-            table = self.prefix(gap)
-            found = table * -2
-            found += table[:, -1:]
-            found += table[-1]
+            if narrow:
+                table = self.prefix(gap)
+                found = table * -2
+                found += table[:, -1:]
+                found += table[-1]
+            else:
+                table = self.count_left(gap, upper, lower)
+                found = table[:-1, :-1] * -2
+                found += table[:-1, -1:]
+                found += table[-1, :-1]
             found *= SCALE
-            self.cross[gap] = found
+            if narrow:
+                self.cross[gap] = found
         return found
 
     def weave(self, path: list[int]) -> bool:
@@ -97,12 +123,13 @@ class Weaver:
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
-        cost = self.start(path, top)
+        spans = [self.window(top + at, here) for at, here in enumerate(held)]
+        cost = self.start(path, top, spans[0])
         back = []
-        here = held[0]
+        here = held[0] - spans[0][0]
         for at in range(1, len(path)):
-            there = held[at]
-            total = self.crossed(top + at - 1) + cost[:, None]
+            there = held[at] - spans[at][0]
+            total = self.block(top + at - 1, spans[at - 1], spans[at]) + cost[:, None]
             total[: here + 1, there + 1 :] -= SCALE
             total[here + 1 :, : there + 1] -= SCALE
             total[here] -= 1
@@ -110,34 +137,56 @@ class Weaver:
             back.append(best)
             cost = total[best, self.count[: len(best)]]
             here = there
-        cost = self.end(path, top, cost)
+        cost = self.end(path, top, spans[-1], cost)
         cost[here] -= 1
-        return self.move(path, top, held, back, int(cost.argmin()))
+        return self.move(path, top, spans, back, int(cost.argmin()))
 
-    def start(self, path: list[int], top: int) -> Table:
+    def window(self, rank: int, place: int) -> Span:
+        """The slots that an item may go to: all, or those near by where the rank is wide."""
+        count = len(self.state.ranks[rank])
+        return (0, count + 1) if count <= WIDE else (max(0, place - NEAR), min(count, place + NEAR) + 1)
+
+    def start(self, path: list[int], top: int, span: Span) -> Table:
         """For each slot of the first item the crossings of the line above it."""
         above = self.state.above[path[0]]
         if not above:
-            return np.zeros(len(self.state.ranks[top]) + 1, np.int64)
-        table, at = self.prefix(top - 1), self.state.place[above[0]]
-        cost: Table = table[-1] - table[at] - table[at + 1] + table[at, -1]
-        return cost * SCALE
+            return np.zeros(span[1] - span[0], np.int64)
+        if self.narrow(top - 1):
+            table, at = self.prefix(top - 1), self.state.place[above[0]]
+            cost: Table = table[-1] - table[at] - table[at + 1] + table[at, -1]
+            return cost * SCALE
+        upper, lower = self.links[top - 1]
+        return self.ray(self.place[upper], self.place[lower], self.state.place[above[0]], span)
 
-    def end(self, path: list[int], top: int, cost: Table) -> Table:
+    def end(self, path: list[int], top: int, span: Span, cost: Table) -> Table:
         """Add, for each slot of the last item, the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
             return cost
-        table, at = self.prefix(top + len(path) - 1), self.state.place[below[0]]
-        more = table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]
-        return cost + more * SCALE
+        gap = top + len(path) - 1
+        if self.narrow(gap):
+            table, at = self.prefix(gap), self.state.place[below[0]]
+            return cost + (table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]) * SCALE
+        upper, lower = self.links[gap]
+        return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
-    def move(self, path: list[int], top: int, held: list[int], back: list[Table], slot: int) -> bool:
+    def ray(self, held: Table, free: Table, at: int, span: Span) -> Table:
+        """How many lines (`held` to `free`) a line from place `at` to each slot of the window crosses, times `SCALE`."""
+        width = span[1] - span[0]
+        spots = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
+        left = np.bincount(spots[held < at], minlength=width + 1)
+        right = np.bincount(spots[held > at], minlength=width + 1)
+        passed = (right - left).cumsum()
+        crossed: Table = (passed[:width] + left.sum()) * SCALE
+        return crossed
+
+    def move(self, path: list[int], top: int, spans: list[Span], back: list[Table], slot: int) -> bool:
         """Follow the way back from the slot of the last item."""
         moved = False
         for at in range(len(path) - 1, -1, -1):
-            if slot < held[at] or slot > held[at] + 1:
-                self.shift(top + at, held[at], slot)
+            held, goal = self.state.place[path[at]], slot + spans[at][0]
+            if goal < held or goal > held + 1:
+                self.shift(top + at, held, goal)
                 moved = True
             if at:
                 slot = int(back[at - 1][slot])
