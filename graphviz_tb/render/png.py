@@ -15,6 +15,7 @@ from graphviz_tb.model.paint import Caption, Painter
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.svg import document, svg
+from graphviz_tb.render.truetype import Face
 
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
@@ -97,10 +98,13 @@ def font_files(options: PictureOptions) -> list[str]:
 
 
 def foreign(scene: Scene, caption: Caption, options: PictureOptions) -> str:
-    """The first text that the font has no glyphs for; "" where it has all, or where font files were named."""
-    if options.font_files:
+    """The first text that neither the font nor one of the files asked for has glyphs for; "" where there is none."""
+    strange = [text for text in _texts(scene, caption) if not known(text)]
+    if not strange:
         return ""
-    return next((text for text in _texts(scene, caption) if not known(text)), "")
+    faces = [Face(Path(name).read_bytes()) for name in options.font_files if Path(name).is_file()]
+    have = {code for face in faces for code in face.glyphs}
+    return next((text for text in strange if not all(known(char) or ord(char) in have for char in text)), "")
 
 
 def _texts(scene: Scene, caption: Caption) -> Iterator[str]:

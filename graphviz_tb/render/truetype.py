@@ -9,17 +9,21 @@ import struct
 from collections.abc import Iterable
 from functools import cached_property
 
+FONTS = (b"\0\1\0\0", b"OTTO", b"true", b"ttcf")
 KEPT = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 WORDS, SCALE, MORE, BOTH_SCALES, MATRIX = 1, 8, 32, 64, 128  # flags of the parts of a composite glyph
 
 
 class Face:
-    """One font file. Only outlines of TrueType (`glyf`) are read; of a variable font the default instance."""
+    """One font file, of a collection its first font. Only outlines of TrueType (`glyf`) are read; of a variable font
+    the default instance. A file that is no font holds no tables."""
 
     def __init__(self, data: bytes) -> None:
-        count = struct.unpack(">H", data[4:6])[0]
+        start = struct.unpack(">I", data[12:16])[0] if data[:4] == b"ttcf" and len(data) > 16 else 0
+        font = data[:4] in FONTS and len(data) >= start + 12
+        count = struct.unpack(">H", data[start + 4 : start + 6])[0] if font else 0
         self.tables: dict[str, bytes] = {}
-        for at in range(12, 12 + 16 * count, 16):
+        for at in range(start + 12, min(start + 12 + 16 * count, len(data) - 15), 16):
             tag, _, offset, length = struct.unpack(">4sIII", data[at : at + 16])
             self.tables[tag.decode("latin-1")] = data[offset : offset + length]
 
@@ -54,7 +58,7 @@ class Face:
     @cached_property
     def glyphs(self) -> dict[int, int]:
         """The glyph of each character."""
-        cmap = self.tables["cmap"]
+        cmap = self.tables.get("cmap", bytes(4))
         found: dict[int, int] = {}
         for index in range(struct.unpack(">H", cmap[2:4])[0]):
             offset = struct.unpack(">I", cmap[8 + 8 * index : 12 + 8 * index])[0]

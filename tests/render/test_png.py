@@ -98,6 +98,31 @@ def test_what_cannot_be_done_as_asked_is_told() -> None:
     assert "png-scaled" in codes(wide.picture())
 
 
+def test_a_font_file_that_has_the_letters_ends_the_notice(tmp_path: Path) -> None:
+    fonttools = pytest.importorskip("fontTools.fontBuilder")
+    builder = fonttools.FontBuilder(1000, isTTF=True)
+    pens = pytest.importorskip("fontTools.pens.ttGlyphPen")
+    pen = pens.TTGlyphPen(None)
+    for step, point in enumerate([(0, 0), (0, 700), (900, 700), (900, 0)]):
+        (pen.lineTo if step else pen.moveTo)(point)
+    pen.closePath()
+    builder.setupGlyphOrder([".notdef", "block"])
+    builder.setupCharacterMap({ord(char): "block" for char in "합성곱"})
+    builder.setupGlyf({".notdef": pen.glyph(), "block": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (1000, 0), "block": (1000, 0)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Block", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(tmp_path / "block.ttf")
+    picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture(font_files=(str(tmp_path / "block.ttf"),))
+    for format in ("png", "pdf"):
+        assert notices(picture.scene, picture.painter, picture.caption, picture.options, format) == ()
+    _, _, rows = decode(picture.render("png"))
+    assert sum(row[at] < 80 for row in rows for at in range(0, len(row), 4)) > 1000  # three black blocks
+    assert b"Face" in picture.render("pdf")
+
+
 def test_a_missing_font_file_is_told() -> None:
     picture = graphviz_tb.load(TWO).picture(font_files=("nowhere.ttf",))
     with pytest.raises(RequestError, match="no font file"):
