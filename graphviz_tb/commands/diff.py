@@ -46,7 +46,9 @@ picture_options = together(
 
 @click.command(epilog="Exit codes: 0 same, 1 different, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("sources", nargs=-1, required=True, metavar="OLD NEW")
-@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="A picture (.svg, .png) or .json, .md, .txt.")
+@click.option(
+    "-o", "--output", "outputs", metavar="FILE", multiple=True, help="A picture (.svg, .png), or .json .md .txt."
+)
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
 @click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {TOP}.")
 @click.option(
@@ -160,8 +162,8 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
-    sides = [Loaded(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new)]
-    return run(*sides, options=options, **read)
+    one, two = (Loaded(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
+    return run(one, two, options=options, **read)
 
 
 def report(changes: Changes, style: str, values: dict[str, Any], first: str) -> None:

@@ -1,8 +1,8 @@
 """Changes applied to the old graph: proof that they tell all.
 
-    names      every node under the name it has now (also what an insertion renumbered)
-    nodes      removed ones go, added ones come, op types and attributes as they are now
-    inputs     as they were, under the new names; as they are now where a change says so
+names      every node under the name it has now (also what an insertion renumbered)
+nodes      removed ones go, added ones come, op types and attributes as they are now
+inputs     as they were, under the new names; as they are now where a change says so
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[in
         for key in definition.attr:
             made.attr[key].CopyFrom(definition.attr[key])
     for node, key in keys:
-        definition = new.node_def(node)
-        if definition is None:
+        if new.definition[node] < 0:
             continue
+        definition = _definition(new, node)
         if key == "device":
             made.device = definition.device
         elif key in definition.attr:

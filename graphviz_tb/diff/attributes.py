@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.labels import COLOCATION, NOISE, SHAPES
 from graphviz_tb.diff.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.values import base_name, canonical, payload, plain, shape_word, tensor_kind, tensor_word, type_word
+from graphviz_tb.diff.values import (
+    base_name,
+    canonical,
+    payload,
+    plain,
+    shape_word,
+    tensor_kind,
+    tensor_word,
+    type_word,
+)
 from graphviz_tb.flatten.functions import function_attrs
 
 if TYPE_CHECKING:
@@ -48,7 +57,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     for key in sorted({*one.attr, *two.attr}):
         if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
             continue
-        sides = one.attr[key] if key in one.attr else None, two.attr[key] if key in two.attr else None
+        sides = one.attr.get(key), two.attr.get(key)
         yield from _of_attribute(m, key, *sides, called, options)
 
 

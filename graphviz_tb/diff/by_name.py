@@ -101,7 +101,9 @@ def match_children(m: Matching, old: int, new: int) -> list[tuple[int, int]]:
     for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
         pairs = align_scopes(m, words, mine, others)
         if pairs is None:
-            m.note("series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old])
+            m.note(
+                "series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old]
+            )
             continue
         record(m, True, words, mine, others, pairs)
         for i, j in pairs:
@@ -186,7 +188,9 @@ def alike_in_gaps(
             for i in range(a0, a1)
             for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
         }
-        found += heaviest({pair: share + 0.001 * (likely.get(pair[0]) == pair[1]) for pair, share in shares.items() if share >= ALIKE})
+        found += heaviest(
+            {pair: share + 0.001 * (likely.get(pair[0]) == pair[1]) for pair, share in shares.items() if share >= ALIKE}
+        )
     return found
 
 
@@ -211,7 +215,9 @@ def alike(m: Matching, old: int, new: int, likely: bool) -> float:
     share = dice(bag(m.a, nodes_a), bag(m.b, nodes_b))
     if not likely or share >= ALIKE:
         return share
-    return max(share, dice(Counter(m.a.scopes.below(old, nodes_a).tolist()), Counter(m.b.scopes.below(new, nodes_b).tolist())))
+    return max(
+        share, dice(Counter(m.a.scopes.below(old, nodes_a).tolist()), Counter(m.b.scopes.below(new, nodes_b).tolist()))
+    )
 
 
 def record(
@@ -234,7 +240,10 @@ def record(
             shifted = m.renumbered_scopes if scopes else m.renumbered
             shifted[mine[i].id] = caused
     if scopes:
-        gone, come = equal_neighbours(m.a, mine, {i for i, _ in pairs}), equal_neighbours(m.b, others, {j for _, j in pairs})
+        gone, come = (
+            equal_neighbours(m.a, mine, {i for i, _ in pairs}),
+            equal_neighbours(m.b, others, {j for _, j in pairs}),
+        )
         if words not in m.decided:
             m.equals.update({("old", True, row): count for row, count in gone.items()})
             m.equals.update({("new", True, row): count for row, count in come.items()})

@@ -1,31 +1,30 @@
 """From matches to changes, step by step.
 
-    names         renamed, moved                      one change for each substitution, for each way
-    nodes         op types, attributes                one change for each (key, old, new)
-    units         added, removed                      one change for each whole scope, mirrors folded
-    wires         rewired                             those that came or went with a unit belong to it
-    functions     function-changed                    what changed in a body is inside
-    interface     signature-changed, versions
+names         renamed, moved                      one change for each substitution, for each way
+nodes         op types, attributes                one change for each (key, old, new)
+units         added, removed                      one change for each whole scope, mirrors folded
+wires         rewired                             those that came or went with a unit belong to it
+functions     function-changed                    what changed in a body is inside
+interface     signature-changed, versions
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
 from graphviz_tb.diff.attributes import Difference, differences
-from graphviz_tb.diff.functions import base_name
 from graphviz_tb.diff.interface import function_signatures, versions
 from graphviz_tb.diff.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.matching import Matching
 from graphviz_tb.diff.names import name_changes
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.units import Unit, compared_blocks, mirrors, op_types, units_of
+from graphviz_tb.diff.values import base_name
 from graphviz_tb.diff.wires import unit_links, wire_changes
-from graphviz_tb.model.change import SEVERITIES, Change, Edits, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order
 
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
@@ -80,8 +79,10 @@ def _changed(m: Matching, members: list[tuple[int, int, Difference]]) -> Change:
     if attributes and attributes != [first.key]:
         detail["attributes"] = attributes
     pairs = tuple(dict.fromkeys((old, new) for old, new, _ in members))
-    edits = Edits(ops=pairs) if first.key == "op" else Edits(
-        attributes=tuple((old, new, one.attribute or one.key) for old, new, one in members)
+    edits = (
+        Edits(ops=pairs)
+        if first.key == "op"
+        else Edits(attributes=tuple((old, new, one.attribute or one.key) for old, new, one in members))
     )
     severity = severity_of(m, first, [new for _, new in pairs])
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
@@ -122,12 +123,12 @@ def _unit(m: Matching, group: list[Unit], new: bool) -> Change:
         detail["equal"] = equals
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))  # type: ignore[attr-defined]
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
-    names = [(None, unit.name) if new else (unit.name, None) for unit in group]
+    names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
     signature = first.row < 0 and detail["op_types"].keys() & PLACEHOLDERS  # type: ignore[attr-defined]
-    kind = "added" if new else "removed"
-    return Change(
-        kind, "signature" if signature else "op", *names[0], len(nodes), detail, tuple(names[1:]), edits=edits
-    )
+    kind: Kind = "added" if new else "removed"
+    old_name, new_name = names[0]
+    severity: Severity = "signature" if signature else "op"
+    return Change(kind, severity, old_name, new_name, len(nodes), detail, tuple(names[1:]), edits=edits)
 
 
 def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
@@ -141,12 +142,12 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
             groups[told].append((block - 1, inside))
     found = []
     for members in groups.values():
-        function, inside = members[0]
+        inside = members[0][1]
         places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
         severity = min((one.severity for one in inside), key=SEVERITIES.index)
         edits = Edits()
-        for _, changes in members:
-            for one in changes:
+        for _, alike in members:
+            for one in alike:
                 edits = edits + one.edits
         base = base_name(places[0][1])
         ops = sum(one.ops for one in inside) * len(members)
@@ -167,8 +168,9 @@ def whole_functions(m: Matching) -> list[Change]:
             nodes = np.flatnonzero(side.block == index + 1).tolist()
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
-            names = (None, function.name) if new else (function.name, None)
-            told.append(Change("added" if new else "removed", "op", *names, len(nodes), detail, edits=edits))
+            kind: Kind = "added" if new else "removed"
+            old_name, new_name = (None, function.name) if new else (function.name, None)
+            told.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
     return told
 
 
@@ -184,6 +186,3 @@ def ignored(m: Matching, options: DiffOptions) -> dict[str, int]:
     if not options.versions and versions(m, DiffOptions(versions=True)):
         told["versions"] = 1
     return told
-
-
-__all__ = ["compare", "ignored", "replace"]

@@ -48,9 +48,7 @@ def went(m: Matching, old: int, new: int) -> None:
         descend(m, [(old, new)])
 
 
-def inner_scope(
-    m: Matching, one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints
-) -> int:
+def inner_scope(m: Matching, one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints) -> int:
     """The free scope below `other` that the content of `root` is in; -1 for none."""
     rows = np.arange(other + 1, int(two.scopes.end[other]))
     rows = rows[taken[rows] < 0]

@@ -1,6 +1,6 @@
 """Which function is which: by body, whatever number TensorFlow put behind the name.
 
-    same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
+same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
 """
 
 from __future__ import annotations
@@ -66,31 +66,31 @@ def pair_functions(m: Matching) -> None:
     a_body, b_body = body_hashes(m.a), body_hashes(m.b)
     names_a = [function.name for function in m.a.graph.functions]
     names_b = [function.name for function in m.b.graph.functions]
-    for key in (
-        lambda names, body, at: (names[at], int(body[at])),
-        lambda names, body, at: (base_name(names[at]), int(body[at])),
-        lambda names, body, at: int(body[at]),
-        lambda names, body, at: names[at],
-    ):
-        _pair_by(m, names_a, names_b, lambda at, key=key: key(names_a, a_body, at), lambda at, key=key: key(names_b, b_body, at))
+    for key in KEYS:
+        _pair_by(
+            m, names_a, names_b, list(map(key, names_a, a_body.tolist())), list(map(key, names_b, b_body.tolist()))
+        )
     _pair_alike(m, names_a, names_b)
     share_classes(m)
 
 
-def _pair_by(
-    m: Matching,
-    names_a: list[str],
-    names_b: list[str],
-    key_a: Callable[[int], object],
-    key_b: Callable[[int], object],
-) -> None:
+# What must be equal, the strictest first.
+KEYS: tuple[Callable[[str, int], object], ...] = (
+    lambda name, body: (name, body),
+    lambda name, body: (base_name(name), body),
+    lambda name, body: body,
+    lambda name, body: name,
+)
+
+
+def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
     free_a, free_b = free(m, len(names_a), len(names_b))
     there: dict[object, list[int]] = defaultdict(list)
     for at in sorted(free_b, key=lambda at: natural(names_b[at])):
-        there[key_b(at)].append(at)
+        there[keys_b[at]].append(at)
     for at in sorted(free_a, key=lambda at: natural(names_a[at])):
-        if waiting := there.get(key_a(at)):
+        if waiting := there.get(keys_a[at]):
             m.functions[at] = waiting.pop(0)
 
 
@@ -118,7 +118,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
                 m.functions.update(zip(*ordered, strict=False))
             else:
                 _pair_best(m, mine, others, 0.0)
-    _pair_best(m, *(part[:MOST_TRIED] for part in free(m, len(names_a), len(names_b))), least=ALIKE)
+    free_a, free_b = free(m, len(names_a), len(names_b))
+    _pair_best(m, free_a[:MOST_TRIED], free_b[:MOST_TRIED], ALIKE)
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
@@ -126,9 +127,7 @@ def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) ->
     bags_a = {at: bag(m.a, np.flatnonzero(m.a.block == at + 1)) for at in mine}
     bags_b = {at: bag(m.b, np.flatnonzero(m.b.block == at + 1)) for at in others}
     scored = sorted(
-        (-dice(bags_a[one], bags_b[two]), place, one, two)
-        for place, one in enumerate(mine)
-        for two in others
+        (-dice(bags_a[one], bags_b[two]), place, one, two) for place, one in enumerate(mine) for two in others
     )
     taken: set[int] = set()
     for score, _, one, two in scored:

@@ -11,7 +11,7 @@ from graphviz_tb.diff.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.side import Side
 from graphviz_tb.diff.values import type_word
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, Edits, Kind
 from graphviz_tb.model.loaded import Signature, TensorSpec
 
 
@@ -65,7 +65,7 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     for name in sorted({*here, *there}):
         one, two = here.get(name), there.get(name)
         if one is None or two is None:
-            kind = "added" if one is None else "removed"
+            kind: Kind = "added" if one is None else "removed"
             told.append(
                 Change(
                     kind, "signature", None if one is None else name, None if two is None else name, 0,

@@ -1,9 +1,9 @@
 """What a node is, as numbers: its op type, its attributes in classes, its device.
 
-    attributes ─┬▶ core        always counts
-                ├▶ shapes      _output_shapes
-                ├▶ colocation  _class
-                └▶ constants   numbers in tensors
+attributes ─┬▶ core        always counts
+            ├▶ shapes      _output_shapes
+            ├▶ colocation  _class
+            └▶ constants   numbers in tensors
 """
 
 from __future__ import annotations
@@ -61,9 +61,7 @@ def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Lab
     table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (freeze(np.ascontiguousarray(table[:, at])) for at in range(4))
     labels = Labels(op, core, shapes, colocation, constants, devices, op)
-    return Labels(
-        op, core, shapes, colocation, constants, devices, joined(op, core, *labels.wanted(options).values())
-    )
+    return Labels(op, core, shapes, colocation, constants, devices, joined(op, core, *labels.wanted(options).values()))
 
 
 def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:

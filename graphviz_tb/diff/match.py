@@ -1,13 +1,13 @@
 """Matching, step by step. Every match keeps its reason; a bound that was hit is told.
 
-    functions          by body, whatever number stands behind the name
-    names              numbered series by structure, then same name and op, from the root down
-    equal subtrees     scopes that hold the same, wherever they went, the largest first
-    followers          what has the same name where its siblings went
-    similar scopes     in matched scopes, by the names and ops below them
-    anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
-    containers         scopes by the share of matched descendants, from the bottom up
-    what is left       nearest in matched scopes; same name and another op type
+functions          by body, whatever number stands behind the name
+names              numbered series by structure, then same name and op, from the root down
+equal subtrees     scopes that hold the same, wherever they went, the largest first
+followers          what has the same name where its siblings went
+similar scopes     in matched scopes, by the names and ops below them
+anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
+containers         scopes by the share of matched descendants, from the bottom up
+what is left       nearest in matched scopes; same name and another op type
 """
 
 from __future__ import annotations

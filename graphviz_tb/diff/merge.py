@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -188,11 +187,13 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
                 merged.lost.add((origin, at))
-                nodes[at].input.append(f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1])
+                nodes[at].input.append(
+                    f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
+                )
     merged.gained |= added_edges(source, merged.signs)
 
 
-def added_edges(source: Source, signs: dict[Where, str]) -> Iterable[tuple[Where, Where]]:
+def added_edges(source: Source, signs: dict[Where, str]) -> set[tuple[Where, Where]]:
     """The edges from and to added nodes."""
     graph = source.new
     added = {node for node in range(len(graph)) if signs.get(where_new(source, node)) == "+"}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from graphviz_tb.diff.matching import Matching
 from graphviz_tb.diff.series import numbered
-from graphviz_tb.model.change import Change, Edits, Place
+from graphviz_tb.model.change import Change, Edits, Place, Severity
 
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
 
@@ -149,8 +150,8 @@ def _edits(members: list[Renamed]) -> Edits:
 
 def _places(m: Matching, members: list[Renamed]) -> list[Place]:
     """Where, the outermost first; an op and the scope of its name are one place."""
-    places = {(name(m, one, True), name(m, one, False)) for one in members}
-    return sorted(places, key=lambda place: (place[0].count("/"), place))
+    places = sorted({(name(m, one, True), name(m, one, False)) for one in members})
+    return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 
 def _moved(m: Matching, members: list[Renamed]) -> Change:
@@ -171,11 +172,17 @@ def _renamed(m: Matching, members: list[Renamed], key: tuple[object, ...]) -> Ch
     places = _places(m, members)
     cosmetic = key[0] == "number"
     if cosmetic:
-        words = key[2]
-        detail = {"series": "N".join(words), "numbers": True}  # type: ignore[arg-type]
+        words: Any = key[2]
+        detail = {"series": "N".join(words), "numbers": True}
     else:
         detail = {"part": {"old": key[2], "new": key[3]}}
-    severity = "cosmetic" if cosmetic else "rename"
+    severity: Severity = "cosmetic" if cosmetic else "rename"
     return Change(
-        "renamed", severity, *places[0], _ops(m, members), detail, tuple(places[1:]), edits=_edits(members)  # type: ignore[arg-type]
+        "renamed",
+        severity,
+        *places[0],
+        _ops(m, members),
+        detail,
+        tuple(places[1:]),
+        edits=_edits(members),
     )

@@ -14,6 +14,7 @@ from graphviz_tb.color.none import is_op
 from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.merge import Merged, Where, merge
 from graphviz_tb.diff.words import SIGNS, counted, facts, head
+from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path, address, parent_path
@@ -55,7 +56,9 @@ class Overlay:
         if not sign:
             ground = self.theme.background
             faded = mixed(usual.fill, ground, PALE), mixed(usual.stroke, ground, PALE)
-            return replace(usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary)
+            return replace(
+                usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
+            )
         return self.signed(sign)
 
     def signed(self, sign: str) -> Fill:
@@ -104,14 +107,16 @@ class Overlay:
         hierarchy = self.hierarchy
         rows = hierarchy.row_of_node[nodes]
         row = scene.boxes[box].row if box >= 0 else frame
-        inside = (rows >= row) & (rows < hierarchy.end[row])
+        inside: np.ndarray = (rows >= row) & (rows < hierarchy.end[row])
         return inside if box >= 0 else ~inside
 
 
-def line(change: Any) -> str:
+def line(change: Change) -> str:
     """A change in one line of the legend."""
-    more = [fact for fact in facts(change)] if change.kind in ("rewired", "renamed", "signature-changed") else []
-    also = f" and {counted(len(change.also), 'other place')}" if change.also and change.kind not in ("moved", "renamed") else ""
+    more = list(facts(change)) if change.kind in ("rewired", "renamed", "signature-changed") else []
+    also = ""
+    if change.also and change.kind not in ("moved", "renamed"):
+        also = f" and {counted(len(change.also), 'other place')}"
     told = head(change) + also + ("; " + "; ".join(more[:2]) if more else "")
     return told.replace("  ", ": ", 1)
 
@@ -196,7 +201,11 @@ def edge_states(hierarchy: Hierarchy, where: list[Where | None], merged: Merged)
     graph = hierarchy.graph
     told = np.zeros(graph.edge_count, np.uint8)
     touched = {one for pair in (*merged.lost, *merged.gained) for one in pair}
-    at = {node: where[row] for node, row in enumerate(hierarchy.row_of_node.tolist()) if row >= 0 and where[row] in touched}
+    at = {
+        node: where[row]
+        for node, row in enumerate(hierarchy.row_of_node.tolist())
+        if row >= 0 and where[row] in touched
+    }
     for edge, (source, target) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
         if source in at and target in at:
             pair = at[source], at[target]

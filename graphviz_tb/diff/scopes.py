@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,9 @@ def powers(exponents: NDArray[np.int32]) -> Hashes:
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
     tree = Tree()
-    roots, of_node, leaves = [], [], []
+    roots: list[int] = []
+    of_node: list[int] = []
+    leaves: list[str] = []
     cuts = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
     for block in range(len(graph.functions) + 1):
         start, stop = (0 if block == 0 else cuts[block]), cuts[block + 1]
@@ -179,7 +182,7 @@ def _levels(depth: Ints) -> list[NDArray[np.int64]]:
     """Rows by depth."""
     order = np.argsort(depth, kind="stable")
     cuts = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
-    return [order[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+    return [order[start:stop] for start, stop in pairwise(cuts)]
 
 
 def exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:

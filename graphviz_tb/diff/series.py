@@ -1,7 +1,7 @@
 """Numbered siblings: their order is what they are, their numbers are what they are called today.
 
-    layer_0 layer_1 layer_2            a ─┐  longest common subsequence of what they hold
-    layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
+layer_0 layer_1 layer_2            a ─┐  longest common subsequence of what they hold
+layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def runs_of(leaves: Iterable[str]) -> dict[Words, dict[int, str]]:
     """The series among the names of siblings: for each the names by number, a bare one as number 0.
 
     >>> runs_of(["add", "add_1", "w"])
-    {('add_', ''): {0: 'add', 1: 'add_1'}}
+    {('add_', ''): {1: 'add_1', 0: 'add'}}
     """
     found: dict[Words, dict[int, str]] = defaultdict(dict)
     for leaf in (leaves := list(leaves)):
@@ -88,7 +88,9 @@ def common(
     return _back(table, left, right, likely or {}, great)
 
 
-def _back(table: np.ndarray, left: np.ndarray, right: np.ndarray, likely: dict[int, int], great: int) -> list[tuple[int, int]]:
+def _back(
+    table: np.ndarray, left: np.ndarray, right: np.ndarray, likely: dict[int, int], great: int
+) -> list[tuple[int, int]]:
     """The pairs along the best path; where paths are equal the last pairs are dropped first."""
     pairs, row, column = [], len(left), len(right)
     while row and column:
@@ -103,7 +105,9 @@ def _back(table: np.ndarray, left: np.ndarray, right: np.ndarray, likely: dict[i
     return pairs[::-1]
 
 
-def align(tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]) -> list[tuple[int, int]] | None:
+def align(
+    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]
+) -> list[tuple[int, int]] | None:
     """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
 
     Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides.

@@ -19,7 +19,7 @@ from graphviz_tb.diff.hashing import digest
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
-TRACE_NUMBER = re.compile(r"(?<=[^\d])_\d+$")
+TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")
 TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")

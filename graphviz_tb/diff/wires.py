@@ -66,15 +66,12 @@ def wire_changes(m: Matching, found: list[Rewire]) -> dict[int, list[Change]]:
     by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
     for one in found:
         by_node[one.old, one.new].append(one)
-    groups: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list)
+    groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
     for pair, members in by_node.items():
-        block = int(m.b.block[pair[1]])
-        if len(members) == 1 and not members[0].reordered:
-            one = members[0]
-            key = (block, source_name(m.a, one.before), source_name(m.b, one.after), one.control)
-        else:
-            key = (block, pair)
-        groups[key].append(pair)
+        one, block = members[0], int(m.b.block[pair[1]])
+        alone = len(members) == 1 and not one.reordered
+        key = (source_name(m.a, one.before), source_name(m.b, one.after), one.control) if alone else pair
+        groups[block, key].append(pair)
     blocks: dict[int, list[Change]] = defaultdict(list)
     for key, pairs in groups.items():
         blocks[key[0]].append(_rewired(m, pairs, by_node))

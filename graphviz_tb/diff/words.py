@@ -60,7 +60,9 @@ def _what(change: Change) -> str:
         return f"signature ({', '.join(detail['tensors'])})"
     types: Mapping[str, int] = detail["op_types"]
     first = list(types.items())[:MOST_TYPES]
-    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (", …" if len(types) > MOST_TYPES else "")
+    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (
+        ", …" if len(types) > MOST_TYPES else ""
+    )
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
     if not detail["scope"] and change.ops == 1:
@@ -73,7 +75,8 @@ def _moved(change: Change) -> str:
     old, new = around["old"] or "the root", around["new"] or "the root"
     if change.detail["children"] == 1:
         return f"{change.old} → {change.new}  moved"
-    return f"{old} → {new}  {counted(change.detail['children'], 'child').replace('childs', 'children')} moved, {counted(change.ops, 'op')}"
+    children = f"{change.detail['children']:,} children"
+    return f"{old} → {new}  {children} moved, {counted(change.ops, 'op')}"
 
 
 def value(told: Any) -> str:

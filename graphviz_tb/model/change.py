@@ -1,7 +1,7 @@
 """What changed between two graphs.
 
-    kind       added removed renamed moved changed rewired function-changed signature-changed
-    severity   signature > op > attribute > wiring > rename > cosmetic
+kind       added removed renamed moved changed rewired function-changed signature-changed
+severity   signature > op > attribute > wiring > rename > cosmetic
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-Kind = Literal[
-    "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"
-]
+Kind = Literal["added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"]
 Severity = Literal["signature", "op", "attribute", "wiring", "rename", "cosmetic"]
 
 KINDS: tuple[Kind, ...] = (

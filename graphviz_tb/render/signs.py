@@ -1,7 +1,7 @@
 """The signs of a diff: a disc at the upper left and an outline that tells without colour what became of a box.
 
-    +  added     solid 2.5        −  removed           dashed 6 3
-    ~  changed   double           →  renamed or moved  dotted 1 3
++  added     solid 2.5        −  removed           dashed 6 3
+~  changed   double           →  renamed or moved  dotted 1 3
 """
 
 from __future__ import annotations

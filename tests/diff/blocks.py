@@ -34,7 +34,9 @@ def add_training(made: Any, scopes: list[str], blocks: tuple[tuple[str, ...], ..
     flow, updates = "head", []
     for scope, ops in reversed(list(zip(scopes, blocks, strict=True))):
         for op in reversed(ops):
-            flow = made.node.add(name=f"gradients/{scope}/{op}_grad/{op}Grad", op=f"{op}Grad", input=[flow, f"{scope}/{op}"]).name
+            flow = made.node.add(
+                name=f"gradients/{scope}/{op}_grad/{op}Grad", op=f"{op}Grad", input=[flow, f"{scope}/{op}"]
+            ).name
         made.node.add(name=f"Adam/{scope}/kernel/m", op="VarHandleOp")
         update = f"Adam/update_{scope}/kernel/Apply"
         made.node.add(name=update, op="ApplyAdam", input=[f"{scope}/kernel", f"Adam/{scope}/kernel/m", flow])

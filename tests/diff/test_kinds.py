@@ -10,7 +10,7 @@ from graphviz_tb import load
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.proto import GraphDef
-from tests.diff.pairs import chain, copied, graph_def, REAL
+from tests.diff.pairs import REAL, chain, copied, graph_def
 
 
 def graph(*nodes: dict[str, Any], **more: Any) -> Any:
@@ -91,7 +91,9 @@ def test_versions() -> None:
 
 
 def function(name: str, *ops: str, result: int = 1) -> dict[str, Any]:
-    nodes = [{"name": f"n{at}", "op": op, "input": ["arg"] if not at else [f"n{at - 1}:y:0"]} for at, op in enumerate(ops)]
+    nodes = [
+        {"name": f"n{at}", "op": op, "input": ["arg"] if not at else [f"n{at - 1}:y:0"]} for at, op in enumerate(ops)
+    ]
     return {
         "signature": {
             "name": name, "input_arg": [{"name": "arg", "type": 1}], "output_arg": [{"name": "out", "type": result}],

@@ -93,7 +93,9 @@ def test_constants_count_when_asked() -> None:
     assert change.detail["old"].split("#")[0] == change.detail["new"].split("#")[0]
 
 
-@pytest.mark.parametrize(("old", "new"), [("xor", "word2vec_nce"), ("func_trace", "mnist_cnn"), ("while_v1", "gan_scopes")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("xor", "word2vec_nce"), ("func_trace", "mnist_cnn"), ("while_v1", "gan_scopes")]
+)
 def test_unrelated(old: str, new: str) -> None:
     changes = checked(graph_def(REAL[IDS.index(old)]), graph_def(REAL[IDS.index(new)]))
     assert not changes.same

@@ -131,7 +131,7 @@ def retype(graph: Any, luck: random.Random) -> Any:
 def reattribute(graph: Any, luck: random.Random) -> Any:
     """One attribute of one node is another."""
     made = copied(graph)
-    fit = [node for node in made.node]
+    fit = list(made.node)
     if not fit:
         return None
     luck.choice(fit).attr["changed_attribute"].i = luck.randrange(2, 9)
