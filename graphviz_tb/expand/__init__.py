@@ -94,7 +94,8 @@ class Expander:
         )
 
     def _unseen(self, path: Path) -> int:
-        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that stands for it."""
+        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that stands for
+        it."""
         if path == (0,):
             return len(self.hierarchy.function_rows)
         return int(owner_row(self.hierarchy, path) in self.hierarchy.function_rows)

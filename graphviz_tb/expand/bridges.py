@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.expand.calls import through_call
-from graphviz_tb.expand.tensors import bundle, first_seen_groups
+from graphviz_tb.expand.tensors import bundles, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
@@ -145,9 +145,9 @@ def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children
     position = by_row[np.searchsorted(rows[by_row], across.inner, side="right") - 1]
     code = (position.astype(np.int64) << 33) | (across.other.astype(np.int64) << 1) | across.inbound
     found = []
-    for group in first_seen_groups(code):
+    groups = first_seen_groups(code)
+    for group, what in zip(groups, bundles(hierarchy.graph, facts, across.edge, groups), strict=True):
         first = group[0]
-        what = bundle(hierarchy.graph, facts, across.edge[group])
         found.append(
             Bridge(
                 int(position[first]), int(across.other[first]), bool(across.inbound[first]),

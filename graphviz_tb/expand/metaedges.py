@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.expand.tensors import bundle, first_seen_groups
+from graphviz_tb.expand.tensors import bundles, first_seen_groups
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metaedge
@@ -26,11 +26,11 @@ def find_metaedges(
     source, target = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
     found: list[Metaedge] = []
     loops: list[tuple[int, int]] = []
-    for group in first_seen_groups((source.astype(np.int64) << 32) | target):
+    groups = first_seen_groups((source.astype(np.int64) << 32) | target)
+    for group, what in zip(groups, bundles(hierarchy.graph, facts, edges, groups), strict=True):
         start, end = place[int(source[group[0]])], place[int(target[group[0]])]
         if start == end:
             loops.append((start, len(group)))
             continue
-        what = bundle(hierarchy.graph, facts, edges[group])
         found.append(Metaedge(start, end, what.tensors, what.control, what.reference, what.carried, what.edges))
     return found, loops

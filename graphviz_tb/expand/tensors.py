@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Carried
+
+FEW = 64  # edges for which plain loops are quicker than numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +32,28 @@ def first_seen_groups(codes: Longs) -> list[Longs]:
     >>> [group.tolist() for group in first_seen_groups(np.array([5, 3, 5]))]
     [[0, 2], [1]]
     """
-    if not len(codes):
-        return []
+    if len(codes) <= FEW:
+        seen: dict[int, list[int]] = {}
+        for at, code in enumerate(codes.tolist()):
+            seen.setdefault(code, []).append(at)
+        return [np.array(group) for group in seen.values()]
     _, first, inverse, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
     return [groups[at] for at in np.argsort(first, kind="stable").tolist()]
 
 
-def bundle(graph: Graph, facts: Facts, edges: Ints) -> Bundle:
-    """Count the edges and list their distinct tensors (source and output), in file order."""
-    control = graph.control[edges]
-    data = edges[~control]
-    keys = (graph.source[data].astype(np.int64) << 32) | graph.key[data]
-    _, first = np.unique(keys, return_index=True)
-    distinct = data[np.sort(first)]
-    outputs = list(zip(graph.source[distinct].tolist(), graph.key[distinct].tolist(), strict=True))
-    return Bundle(
-        tensors=len(data),
-        control=int(control.sum()),
-        reference=int(graph.reference[edges].sum()),
-        carried=Carried(outputs, facts.tensor),
-        edges=edges,
-    )
+def bundles(graph: Graph, facts: Facts, edges: Ints, groups: list[Longs]) -> Iterator[Bundle]:
+    """For each group of positions in `edges`: how many edges of each kind, and their distinct tensors in file order."""
+    control, reference = graph.control[edges].tolist(), graph.reference[edges].tolist()
+    outputs = list(zip(graph.source[edges].tolist(), graph.key[edges].tolist(), strict=True))
+    for group in groups:
+        positions = group.tolist()
+        data = [at for at in positions if not control[at]]
+        distinct = list(dict.fromkeys([outputs[at] for at in data]))
+        yield Bundle(
+            tensors=len(data),
+            control=len(positions) - len(data),
+            reference=sum([reference[at] for at in positions]),
+            carried=Carried(distinct, facts.tensor),
+            edges=edges[group],
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -94,9 +95,8 @@ class Histograms:
 
     def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
         start, stop = np.searchsorted(self.rows, (row, self.hierarchy.end[row]))
-        values, first, counts = np.unique(column[start:stop], return_index=True, return_counts=True)
-        order = np.argsort(first, kind="stable")
-        return {words[values[at]]: int(counts[at]) for at in order.tolist() if words[values[at]] or not skip_empty}
+        counts = Counter(column[start:stop].tolist())
+        return {words[at]: count for at, count in counts.items() if words[at] or not skip_empty}
 
     def op_types(self, row: int) -> dict[str, int]:
         """How many ops of each type lie under a group; empty for an op."""
