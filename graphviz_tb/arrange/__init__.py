@@ -145,7 +145,8 @@ def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...]) -> tuple[i
 
 
 def turned_inside(metagraph: Metagraph, skeleton: Skeleton, child: int) -> Turned:
-    """Which bridges of `child`, when it is open, have their line turned at this level: the `turned` of its own `arrange`.
+    """Which bridges of `child`, when it is open, have their line turned at this level: the `turned` of its own
+    `arrange`.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 0, 0, 0, 1))

@@ -1,9 +1,9 @@
 """Which edges to turn so that the level has no cycle.
 
-Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones, and among
-equals the later ones in the file. Edges enter one by one, the ones to keep first, into a topological order that is kept
-up to date (Pearce & Kelly 2006, "A dynamic topological sort algorithm for directed acyclic graphs"); the edge
-that would close a cycle is turned.
+Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones, and
+among equals the later ones in the file. Edges enter one by one, the ones to keep first, into a topological order
+that is kept up to date (Pearce & Kelly 2006, "A dynamic topological sort algorithm for directed acyclic graphs");
+the edge that would close a cycle is turned.
 """
 
 from __future__ import annotations

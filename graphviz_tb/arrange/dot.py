@@ -1,8 +1,8 @@
 """The engine `dot`: Graphviz decides ranks and order.
 
-All parts of a level, each a graph of boxes of one size, go to one process; lines are polylines, ports are pinned to the outer
-ranks. A node's rank is its y, the order in a rank is by x; a waypoint lies where its line passes the rank. When the time
-limit is over, or the program fails on a graph, `layered` lays it out instead.
+All parts of a level, each a graph of boxes of one size, go to one process; lines are polylines, ports are pinned to
+the outer ranks. A node's rank is its y, the order in a rank is by x; a waypoint lies where its line passes the
+rank. When the time limit is over, or the program fails on a graph, `layered` lays it out instead.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "
 def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     """The layers of each part, as Graphviz has them.
 
-    Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered` where the
-    time limit was over.
+    Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered`
+    where the time limit was over.
     """
     found = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]

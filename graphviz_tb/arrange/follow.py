@@ -14,8 +14,8 @@ from graphviz_tb.model.skeleton import PortSlot, Skeleton
 def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton:
     """Bring the skeleton of the automatic mask in line with the mask.
 
-    Before: `skeleton` was made for `metagraph.automatic`. After: it has a wire for every line that `metagraph.mask` leaves, and
-    for any two items that were there before, "left of" and "above" are the same.
+    Before: `skeleton` was made for `metagraph.automatic`. After: it has a wire for every line that `metagraph.mask`
+    leaves, and for any two items that were there before, "left of" and "above" are the same.
     """
     mask = metagraph.mask
     draft = Draft(skeleton)

@@ -19,8 +19,8 @@ PART = 32
 def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """Rows of parts that make a whole near 4:3.
 
-    Before: `sizes` are (width, height) in nominal pixels. After: each part on one shelf; higher parts first, equal ones in
-    the given order.
+    Before: `sizes` are (width, height) in nominal pixels. After: each part on one shelf; higher parts first, equal
+    ones in the given order.
 
     >>> shelves([(88, 72)] * 5)
     ((0, 1, 2), (3, 4))

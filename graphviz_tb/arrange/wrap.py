@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.arrange.part import Layers
-from graphviz_tb.arrange.shelves import WAYPOINT, WIDEST
+from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 
 Row = list[int]
+LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
 def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
     """Share the nodes of each over-wide rank out, in turn, among as many ranks as it needs.
 
-    Before: `widths` are nominal, by node; items from `count` on are waypoints. After: the order from left to right is as before;
-    lines of nodes on other rows of the same rank pass between nodes, and those that share an end share waypoints.
+    Before: `widths` are nominal, by node; items from `count` on are waypoints. After: the order from left to right
+    is as before; lines of nodes on other rows of the same rank pass between nodes, and those that share an end
+    share waypoints.
 
     >>> wide = Layers([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
-    >>> wrap(wide, 4, [0, 2000, 2000, 2000]).ranks
+    >>> wrap(wide, 4, [0, 800, 800, 800]).ranks
     [[0], [1, 4, 3], [2]]
     """
-    depth = [rows_for(row, count, widths) for row in layers.ranks]
+    depth: list[int] = []
+    for limit in LIMITS:
+        depth = [rows_for(row, count, widths, limit) for row in layers.ranks]
+        if limit <= 3 * ROW * sum(depth):
+            break
     if max(depth, default=1) < 2:
         return layers
     wrapped = Wrapped(layers, count)
@@ -29,13 +35,13 @@ def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
     return Layers(wrapped.ranks, wrapped.chains)
 
 
-def rows_for(row: Row, count: int, widths: Sequence[int]) -> int:
-    """How many rows a rank needs."""
+def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
+    """How many rows a rank needs to be no wider than `limit`."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT
-    if sum(boxes) + lines <= WIDEST or len(boxes) < 2:
+    if sum(boxes) + lines <= limit or len(boxes) < 2:
         return 1
-    return min(len(boxes), -(-sum(boxes) // max(WIDEST - lines, WIDEST // 2)))
+    return min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2)))
 
 
 class Wrapped:

@@ -12,9 +12,9 @@ from graphviz_tb.model.scene import Point
 class Gaps:
     """How far things stay apart, in pixels.
 
-    `siblings` box to box in a rank, `ranks` between ranks, `labelled` the same where an edge label crosses, `box` edge
-    to box, `edge` edge to edge, `parts` between unconnected parts, `spread` between edges at one side of a box (the
-    aim; at least 8 where the box is wide enough), `straight` the last run before a border.
+    `siblings` box to box in a rank, `ranks` between ranks, `labelled` the same where an edge label crosses, `box`
+    edge to box, `edge` edge to edge, `parts` between unconnected parts, `spread` between edges at one side of a box
+    (the aim; at least 8 where the box is wide enough), `straight` the last run before a border.
     """
 
     siblings: int = 16

@@ -44,8 +44,9 @@ class Skeleton:
     rows of part numbers, read like lines of text along the flow; where the level has ports, part 0 holds everything
     that hangs on them and stands alone on the left, and the shelves hold the other parts, to its right.
     Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
-    or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to; wires that
-    have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of them.
+    or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
+    wires that have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of
+    them.
     """
 
     children: int

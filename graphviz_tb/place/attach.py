@@ -24,8 +24,8 @@ def attach(
 ) -> list[tuple[int, int]]:
     """For each wire, how far from the left edge of its upper and its lower item it touches.
 
-    Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its target).
-    After: at each side of a box the lines leave in the order of the items they go to, so that no two
+    Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its
+    target). After: at each side of a box the lines leave in the order of the items they go to, so that no two
     cross needlessly; lines to a shared waypoint leave at one place.
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}

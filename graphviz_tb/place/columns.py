@@ -1,9 +1,9 @@
 """The x of each item of one part: near its neighbours, long edges straight.
 
 Minimizes the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank: with the
-neighbouring ranks held, the best places of one rank are an isotonic regression under absolute deviations, found exactly
-by pooling adjacent violators (Ayer et al. 1955), where a pool stands at its weighted median. One rule for ties: the middle
-between lower and upper median, rounded down.
+neighbouring ranks held, the best places of one rank are an isotonic regression under absolute deviations, found
+exactly by pooling adjacent violators (Ayer et al. 1955), where a pool stands at its weighted median. One rule for
+ties: the middle between lower and upper median, rounded down.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def columns(
 ) -> list[int]:
     """The left edge of each item (indexed like `widths`), each part for itself.
 
-    Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of item k + 1.
-    After: these distances hold.
+    Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of
+    item k + 1. After: these distances hold.
     """
     x = [0] * len(widths)
     room = Room(len(widths))

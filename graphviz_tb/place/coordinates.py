@@ -2,13 +2,14 @@
 
     attach ─ columns ─ bands ─ shelves ─ routes ─ labels
 
-Plain steps on integers with one rule for ties, because the viewer does the same in JavaScript and must give equal numbers:
-`a // b` rounds down everywhere.
+Plain steps on integers with one rule for ties, because the viewer does the same in JavaScript and must give equal
+numbers: `a // b` rounds down everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from graphviz_tb.model.level import Gaps, Level
 from graphviz_tb.model.skeleton import Skeleton
@@ -30,9 +31,9 @@ def coordinates(
 ) -> Level:
     """Place one level, its flow running down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` fixes where a wire
-    touches its source or target, from the child's left edge; `labels[wire]` is the size of its label. After: no two boxes
-    overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
+    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` fixes
+    where a wire touches its source or target, from the child's left edge; `labels[wire]` is the size of its label.
+    After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
@@ -85,7 +86,7 @@ def distances(row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], gap
     """The least distance of the left edges of neighbours in one rank."""
     first = skeleton.first_waypoint
     result = []
-    for left, right in zip(row, row[1:], strict=False):
+    for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
         gap = gaps.edge if lines == 2 else gaps.box if lines else gaps.siblings
         result.append(widths[left] + gap)
@@ -95,7 +96,7 @@ def distances(row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], gap
 def links(
     skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
 ) -> tuple[list[list[Link]], list[list[Link]]]:
-    """For each item the items above and below it that it wants to be straight over, with the weights of Gansner et al."""
+    """For each item those above and below that it wants to be straight with, weighted as by Gansner et al."""
     above: list[list[Link]] = [[] for _ in range(count)]
     below: list[list[Link]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint

@@ -1,14 +1,15 @@
 """Bands of ranks, and the polylines through them.
 
-Between its ends a line passes each rank on a vertical run, from the top of the band to its bottom, where its waypoint keeps
-it clear of all boxes; it goes aslant only in the gaps between bands, at a distance from the boxes. So no line can
-touch a foreign box.
+Between its ends a line passes each rank on a vertical run, from the top of the band to its bottom, where its
+waypoint keeps it clear of all boxes; it goes aslant only in the gaps between bands, at a distance from the boxes.
+So no line can touch a foreign box.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Point
@@ -46,7 +47,9 @@ def bands(
     Before: `lines` are (upper item, lower item, turned, labelled) of the lines in this part.
     """
     rank = {item: r for r, row in enumerate(part) for item in row}
-    arrows_above, arrows_below, wide = set(), set(), set()
+    arrows_above: set[int] = set()
+    arrows_below: set[int] = set()
+    wide: set[int] = set()
     for upper, lower, turned, labelled in lines:
         if turned:
             arrows_below.add(rank[upper])
@@ -128,7 +131,7 @@ def labels_of(
     result: dict[int, Point | None] = {}
     for wire, (width, height) in labels.items():
         line = lines[wire]
-        runs = sorted(zip(line, line[1:], strict=False), key=lambda run: -length(*run))
+        runs = sorted(pairwise(line), key=lambda run: -length(*run))
         result[wire] = None
         for a, b in runs[:1]:
             for part in (4, 3, 5, 2, 6):

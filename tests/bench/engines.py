@@ -1,7 +1,7 @@
 """The engines that `tests.bench.layout` compares, each from a graph of boxes to a drawing.
 
-A graph: `{"nodes": [[width, height], ...], "edges": [[from, to], ...]}`. A drawing: the centre of each node and a polyline
-for each edge, y growing along the edges.
+A graph: `{"nodes": [[width, height], ...], "edges": [[from, to], ...]}`. A drawing: the centre of each node and a
+polyline for each edge, y growing along the edges.
 """
 
 from __future__ import annotations

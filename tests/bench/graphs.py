@@ -2,8 +2,9 @@
 
     python -m tests.bench.graphs DIR [--seeds N] [--nodes N…] [--ratio R…]
 
-A chain of blocks, each of 1 to 4 branches of 1 to 4 ops, some with a residual edge; a fifth of all nodes are constants
-that feed one op; then edges of geometric span (8 on average, 2 in 100 of up to 200) until the ratio is reached.
+A chain of blocks, each of 1 to 4 branches of 1 to 4 ops, some with a residual edge; a fifth of all nodes are
+constants that feed one op; then edges of geometric span (8 on average, 2 in 100 of up to 200) until the ratio is
+reached.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m tests.bench.layout GRAPH.json… [--engine NAME…] [--limit SECONDS] [--dump DIR]
 
-Times are CPU seconds, warm: the median of 3 where one takes under 5 s. A file that holds a list of graphs is only timed: the
-sum and the time for each graph. Drawings are named ENGINE__GRAPH.json.
+Times are CPU seconds, warm: the median of 3 where one takes under 5 s. A file that holds a list of graphs is only
+timed: the sum and the time for each graph. Drawings are named ENGINE__GRAPH.json.
 """
 
 from __future__ import annotations

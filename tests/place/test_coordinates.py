@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +57,7 @@ def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: 
         assert all(0 <= x <= found.width and 0 <= y <= found.height for x, y in route)
         for child, (x, y, width, height) in boxes.items():
             if child not in (wire.chain[0], wire.chain[-1]):
-                for a, b in zip(route, route[1:], strict=False):
+                for a, b in pairwise(route):
                     assert not touches(a, b, (x - 5, y - 5, x + width + 5, y + height + 5))
         for item, (px, py), upper in (
             (wire.chain[0], route[0], not wire.turned),
@@ -71,8 +73,8 @@ def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: 
                 assert py == (0 if skeleton.ports[port].first else found.height)
         assert abs(route[-1][1] - route[-2][1]) >= 12
         assert route[-1][0] == route[-2][0]
-        downs = [b[1] >= a[1] for a, b in zip(route, route[1:], strict=False)]
-        assert all(downs) if not wire.turned else all(b[1] <= a[1] for a, b in zip(route, route[1:], strict=False))
+        downs = [b[1] >= a[1] for a, b in pairwise(route)]
+        assert all(downs) if not wire.turned else all(b[1] <= a[1] for a, b in pairwise(route))
 
 
 def touches(a: tuple[int, int], b: tuple[int, int], box: tuple[int, int, int, int]) -> bool:

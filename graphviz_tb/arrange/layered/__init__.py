@@ -1,7 +1,7 @@
 """The engine `layered`: ranks of small total edge length, then an order with few crossings.
 
-The steps are those of Sugiyama, Tagawa & Toda 1981 and of Gansner, Koutsofios, North & Vo 1993, "A technique for drawing
-directed graphs".
+The steps are those of Sugiyama, Tagawa & Toda 1981 and of Gansner, Koutsofios, North & Vo 1993, "A technique for
+drawing directed graphs".
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The best of several orders, rank by rank.
 
 Far parts of a drawing hardly touch each other, so one order is good here and another there. Each rank takes the order
-it has in one of the candidates, or its mirror image, so that the sum of all crossings is least, and among equals lines run the least
-aside: a shortest path through the ranks (Viterbi 1967).
+it has in one of the candidates, or its mirror image, so that the sum of all crossings is least, and among equals
+lines run the least aside: a shortest path through the ranks (Viterbi 1967).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from itertools import pairwise
 
 from graphviz_tb.arrange.layered.state import State
 
@@ -23,7 +24,7 @@ def mix(state: State, orders: list[list[Row]]) -> list[Row]:
     choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
     cost = [0] * (2 * len(choices[0]))
     back: list[list[int]] = []
-    for upper, lower in zip(choices, choices[1:], strict=False):
+    for upper, lower in pairwise(choices):
         cost, best = step(state, upper, lower, cost)
         back.append(best)
     at = cost.index(min(cost))

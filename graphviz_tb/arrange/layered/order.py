@@ -43,7 +43,7 @@ def order(part: Part, layers: Layers) -> Layers:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The threads that may be rewoven, short ones first, until the ranks they pass (wide ones tenfold) come to `WORK`."""
+    """The threads that may be rewoven, short ones first, until the ranks they pass come to `WORK`; wide ones tenfold."""
     cost = [0, *accumulate(10 if len(row) > WIDE else 1 for row in state.ranks)]
     left = WORK
     for number, path in enumerate(paths):

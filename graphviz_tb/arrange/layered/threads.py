@@ -2,8 +2,8 @@
 
 A thread is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and plain
 chains of nodes. With everything else held, the way of a thread with the fewest crossings is a shortest path over the
-slots of its ranks, found by dynamic programming; exchanging neighbours rank by rank never finds it, for between the first
-and the last rank of the move crossings grow before they shrink.
+slots of its ranks, found by dynamic programming; exchanging neighbours rank by rank never finds it, for between the
+first and the last rank of the move crossings grow before they shrink.
 """
 
 from __future__ import annotations
@@ -166,12 +166,13 @@ class Weaver:
         gap = top + len(path) - 1
         if self.narrow(gap):
             table, at = self.prefix(gap), self.state.place[below[0]]
-            return cost + (table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]) * SCALE
+            more: Table = table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]
+            return cost + more * SCALE
         upper, lower = self.links[gap]
         return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
     def ray(self, held: Table, free: Table, at: int, span: Span) -> Table:
-        """How many lines (`held` to `free`) a line from place `at` to each slot of the window crosses, times `SCALE`."""
+        """How many lines, `held` to `free`, a line from place `at` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
         spots = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
         left = np.bincount(spots[held < at], minlength=width + 1)
