@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -39,6 +40,14 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
 settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def rule() -> Callable[..., Any]:
+    """`rule("self_loop", series_min=3)`: the model of one of `fixtures/rules`, where the graph is drawn."""
+    from graphviz_tb import load
+
+    return lambda name, **choices: load(FIXTURES / "rules" / f"{name}.pbtxt", **choices)
 
 
 @cache

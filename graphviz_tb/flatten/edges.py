@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviz_tb.errors import UnknownInput
 from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, runs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
 
@@ -119,10 +119,22 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
     key[found.at], control[found.at] = found.key, found.control
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
-    reference = modifies[target] & (slot == 0) & (options.tensorboard | ~control)
+    reference = modifies[target] & (slot == 0 if options.tensorboard else first_data_inputs(target, control))
     notices = unknown_inputs(found.unknown, options)
     edges = Edges(source, target, key, tuple(found.keys), slot, control, reference, notices)
     return edges.pick(wanted(edges, options))
+
+
+def first_data_inputs(target: Ints, control: Bools) -> Bools:
+    """Which inputs are the first of their node, control inputs not counted; `target` is sorted.
+
+    >>> first_data_inputs(np.array([0, 0, 1, 1]), np.array([True, False, False, False])).tolist()
+    [False, True, True, False]
+    """
+    data = np.flatnonzero(~control)
+    first = np.zeros(len(target), bool)
+    first[data[runs(target[data])[:-1]]] = True
+    return first
 
 
 def wanted(edges: Edges, options: FlattenOptions) -> Bools:

@@ -1,0 +1,58 @@
+"""Names become scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import graphviz_tb
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+Rule = Callable[..., Model]
+
+
+def tree(model: Model) -> list[tuple[str, str]]:
+    """(parent, name) of every row but the root, marks included."""
+    hierarchy = model.hierarchy
+    return [(hierarchy.name[hierarchy.parent[row]], hierarchy.name[row]) for row in range(1, len(hierarchy))]
+
+
+def test_an_op_that_is_a_scope_moves_into_it(rule: Rule) -> None:
+    # x ─▶ dense ─▶ dense/relu ─▶ y
+    assert tree(rule("op_is_scope")) == [
+        ("", "x"),
+        ("", "dense"),
+        ("dense", "dense/(dense)"),
+        ("dense", "dense/relu"),
+        ("", "y"),
+    ]
+
+
+def test_neither_is_lost_where_the_strict_name_is_taken(rule: Rule) -> None:
+    # x ─▶ dense ─▶ dense/(dense) ─▶ dense/relu
+    model = rule("op_is_scope_clash")
+    assert [name for parent, name in tree(model) if parent == "dense"] == [
+        "dense/(dense)",
+        "dense/(dense)",
+        "dense/relu",
+    ]
+    (row,) = (row for row in model.metagraph().children if model.hierarchy.name[row] == "dense")
+    assert sum(edge.tensors for edge in model.metagraph((row,)).edges) == 2
+
+
+def test_a_scope_of_marks_only_is_not_made(rule: Rule) -> None:
+    # x ─▶ shape/reshape ◀─ shape/target        sizes/a ─▶ split ◀─ sizes/b
+    found = tree(rule("constant_scope"))
+    assert ("", "sizes") not in found
+    assert ("", "sizes/a") in found
+    assert ("shape", "shape/target") in found
+
+
+def test_deep_names_need_no_stack() -> None:
+    deep = "/".join(f"s{at}" for at in range(10_000))
+    model = graphviz_tb.load(
+        GraphDef(node=[{"name": f"{deep}/a", "op": "A"}, {"name": "b", "op": "B", "input": [f"{deep}/a"]}])
+    )
+    assert model.hierarchy.depth.max() == 10_001
+    assert len(model.picture().scene.boxes) >= 2
+    assert len(model.metagraph().edges) == 1
