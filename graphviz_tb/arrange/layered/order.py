@@ -13,8 +13,16 @@ from graphviz_tb.arrange.layered.sweep import depth_first, sweep
 from graphviz_tb.arrange.layered.threads import WIDE, Weaver, threads
 from graphviz_tb.arrange.part import Layers, Part
 
-STARTS = ((False, (True, False)), (False, (False, True)), (True, (True, False)), (True, (False, True)))
-TINY, DENSE = 120, 3
+DOWN_UP, UP_DOWN = (True, False), (False, True)
+STARTS = (  # whether from a depth-first walk, and the sweeps
+    (False, DOWN_UP),
+    (False, UP_DOWN),
+    (True, DOWN_UP),
+    (True, UP_DOWN),
+    (False, DOWN_UP * 2),
+    (True, UP_DOWN * 2),
+)
+SMALL, CHEAP, DENSE = 100, 900, 3
 WORK = 250_000
 
 
@@ -28,7 +36,8 @@ def order(part: Part, layers: Layers) -> Layers:
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     state = State(count, layers.ranks, layers.chains)
     paths = affordable(state, threads(state.above, state.below))
-    starts = 4 if count < TINY else 2 if count < DENSE * part.count else 1
+    dense = count >= DENSE * part.count
+    starts = (6 if dense else 4) if part.count < SMALL and count < CHEAP else 1 if dense else 2
     found = []
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else layers.ranks)
@@ -43,7 +52,7 @@ def order(part: Part, layers: Layers) -> Layers:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The threads that may be rewoven, short ones first, until the ranks they pass come to `WORK`; wide ones tenfold."""
+    """The threads that may be rewoven, short ones first, until the ranks they pass (wide ones count ten) are `WORK`."""
     cost = [0, *accumulate(10 if len(row) > WIDE else 1 for row in state.ranks)]
     left = WORK
     for number, path in enumerate(paths):
