@@ -62,8 +62,6 @@ def rows(annotations: Sequence[Annotation], side: Side, names: Mapping[int, str]
     ['c0', 'c1', '+2']
     """
     mine = [annotation for annotation in annotations if annotation.side == side]
-    if len(mine) == most + 1:  # "+1" would take the place of the one it stands for
-        most += 1
     told = [_row(annotation, names) for annotation in mine[:most]]
     rest = mine[most:]
     if rest:
