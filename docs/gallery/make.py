@@ -64,7 +64,7 @@ ENTRIES = [
         "fixtures/real/while_v1.pb --open outer",
     ),
     Entry(
-        "functions", "Functions open in place, each on its own path.", "fixtures/real/func_library_nested.pb --depth 2"
+        "functions", "Functions open in place, each on its own path.", "fixtures/real/func_library_nested.pb --depth 1"
     ),
     Entry(
         "control",
@@ -88,6 +88,12 @@ ENTRIES = [
         "op_types",
         "Colour by op type.",
         "fixtures/real/gan_scopes.pb --color-by op-type",
+    ),
+    Entry(
+        "compute_time",
+        "Colour by compute time, from the run statistics of one step; hatched is what was not measured.",
+        "fixtures/real/mnist_cnn.pbtxt --color-by compute-time "
+        "--run-metadata fixtures/run_metadata/mnist_cnn_step099.pb",
     ),
 ]
 
