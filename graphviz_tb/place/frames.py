@@ -7,7 +7,7 @@ pieces ─ lines ─ level ─ turn ─ auxiliary area ─ title ─ border ─ 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphviz_tb.model.level import Gaps, Level
 from graphviz_tb.model.metagraph import Annotation
@@ -20,7 +20,7 @@ from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.sizes import moved
-from graphviz_tb.place.spots import Rect, overhang, spots
+from graphviz_tb.place.spots import ROOM, Rect, overhang, spots
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.touch import Gate, anchors, border
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
@@ -189,7 +189,9 @@ def laid_out(
     inner = {position: made.gates for position, made in below.items()}
     fixed = anchors(view, pieces, inner, direction, GAPS)
     room = {wire: across_along(direction, size) for wire, size in told.items()}
-    return coordinates(view.skeleton, sizes, GAPS, anchors=fixed, labels=room)
+    longest = max((along for _, along in room.values()), default=0)
+    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * (GAPS.straight + ROOM)))
+    return coordinates(view.skeleton, sizes, gaps, anchors=fixed, labels=room)
 
 
 def gates(view: View, ports: Sequence[Point]) -> dict[Gate, Point]:
