@@ -14,6 +14,7 @@ from graphviz_tb.model.change import Change, Edits
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
+MOST_PLACES = 3  # of one change that are opened in the picture
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
 
@@ -23,7 +24,7 @@ class Merged:
 
     `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
     it; `scopes` the same for scopes that are moved or renamed; `lost` edges that are gone, `gained` ones that came:
-    (source, target).
+    (source, target). `shown` are nodes to be seen: for each change the first places.
     """
 
     graph_def: GraphDef
@@ -32,6 +33,7 @@ class Merged:
     scopes: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, Where]] = field(default_factory=set)
     gained: set[tuple[Where, Where]] = field(default_factory=set)
+    shown: list[Where] = field(default_factory=list)
 
 
 def merge(changes: Changes) -> Merged:
@@ -63,6 +65,7 @@ def old_names(source: Source) -> dict[int, Where]:
     old, new = (m.b, m.a) if turned else (m.a, m.b)
     scope_of = m.scope_to_a if turned else m.scope_to_b
     node_of = m.to_a if turned else m.to_b
+    standing = set(new.scopes.name)
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
         partner = int(scope_of[row])
@@ -71,7 +74,8 @@ def old_names(source: Source) -> dict[int, Where]:
         elif partner >= 0:
             paths.append(new.scopes.name[partner])
         else:
-            paths.append(f"{paths[parent]}/{old.scopes.leaf[row]}".removeprefix("/" if not paths[parent] else ""))
+            path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
+            paths.append(f"{path} (old)" if path in standing else path)
     functions = {mine: other for other, mine in m.functions.items()} if turned else m.functions
     taken = {where_new(source, node) for node in range(len(source.new))}
     told: dict[int, Where] = {}
@@ -97,6 +101,7 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             mark(merged, source, inner, names)
         return
     edits: Edits = change.edits
+    merged.shown += first_places(source, edits, names)
     for node in edits.added:
         merged.signs[where_new(source, node)] = "+"
     for node in edits.removed:
@@ -120,6 +125,20 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             at = where_new(source, node)
             merged.signs[at] = "~"
             merged.told[at] = f"{merged.told[at]}; {words}" if at in merged.told else words
+
+
+def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[Where]:
+    """Nodes that stand for a change in the picture."""
+    if edits.removed:
+        return [names[edits.removed[0]]]
+    if edits.added:
+        return [where_new(source, edits.added[0])]
+    if edits.scopes:
+        m, turned = source.matching, source.turned
+        inside = (m.a if turned else m.b).scopes.nodes(edits.scopes[0][1])
+        return [where_new(source, int(inside[0]))] if len(inside) else []
+    pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
+    return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
 
 
 def brief(change: Change) -> str:

@@ -29,11 +29,11 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def head(change: Change) -> str:
-    """What the change is about, in one line."""
+def head(change: Change, types: int = MOST_TYPES) -> str:
+    """What the change is about, in one line, with the most frequent op types of what came or went."""
     detail = change.detail
     if change.kind in ("added", "removed"):
-        return f"{change.name}  {_what(change)}"
+        return f"{change.name}  {_what(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
     if change.kind == "moved":
@@ -53,16 +53,14 @@ def _both(change: Change) -> str:
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
 
 
-def _what(change: Change) -> str:
+def _what(change: Change, most: int) -> str:
     """What came or went: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
     detail = change.detail
     if detail.get("signature"):
         return f"signature ({', '.join(detail['tensors'])})"
     types: Mapping[str, int] = detail["op_types"]
-    first = list(types.items())[:MOST_TYPES]
-    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (
-        ", …" if len(types) > MOST_TYPES else ""
-    )
+    first = list(types.items())[:most]
+    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (", …" if len(types) > most else "")
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
     if not detail["scope"] and change.ops == 1:
@@ -120,7 +118,7 @@ def facts(change: Change) -> Iterator[str]:
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:
     where = "control input" if wire["input"] == "control" else f"input {wire['input']}"
-    return f"{where}{' of ' + node if node else ''}: {value(wire['old'])} → {value(wire['new'])}"
+    return f"{where}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
 
 
 def _also(change: Change) -> str:

@@ -1,0 +1,69 @@
+"""The merged picture: what stands in it, what its legend says."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.merge import merge
+from graphviz_tb.diff.overlay import DARK, LIGHT, picture
+from graphviz_tb.flatten import flatten
+from graphviz_tb.options import PictureOptions
+from tests.diff.blocks import ODD, SAME, stack
+from tests.diff.pairs import REAL, chain, graph_def, renamed
+
+OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
+
+
+def test_both_graphs_are_in_the_merged_one() -> None:
+    changes = diff(OLD, NEW)
+    merged = merge(changes)
+    names = [node.name for node in merged.graph_def.node]
+    assert set(names) >= {node.name for node in NEW.node}
+    assert len(names) == len(set(names))
+    gone = [name for (_, name), sign in merged.signs.items() if sign == "−"]
+    assert len(names) == len(NEW.node) + len(gone)
+    assert not flatten(merged.graph_def).notices
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in REAL if not path.stem.startswith("odd")][::5], ids=lambda path: path.stem
+)
+def test_any_pair_is_drawn_and_well_formed(path: object) -> None:
+    changes = diff(graph_def(REAL[3]), graph_def(path))  # type: ignore[arg-type]
+    ElementTree.fromstring(picture(changes).render("svg"))
+    ElementTree.fromstring(picture(changes.inverted()).render("svg"))
+
+
+@pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])
+def test_signs_and_colours(theme: str, colours: dict[str, str]) -> None:
+    told = picture(diff(OLD, NEW), PictureOptions(theme=theme)).render("svg").decode()  # type: ignore[arg-type]
+    assert colours["+"] in told
+    assert "What changed" in told
+    assert "encoder/layer_3" in told
+
+
+def test_the_way_to_a_change_is_open_and_the_rest_closed() -> None:
+    graph = graph_def(next(path for path in REAL if path.stem == "mnist_cnn"))
+    new = graph_def(next(path for path in REAL if path.stem == "mnist_cnn"))
+    node = next(node for node in new.node if node.op == "Conv2D")
+    node.attr["strides"].list.i[1] = 3
+    scene = picture(diff(graph, new)).scene
+    assert [box.address for box in scene.boxes if box.open] == [node.name.rpartition("/")[0]]
+    assert node.name in [box.address for box in scene.boxes]
+
+
+def test_what_is_gone_is_dashed_and_what_moved_is_dotted() -> None:
+    told = picture(diff(chain("A", "B", "C"), chain("A", "B"))).render("svg").decode()
+    assert 'stroke-dasharray="6 3"' in told
+    assert LIGHT["−"] in told
+    told = picture(diff(OLD, renamed(OLD, lambda name: name.replace("layer_2", "special")))).render("svg").decode()
+    assert 'stroke-dasharray="1 3"' in told
+
+
+def test_no_change_is_a_plain_picture() -> None:
+    told = picture(diff(OLD, OLD)).render("svg").decode()
+    assert LIGHT["+"] not in told
+    assert "unchanged" in told
