@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from graphviz_tb.errors import CannotWrite, UnknownChoice
+from graphviz_tb.errors import CannotWrite, RequestError, UnknownChoice
 
 
 def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
@@ -42,7 +42,7 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    path = Path(target)
+    path = Path(os.path.realpath(target))  # a link stays a link
     check_writable([str(path)])
     if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
         path.write_bytes(data)
@@ -76,6 +76,14 @@ def check_writable(targets: Iterable[str]) -> None:
             raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
+
+
+def keep_input(source: str, targets: Iterable[str]) -> None:
+    """Refuse to write over what is read."""
+    for target in targets:
+        both = (Path(source), Path(target))
+        if "-" not in (source, target) and all(path.exists() for path in both) and both[0].samefile(both[1]):
+            raise RequestError(f"{target!r} is the input itself", hint="write to another file with -o")
 
 
 def mode_for(path: Path) -> int:

@@ -52,7 +52,7 @@ from graphviz_tb.view.opening import OpenSet
 if TYPE_CHECKING:
     import networkx
 
-STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render")
+STAGES = ("read", "flatten", "group", "annotate", "color", "expand", "arrange", "place", "render")  # as they run
 
 
 class Report:

@@ -71,12 +71,13 @@ def render(
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.output import check_writable, format_of, write
+    from graphviz_tb.output import check_writable, format_of, keep_input, write
 
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     check_choices(options)
     check_writable(outputs)
+    keep_input(model, outputs)
     with open_model(model, options, timing, quiet) as session:
         picture = session.picture() if set(formats) != {"json"} else None
         made = [session.encode(picture, format) for format in formats]
