@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints
@@ -78,7 +80,7 @@ class Graph:
     (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
     that do not are told in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
-    several with one name the last.
+    several with one name the last. `labels` says what a node is called in pictures where its name is no help.
     """
 
     name: list[str]
@@ -104,6 +106,7 @@ class Graph:
     graph_def: Any = field(repr=False)
     index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     def __len__(self) -> int:
         return len(self.name)

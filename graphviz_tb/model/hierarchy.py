@@ -124,7 +124,9 @@ class Hierarchy:
         return found[::-1]
 
     def leaf(self, row: int) -> str:
-        """The last segment of the row's name: what its label shows."""
+        """What the row's label shows: the last segment of its name, if the graph has no better word."""
+        if (label := self.graph.labels.get(int(self.node[row]))) is not None:
+            return label
         name = self.name[row]
         parent = int(self.parent[row])
         while parent > 0 and self.kind[parent] in (Kind.SERIES, Kind.FOLD):

@@ -36,8 +36,9 @@ class View:
     """One open group: its metagraph, its order of drawing, a face for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
-    and bridges of this metagraph speak of (rows may lie anywhere in the graph). `functions` is a face for each of
-    `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`.
+    and bridges of this metagraph speak of (rows may lie anywhere in the graph), `labels` what they are
+    called where that is not the last segment of the name. `functions` is a face for each of `metagraph.functions`; an
+    open one is in `opened` at position `len(metagraph.children) + i`.
     """
 
     address: str
@@ -47,4 +48,5 @@ class View:
     faces: tuple[Face, ...]
     opened: Mapping[int, View] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[Face, ...] = ()

@@ -63,5 +63,6 @@ def one_view(
         faces=tuple(faces.face(child) for child in paths),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
+        labels={row: hierarchy.leaf(row) for row in sorted(rows) if int(hierarchy.node[row]) in hierarchy.graph.labels},
         functions=listed,
     )
