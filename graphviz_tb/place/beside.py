@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from graphviz_tb.model.measure import clean, elide, width
@@ -54,15 +55,22 @@ class Beside:
     texts: tuple[Text, ...] = ()
 
 
-def rows(annotations: Sequence[Annotation], side: Side, names: Mapping[int, str], most: int) -> list[Row]:
-    """The rows of one side: at most `most`, then one that counts the rest and names them in its tooltip.
+def rows(
+    annotations: Sequence[Annotation],
+    side: Side,
+    names: Mapping[int, str],
+    most: int,
+    labels: Mapping[int, str] = MappingProxyType({}),
+) -> list[Row]:
+    """The rows of one side: at most `most`, then one that counts the rest and names them in its tooltip. A row is
+    called by the last segment of its name, or by what `labels` says.
 
     >>> stubs = [Annotation(0, "in", row, "constant") for row in range(4)]
     >>> [row.label for row in rows(stubs, "in", {row: f"a/c{row}" for row in range(4)}, 2)]
     ['c0', 'c1', '+2']
     """
     mine = [annotation for annotation in annotations if annotation.side == side]
-    told = [_row(annotation, names) for annotation in mine[:most]]
+    told = [_row(annotation, names, labels) for annotation in mine[:most]]
     rest = mine[most:]
     if rest:
         title = f"{len(rest)} more: " + ", ".join(brief(names.get(one.other, "")) for one in rest[:40])
@@ -73,12 +81,13 @@ def rows(annotations: Sequence[Annotation], side: Side, names: Mapping[int, str]
 WORDS: dict[StubKind, str] = {"shortcut": "linked", "constant": "constant", "summary": "summary"}
 
 
-def _row(annotation: Annotation, names: Mapping[int, str]) -> Row:
+def _row(annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> Row:
     full = clean(names.get(annotation.other, ""))
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
     title = f"{brief(full)} ({WORDS[annotation.kind]}{count}{control})"
-    label = elide(full.rsplit("/", 1)[-1] or full, LABEL_MOST, SMALL_SIZE)
+    called = clean(labels.get(annotation.other, "")) or full.rsplit("/", 1)[-1] or full
+    label = elide(called, LABEL_MOST, SMALL_SIZE)
     return Row(annotation.kind, label, title, annotation.other, annotation.control)
 
 

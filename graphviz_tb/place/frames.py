@@ -116,7 +116,7 @@ def children(view: View, below: Mapping[int, Frame], options: PictureOptions) ->
     return [
         framed((below[position].width, below[position].height))
         if position in below
-        else piece(face, notes.get(position, ()), view.names, most, position in loops, upright)
+        else piece(face, notes.get(position, ()), view.names, view.labels, most, position in loops, upright)
         for position, face in enumerate((*view.faces, *view.functions))
     ]
 

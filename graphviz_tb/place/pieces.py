@@ -40,14 +40,15 @@ def piece(
     face: Face,
     annotations: Sequence[Annotation],
     names: Mapping[int, str],
+    labels: Mapping[int, str],
     most: int,
     loop: bool,
     upright: bool,
 ) -> Piece:
     """The piece of a closed child; `upright` where the flow is vertical, `most` stubs at each side."""
     shape = closed(face)
-    told_in = beside.rows(annotations, "in", names, most)
-    told_out = beside.rows(annotations, "out", names, most)
+    told_in = beside.rows(annotations, "in", names, most, labels)
+    told_out = beside.rows(annotations, "out", names, most, labels)
     pill = drawn_as(face) == "op"
     make = _upright if upright else _lying
     return make(shape, told_in, told_out, loop, pill)
