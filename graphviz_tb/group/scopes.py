@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphviz_tb.group.tree import Tree
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.options import GroupOptions
+
+PORT = "IO Node"
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +62,8 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
     """The tree of scopes and ops, and the tree id of each function.
 
     Before: names. After: every kept node is a leaf below the scopes of its name; op N that is also a scope is named
-    `N/(last)` inside it; marks make no scopes, they hang below the nearest one that exists.
+    `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes, they hang below the nearest one
+    that exists.
     """
     growing = Growing()
     functions: list[int] = []
@@ -85,7 +89,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     scopes: dict[str, int] = {}
     names = graph.name
     first = len(growing.leaf_node)
-    ordinary = (start + np.flatnonzero(graph.mark[start:stop] == 0)).tolist()
+    ordinary = (start + np.flatnonzero((graph.mark[start:stop] == 0) & ~is_port(graph, start, stop, options))).tolist()
     add_parent, find = growing.leaf_parent.append, scopes.get
     for node in ordinary:
         name = names[node]
@@ -172,8 +176,9 @@ def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int
 def add_marks(
     growing: Growing, graph: Graph, scopes: dict[str, int], root: int, start: int, stop: int, options: GroupOptions
 ) -> None:
-    """Hang constants and summaries below the nearest scope of their name."""
-    marks = (start + np.flatnonzero((graph.mark[start:stop] > 0) & graph.kept[start:stop])).tolist()
+    """Hang constants, summaries and ports below the nearest scope of their name."""
+    hung = ((graph.mark[start:stop] > 0) & graph.kept[start:stop]) | is_port(graph, start, stop, options)
+    marks = (start + np.flatnonzero(hung)).tolist()
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
     names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
     for node in marks:
@@ -187,6 +192,18 @@ def add_marks(
                 cut = name.rfind("/", 0, cut)
             add_parent(find(name[:cut], root) if cut >= 0 else root)
         growing.leaf_node.append(node)
+
+
+def is_port(graph: Graph, start: int, stop: int, options: GroupOptions) -> Bools:
+    """Which ops are the module's own inputs and outputs, that PyTorch names "input/x" and "output/output.1".
+
+    TensorBoard knows none.
+    """
+    if options.tensorboard or PORT not in graph.op_types:
+        return np.zeros(stop - start, bool)
+    ports: Bools = graph.op[start:stop] == graph.op_types.index(PORT)
+    ports &= graph.mark[start:stop] == 0
+    return ports
 
 
 def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
