@@ -9,6 +9,7 @@ from graphviz_tb.flatten.edges import resolve
 from graphviz_tb.flatten.functions import find_calls, result_nodes
 from graphviz_tb.flatten.marks import settle_marks
 from graphviz_tb.flatten.nodes import list_nodes
+from graphviz_tb.flatten.pytorch import call_by_kind, is_pytorch
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.options import FlattenOptions
 
@@ -33,4 +34,6 @@ def flatten(graph_def: GraphDef, options: FlattenOptions = FlattenOptions()) -> 
     marks = settle_marks(nodes, edges, options)
     calls = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
-    return assemble(graph_def, nodes, marks, functions, calls)
+    by_kind = is_pytorch(nodes) and not options.tensorboard
+    labels = call_by_kind(nodes, marks.mark, graph_def) if by_kind else {}
+    return assemble(graph_def, nodes, marks, functions, calls, labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ def assemble(
     marks: Marks,
     functions: tuple[Function, ...],
     calls: tuple[Call, ...],
+    labels: Mapping[int, str],
 ) -> Graph:
     """Freeze everything into a `Graph`."""
     device, devices = table(nodes.device)
@@ -50,5 +52,6 @@ def assemble(
         within=marks.within,
         graph_def=graph_def,
         index=tuple(nodes.index),
+        labels=labels,
         notices=(*nodes.notices, *edges.notices),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from graphviz_tb.errors import UnknownInput
 from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.flatten.pytorch import expected
 from graphviz_tb.model.columns import Bools, Ints, runs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
@@ -120,9 +121,17 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     key[found.at], control[found.at] = found.key, found.control
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
     reference = modifies[target] & (slot == 0 if options.tensorboard else first_data_inputs(target, control))
-    notices = unknown_inputs(found.unknown, options)
-    edges = Edges(source, target, key, tuple(found.keys), slot, control, reference, notices)
-    return edges.pick(wanted(edges, options))
+    edges = Edges(source, target, key, tuple(found.keys), slot, control, reference)
+    notices = unknown_inputs(truly_unknown(nodes, edges, found.unknown), options)
+    return replace(edges.pick(wanted(edges, options)), notices=notices)
+
+
+def truly_unknown(nodes: Nodes, edges: Edges, unknown: list[str]) -> list[str]:
+    """The inputs that name no node and should."""
+    if not unknown:
+        return []
+    fine = expected(nodes, edges)[edges.source < 0].tolist()
+    return [text for text, well in zip(unknown, fine, strict=True) if not well]
 
 
 def first_data_inputs(target: Ints, control: Bools) -> Bools:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.flatten.pytorch import is_pytorch, mark_plumbing
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.options import FlattenOptions
@@ -17,6 +18,7 @@ from graphviz_tb.options import FlattenOptions
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 ORDINARY = frozenset({"MergeSummary"})
+SHALLOW = 20  # marks that hang on each other: deeper chains than that are followed one by one
 TENSORBOARD_SUMMARY = re.compile(r"[a-zA-Z]+Summary")
 
 
@@ -58,6 +60,8 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
         from graphviz_tb.flatten.embedding import embed
 
         return embed(nodes, mark, edges)
+    if is_pytorch(nodes):
+        mark = mark_plumbing(nodes, edges, mark)
     mark = keep_lonely_ordinary(mark, edges)
     return Marks(mark, np.ones(len(mark), bool), edges, place_beside(mark, edges), belong(mark, edges))
 
@@ -78,12 +82,30 @@ def reached(mark: Bytes, edges: Edges) -> Bools:
     tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))
     source, target = edges.source[tied], edges.target[tied]
     done: Bools = mark == Mark.NONE
-    while True:
+    for _ in range(SHALLOW):
         count = int(done.sum())
         done[source[done[target]]] = True
         done[target[done[source] & (mark[target] == Mark.SUMMARY)]] = True
         if int(done.sum()) == count:
             return done
+    return reached_far(mark, source, target, done)
+
+
+def reached_far(mark: Bytes, source: Ints, target: Ints, done: Bools) -> Bools:
+    """The same where marks hang on marks in long chains: one by one, each edge once."""
+    beyond: dict[int, list[int]] = defaultdict(list)
+    summary: list[bool] = (mark[target] == Mark.SUMMARY).tolist()
+    for one, two, shows in zip(source.tolist(), target.tolist(), summary, strict=True):
+        beyond[two].append(one)
+        if shows:
+            beyond[one].append(two)
+    ready = [node for node in beyond if done[node]]
+    while ready:
+        for node in beyond.get(ready.pop(), ()):
+            if not done[node]:
+                done[node] = True
+                ready.append(node)
+    return done
 
 
 def place_beside(mark: Bytes, edges: Edges) -> Beside:

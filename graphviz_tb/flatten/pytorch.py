@@ -1,0 +1,139 @@
+"""What PyTorch writes: `SummaryWriter.add_graph` traces a module into a GraphDef of its own manner.
+
+Every number, list and parameter is a node there, sizes are asked and counted with in whole chains of nodes, and nodes
+are named after values ("530", "input.33"). So that a module reads like its parts:
+
+- parameters, sizes, and what is only counted or listed from these and from constants are constants, drawn as marks;
+- an op is called by its kind, a constant by its value, a parameter by its name;
+- a parameter's input, the module that holds it, is not part of the graph: that is no flaw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.graph import Mark
+
+if TYPE_CHECKING:
+    from graphviz_tb.flatten.edges import Edges
+    from graphviz_tb.flatten.nodes import Nodes
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
+LONGEST = 40  # characters of a label that is put together
+VALUE = re.compile(r"\{ *(?:value|name) *: *(.*?) *\}", re.DOTALL)
+WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
+WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
+SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
+
+
+class Role(IntEnum):
+    """What an op type does for the ops around it; from `CARRIER` on, its inputs decide whether it is a mark."""
+
+    WORK = 0
+    NUMBER = 1
+    PARAMETER = 2
+    CARRIER = 3
+    ARITHMETIC = 4
+
+
+NUMBERS = ("prim::Constant", "aten::size", "aten::dim", "aten::len", "aten::numel", "prim::device", "prim::dtype")
+CARRIERS = (*WRAPS, *SAME, "aten::Float", "aten::Bool", "prim::ListUnpack", "prim::TupleUnpack")
+ARITHMETIC = (
+    *("aten::add", "aten::sub", "aten::rsub", "aten::mul", "aten::div", "aten::neg", "aten::ceil", "aten::floor"),
+    *("aten::floor_divide", "aten::floordiv", "aten::remainder", "aten::pow", "aten::sqrt"),
+)
+ROLES = {
+    **dict.fromkeys(NUMBERS, Role.NUMBER),
+    PARAMETER: Role.PARAMETER,
+    **dict.fromkeys(CARRIERS, Role.CARRIER),
+    **dict.fromkeys(ARITHMETIC, Role.ARITHMETIC),
+}
+
+
+def is_pytorch(nodes: Nodes) -> bool:
+    """Whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never have."""
+    return any(op.startswith(("aten::", "prim::")) for op in nodes.op_types)
+
+
+def mark_plumbing(nodes: Nodes, edges: Edges, mark: Bytes) -> Bytes:
+    """Mark parameters, sizes, and lists and sums of such as constants.
+
+    Before: marks by op type. After: a list is a constant if all its inputs are; a sum only if none of them is a
+    parameter, since to add weights is work.
+    """
+    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in nodes.op_types] or [Role.WORK], np.uint8)[nodes.op_id]
+    found: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
+    if found.any():
+        found[follow(nodes, edges, role, found)] = True
+    return np.where(found, np.uint8(Mark.CONSTANT), mark)
+
+
+def follow(nodes: Nodes, edges: Edges, role: Bytes, found: Bools) -> list[int]:
+    """The lists and sums that hold nothing but what was found, in the order of flow."""
+    users: dict[int, list[int]] = defaultdict(list)
+    into = np.flatnonzero(role[edges.target] >= Role.CARRIER)
+    for source, target in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
+        users[source].append(target)
+    missing = {node: nodes.fan_in[node] for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
+    heavy = {node for node in users if role[node] == Role.PARAMETER}
+    made = [node for node, count in missing.items() if not count]
+    ready = [*(node for node in users if found[node]), *made]
+    while ready:
+        node = ready.pop()
+        for user in users.get(node, ()):
+            missing[user] -= 1
+            if node in heavy:
+                heavy.add(user)
+            if not missing[user] and not (role[user] == Role.ARITHMETIC and user in heavy):
+                made.append(user)
+                ready.append(user)
+    return made
+
+
+def expected(nodes: Nodes, edges: Edges) -> Bools:
+    """Which inputs name no node and need not: the module that a parameter belongs to."""
+    parameter = np.array([op == PARAMETER for op in nodes.op_types] or [False])[nodes.op_id]
+    missing: Bools = (edges.source < 0) & parameter[edges.target]
+    return missing
+
+
+def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, str]:
+    """What each node is called: kinds for ops, values for constants, names for parameters.
+
+    Before: a graph of PyTorch. After: a label for every node whose own name says less.
+    """
+    labels: dict[int, str] = {}
+    for node in range(nodes.starts[1]):
+        op = nodes.op[node]
+        if op == PORT:
+            labels[node] = nodes.name[node].removeprefix("output/")
+        elif "::" in op:
+            inputs = [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:9]] if mark[node] else []
+            label = told(graph_def.node[node], [labels.get(at, "…") for at in inputs])
+            labels[node] = label[: LONGEST - 1] + "…" if len(label) > LONGEST else label
+    return labels
+
+
+def told(node: NodeDef, inputs: list[str]) -> str:
+    """What to call one node, given what the inputs of a mark are called.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> told(NodeDef(op="aten::_convolution"), []), told(NodeDef(op="prim::ListConstruct"), ["3", "size"])
+    ('convolution', '[3, size]')
+    """
+    if node.op in (CONSTANT, PARAMETER):
+        value = VALUE.fullmatch(node.attr["attr"].s.decode("utf-8", "replace"))
+        found = value[1] if value else ""
+        return WORDS.get(found, found) or ("None" if node.op == CONSTANT else "parameter")
+    if node.op in SAME and inputs:
+        return inputs[0]
+    if node.op in WRAPS and (inputs or not node.input):
+        return f"{WRAPS[node.op][0]}{', '.join(inputs)}{WRAPS[node.op][1]}"
+    return node.op.rpartition("::")[2].strip("_") or node.op
