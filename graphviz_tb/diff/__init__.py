@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.change import Change
@@ -39,3 +41,14 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
     from graphviz_tb.diff.run import run
 
     return run(old, new, options or DiffOptions.including(include), read)
+
+
+class _Callable(ModuleType):
+    """This module is also the front door's function: importing anything below it puts the module, not the function,
+    under the name `graphviz_tb.diff`."""
+
+    def __call__(self, old: Any, new: Any, *args: Any, **options: Any) -> Changes:
+        return diff(old, new, *args, **options)
+
+
+sys.modules[__name__].__class__ = _Callable
