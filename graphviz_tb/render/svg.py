@@ -123,8 +123,13 @@ def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
         inside.setdefault(text.box if text.inside else -1, []).append(text)
-    frames = [_node(scene, index, painter, [], chosen) for index, box in enumerate(scene.boxes) if box.open]
-    closed = [_node(scene, index, painter, inside.get(index, []), chosen) for index, box in enumerate(scene.boxes)]
+    opened = [index for index, box in enumerate(scene.boxes) if box.open]
+    frames = [_node(scene, index, painter, [], chosen) for index in opened]
+    closed = [
+        _node(scene, index, painter, inside.get(index, []), chosen)
+        for index, box in enumerate(scene.boxes)
+        if not box.open
+    ]
     rules = [
         element("path", d=f"M{rule.x1 + 0.5} {rule.y1 + 0.5}L{rule.x2 + 0.5} {rule.y2 + 0.5}", stroke=theme.rule)
         for rule in scene.rules
@@ -137,16 +142,10 @@ def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
         f"<g>{tooltip(one.title)}{boxes.stub(one, painter.fill(one.other) if one.other >= 0 else None, theme)}</g>"
         for one in scene.stubs
     ]
-    titles = [_texts(scene, index, painter, inside.get(index, [])) for index, box in enumerate(scene.boxes) if box.open]
+    titles = [_titles(scene.boxes[index], inside.get(index, []), theme) for index in opened]
     free = [_free(text, scene, theme) for text in inside.get(-1, [])]
-    layers = [
-        frames,
-        rules,
-        edges,
-        stubs,
-        [node for node, box in zip(closed, scene.boxes, strict=True) if not box.open],
-    ]
-    layers += [titles, [_port(port, theme) for port in scene.ports], free]
+    ports = [_port(port, theme) for port in scene.ports]
+    layers = (frames, rules, edges, stubs, closed, titles, ports, free)
     return "\n".join("\n".join(layer) for layer in layers if layer)
 
 
@@ -185,8 +184,10 @@ def _badge(box: Box, badge: str, colour: str) -> str:
     return written(badge, x + wide - 5, y + tall - 5, 9, width(badge, 9), colour, "end")
 
 
-def _texts(scene: Scene, index: int, painter: Painter, texts: list[Text]) -> str:
-    return "".join(_text(text, _colour(text, "", "", painter.theme)) for text in texts)
+def _titles(box: Box, texts: list[Text], theme: Theme) -> str:
+    """The texts of a title bar, above the edges that cross it."""
+    told = "".join(_text(text, _colour(text, "", "", theme)) for text in texts)
+    return f"<g>{tooltip(box.title)}{told}</g>"
 
 
 def _colour(text: Text, first: str, second: str, theme: Theme) -> str:
@@ -205,10 +206,11 @@ def _text(text: Text, colour: str, halo: str | None = None) -> str:
 def _free(text: Text, scene: Scene, theme: Theme) -> str:
     """A text that lies in no box: its ground shows around its letters where it lies on an edge."""
     colour = theme.text if text.role == "heading" else theme.secondary
-    if text.role != "edge":
-        return _text(text, colour)
-    ground = theme.frame(scene.boxes[text.box].depth + 1) if text.box >= 0 else theme.background
-    return _text(text, colour, ground)
+    ground = None
+    if text.role == "edge":
+        ground = theme.frame(scene.boxes[text.box].depth + 1) if text.box >= 0 else theme.background
+    told = _text(text, colour, ground)
+    return f"<g>{tooltip(text.full)}{told}</g>" if text.full != text.content else told
 
 
 def _port(port: Port, theme: Theme) -> str:
