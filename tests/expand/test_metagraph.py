@@ -1,0 +1,214 @@
+"""What a group holds when it is open: metaedges, bridges, the auxiliary area, annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.model.paths import Path
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+Rule = Callable[..., Model]
+
+
+def at(model: Model, *names: str) -> Path:
+    """The path of a group: its name, or the names of the calls around it first."""
+    (path,) = model.names.find("::".join(names))
+    return path
+
+
+def edges(model: Model, path: Path = (0,)) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """(source, target) → (data, control, reference) edges."""
+    level, name = model.metagraph(path), model.hierarchy.name
+    rows = level.children
+    return {
+        (name[rows[edge.source]], name[rows[edge.target]]): (edge.tensors, edge.control, edge.reference)
+        for edge in level.edges
+    }
+
+
+def listed(model: Model) -> list[dict[str, Any]]:
+    """The root's metaedges as the JSON document lists them."""
+    found: list[dict[str, Any]] = model.to_json()["groups"]["0"]["edges"]
+    return found
+
+
+def extracted(model: Model, path: Path = (0,)) -> tuple[list[str], list[str]]:
+    level, name = model.metagraph(path), model.hierarchy.name
+    columns = level.mask.in_extract, level.mask.out_extract
+    return tuple([name[level.children[child]] for child in column] for column in columns)  # type: ignore[return-value]
+
+
+def stubs(model: Model, path: Path = (0,)) -> set[tuple[str, str, str]]:
+    """(child, side, other) of every shortcut."""
+    level, name = model.metagraph(path), model.hierarchy.name
+    notes = [note for note in level.annotations if note.kind == "shortcut"]
+    return {(name[level.children[note.child]], note.side, name[note.other]) for note in notes}
+
+
+def test_one_line_for_many(rule: Rule) -> None:
+    # left/a ─▶ right/c,  left/b ─▶ right/c,  left/b ─▶ right/d,  left/a ┄▶ right/d
+    model = rule("one_line_for_many")
+    assert edges(model) == {("left", "right"): (3, 1, 0)}
+    (edge,) = listed(model)
+    assert len(edge["shapes"]) == 2  # a and b: two tensors
+
+
+def test_a_cycle_of_scopes_is_two_lines(rule: Rule) -> None:
+    # model/a ─▶ loss/b ─▶ model/c ─▶ loss/d
+    assert edges(rule("scope_cycle")) == {("model", "loss"): (2, 0, 0), ("loss", "model"): (1, 0, 0)}
+
+
+def test_the_kinds_of_metaedges(rule: Rule) -> None:
+    # a ─▶ b        a ┄▶ c        a ─▶ d ◀┄ a        v ═▶ e ◀─ a
+    found = edges(rule("edge_kinds"))
+    assert found["a", "d"] == (1, 1, 0)
+    assert found["a", "c"] == (0, 1, 0)
+    assert found["v", "e"] == (1, 0, 1)
+    kinds = {edge.kind for edge in rule("edge_kinds").metagraph().edges}
+    assert kinds == {"data", "control", "reference"}
+
+
+def test_two_tensors_on_one_line(rule: Rule) -> None:
+    # x ─▶ s,  s:0 ─▶ a,  s:1 ─▶ a,  s:1 ─▶ b
+    found = edges(rule("multiple_outputs"))
+    assert found == {("x", "s"): (1, 0, 0), ("s", "a"): (2, 0, 0), ("s", "b"): (1, 0, 0)}
+
+
+def test_a_loop_is_kept(rule: Rule) -> None:
+    # x ─▶ spin ─▶ spin
+    level = rule("self_loop").metagraph()
+    assert [(level.children[child], count) for child, count in level.loops] == [(2, 1)]
+
+
+def test_edges_cross_borders_at_bridges(rule: Rule) -> None:
+    # a/b/c/x ─▶ a/b/d/y ─▶ a/e/z ─▶ f/g/w
+    model = rule("bridges")
+    name = model.hierarchy.name
+
+    def bridges(group: str) -> list[tuple[str, str, bool]]:
+        level = model.metagraph(at(model, group))
+        return [(name[level.children[one.child]], name[one.other], one.inbound) for one in level.bridges]
+
+    assert edges(model) == {("a", "f"): (1, 0, 0)}
+    assert bridges("a") == [("a/e", "f", False)]
+    assert bridges("a/b") == [("a/b/d", "a/e", False)]
+    assert bridges("a/b/d") == [("a/b/d/y", "a/b/c", True), ("a/b/d/y", "a/e", False)]
+    assert bridges("f/g") == [("f/g/w", "a", True)]
+    assert all(one.drawable for group in ("a", "a/b", "f/g") for one in model.metagraph(at(model, group)).bridges)
+
+
+def test_sizes_count_elements(rule: Rule) -> None:
+    # tiny [1] ─▶ t        small [100] ─▶ s        large [1000, 1000] ─▶ l        giant [10⁵, 10⁵] ─▶ g
+    assert [edge["size"] for edge in listed(rule("thickness"))] == [1, 100, 10**6, 10**10]
+
+
+def test_an_unknown_dimension_counts_as_one(rule: Rule) -> None:
+    # a [?, 3] ─▶ b (rank unknown) ─▶ c (scalar) ─▶ d (nothing stated) ─▶ e [2, 0]
+    found = listed(rule("unknown_shapes"))
+    assert [edge["size"] for edge in found] == [3, 1, 1, 1, 0]
+    assert [edge["shapes"] for edge in found] == [[[None, 3]], [None], [[]], [None], [[2, 0]]]
+
+
+def test_shapes_that_ops_state_themselves(rule: Rule) -> None:
+    # x [4, 3] ─▶ add ◀─ v [3]
+    assert [edge["shapes"] for edge in listed(rule("stated_shapes"))] == [[[4, 3]], [[3]], [None]]
+
+
+def test_a_sink_goes_to_the_auxiliary_area(rule: Rule) -> None:
+    # x ─▶ v/assign ┄▶ init        x ─▶ w/assign ┄▶ init        x ─▶ y
+    model = rule("noop_sink")
+    assert extracted(model) == ([], ["init"])
+    assert stubs(model) == {("v", "out", "init"), ("w", "out", "init"), ("init", "in", "v"), ("init", "in", "w")}
+
+
+def test_four_control_edges_are_drawn_and_five_are_not(rule: Rule) -> None:
+    # gate ┄▶ a, b, c, d (, e)
+    assert not stubs(rule("control_four"))
+    model = rule("control_hub")
+    assert stubs(model) == {
+        (*pair, "gate") for pair in (("a", "in"), ("b", "in"), ("c", "in"), ("d", "in"), ("e", "in"))
+    } | {("gate", "out", name) for name in "abcde"}
+    assert extracted(model) == (["gate"], [])
+
+
+def test_a_hub_goes_and_the_chain_stays(rule: Rule) -> None:
+    # a ─▶ b ─▶ … ─▶ q        hub ─▶ each of b … q
+    model = rule("hub_of_16")
+    assert [*chain(*extracted(model))] == ["hub"]
+    level = model.metagraph()
+    assert len(level.core_edges()) == 16
+    assert len(level.core()) == 17
+
+
+def test_a_level_is_never_emptied(rule: Rule) -> None:
+    # s01 … s15 ─▶ hub
+    assert extracted(rule("star_of_15")) == ([], [])
+    away = extracted(rule("star_of_15", preset="tensorboard"))
+    assert len([*chain(*away)]) == 16  # TensorBoard shows nothing
+
+
+@pytest.mark.parametrize("choice", [{"extract": False}, {"main": ("hub",)}, {"auto_extract": False}])
+def test_a_hub_that_is_kept_has_all_its_edges(rule: Rule, choice: dict[str, Any]) -> None:
+    model = rule("hub_of_16", **choice)
+    assert extracted(model) == ([], [])
+    assert not stubs(model)
+    assert len(model.metagraph().core_edges()) == 32
+
+
+def test_any_node_can_be_put_away(rule: Rule) -> None:
+    # a chain of 17, and a hub
+    model = rule("hub_of_16", aux=("d",))
+    assert {*chain(*extracted(model))} == {"hub", "d"}
+    assert ("c", "out", "d") in stubs(model)
+    assert ("e", "in", "d") in stubs(model)
+
+
+def test_a_constant_is_no_neighbour(rule: Rule) -> None:
+    """TensorBoard moves a lone op with a constant to the auxiliary area."""
+    # c ─▶ alone        x ─▶ y
+    nodes = [
+        {"name": "c", "op": "Const"},
+        {"name": "alone", "op": "Relu", "input": ["c"]},
+        {"name": "x", "op": "A"},
+        {"name": "y", "op": "B", "input": ["x"]},
+    ]
+    assert extracted(graphviz_tb.load(GraphDef(node=nodes))) == ([], [])
+    assert extracted(graphviz_tb.load(GraphDef(node=nodes), preset="tensorboard")) == ([], ["alone"])
+
+
+def test_a_loop_of_tensorflow_1_is_one_cycle(rule: Rule) -> None:
+    model = rule("while_frame")
+    path = at(model, "while")
+    assert [wire.turned for wire in model.skeleton(path).wires].count(True) == 1
+
+
+def test_a_cycle_of_two_turns_one_of_its_edges(rule: Rule) -> None:
+    # x ─▶ merge ─▶ next ─▶ merge
+    model = rule("cycle_of_two")
+    (wire,) = (wire for wire in model.skeleton().wires if wire.turned)
+    edge, name, rows = model.metagraph().edges[wire.edge], model.hierarchy.name, model.metagraph().children
+    assert {name[rows[edge.source]], name[rows[edge.target]]} == {"next", "merge"}
+
+
+def test_a_call_opens_in_place(rule: Rule) -> None:
+    # x ─▶ first ─▶ second ─▶ y        double: in ─▶ twice
+    model = rule("function_call")
+    for call in ("first", "second"):
+        path = at(model, call)
+        assert [model.hierarchy.name[row] for row in model.metagraph(path).children] == ["in", "twice"]
+        assert edges(model, path) == {("in", "twice"): (2, 0, 0)} or edges(model, path) == {("in", "twice"): (1, 0, 0)}
+        inside = {(one.inbound, model.hierarchy.name[one.other]) for one in model.metagraph(path).bridges}
+        assert inside == {"first": {(True, "x"), (False, "second")}, "second": {(True, "first"), (False, "y")}}[call]
+
+
+def test_metagraphs_do_not_depend_on_what_was_opened_before(rule: Rule) -> None:
+    fresh, used = rule("bridges"), rule("bridges")
+    for group in ("f/g", "a/b/d", "a"):
+        used.metagraph(at(used, group))
+    assert fresh.metagraph(at(fresh, "a/b")) == used.metagraph(at(used, "a/b"))

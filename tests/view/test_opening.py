@@ -1,0 +1,127 @@
+"""Which groups a picture opens, and what the closed boxes show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.pipeline import Model, Picture
+from graphviz_tb.proto import GraphDef
+
+Rule = Callable[..., Model]
+REAL = sorted((Path(__file__).parents[2] / "fixtures/real").iterdir())
+FEWEST, MOST = 8, 40
+
+
+def closed(picture: Picture) -> set[str]:
+    """Addresses of the boxes that are not open."""
+    return {box.address for box in picture.scene.boxes if not box.open}
+
+
+def opened(picture: Picture) -> set[str]:
+    return {box.address for box in picture.scene.boxes if box.open}
+
+
+def test_chains_of_single_scopes_are_opened(rule: Rule) -> None:
+    # x ─▶ outer/middle/inner/{a ─▶ b} ─▶ y
+    picture = rule("single_child_chain").picture()
+    assert closed(picture) == {"x", "y", "outer/middle/inner/a", "outer/middle/inner/b"}
+
+
+def test_all_parts_are_drawn(rule: Rule) -> None:
+    # a ─▶ b        c ─▶ d ─▶ e        f        g
+    assert closed(rule("separate_parts").picture()) == set("abcdefg")
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
+    """Fewer only where everything is open; stubs, marks and the auxiliary area do not count."""
+    model = graphviz_tb.load(path)
+    picture = model.picture()
+    boxes = [box for box in picture.scene.boxes if box.area == "main"]
+    assert len(boxes) <= MOST
+    around = {box.parent for box in picture.scene.boxes if box.area != "main"}
+    shut = [box for box in boxes if not box.open and box.openable]
+    if len([box for box in boxes if not box.open]) < FEWEST:
+        assert not shut or around or len(boxes) >= FEWEST
+
+
+def test_depth_opens_levels(rule: Rule) -> None:
+    # a/b/c/x ─▶ a/b/d/y ─▶ a/e/z ─▶ f/g/w
+    model = rule("bridges")
+    assert closed(model.picture(depth=0)) == {"a", "f"}
+    assert closed(model.picture(depth=1)) == {"a/b", "a/e", "f/g"}
+    assert closed(model.picture(depth=2)) == {"a/b/c", "a/b/d", "a/e/z", "f/g/w"}
+    assert closed(model.picture(depth=9)) == closed(model.picture(open_all=True)) == {
+        "a/b/c/x", "a/b/d/y", "a/e/z", "f/g/w",
+    }  # fmt: skip
+
+
+def test_a_name_opens_what_is_around_it(rule: Rule) -> None:
+    model = rule("bridges")
+    assert opened(model.picture(open=("a/b/c",))) == {"a", "a/b", "a/b/c"}
+    assert opened(model.picture(open=("a/b/c/x",))) == {"a", "a/b", "a/b/c"}  # an op is made visible
+    assert opened(model.picture(open=("f", "a/e"))) == {"f", "a", "a/e"}
+
+
+def test_patterns(rule: Rule) -> None:
+    model = rule("bridges")
+    assert opened(model.picture(open=("*",))) == {"a", "f"}
+    assert opened(model.picture(open=("a/*",))) == {"a", "a/b", "a/e"}
+    assert opened(model.picture(open=("a/b/?",))) == {"a", "a/b", "a/b/c", "a/b/d"}
+    assert opened(model.picture(open=("**",))) == {"a", "a/b", "a/b/c", "a/b/d", "a/e", "f", "f/g"}
+    with pytest.raises(UnknownNode):
+        model.picture(open=("z*",))
+
+
+def test_brackets_and_stars_in_names_are_literal(rule: Rule) -> None:
+    series = rule("series_gap")
+    assert opened(series.picture(open=("n_[0-4]",))) == {"n_[0-4]"}
+    # a name with a star is itself first
+    model = graphviz_tb.load(GraphDef(node=[{"name": "s*/a", "op": "A"}, {"name": "st/b", "op": "B"}]))
+    assert opened(model.picture(open=("s*",))) == {"s*"}
+
+
+def test_calls_open_by_address(rule: Rule) -> None:
+    # first and second call  double: in ─▶ twice
+    model = rule("function_call")
+    assert closed(model.picture(open=("first",))) == {"x", "second", "y", "first::in", "first::twice"}
+    # loop has cond: i ─▶ less, and body: i ─▶ add
+    model = rule("function_two_bodies")
+    picture = model.picture(open=("loop::cond", "loop::body"))
+    assert {"loop::cond/less", "loop::body/add", "loop::cond/i", "loop::body/i"} <= closed(picture)
+
+
+def test_recursion_opens_once_on_its_own_path(rule: Rule) -> None:
+    # call: in ─▶ again (calls itself)
+    model = rule("function_recursive")
+    assert opened(model.picture(open_all=True)) == {"call"}
+    assert opened(model.picture(open=("call::again",))) == {"call", "call::again"}
+    assert "∞" in " ".join(text.content for text in model.picture(depth=0).scene.texts)
+
+
+def test_open_all_stops_at_the_limit() -> None:
+    model = graphviz_tb.load(REAL[0].parent / "mnist_cnn.pbtxt")
+    picture = model.picture(open_all=True, max_open=100)
+    assert len(picture.scene.boxes) <= 100
+    assert [notice.code for notice in picture.notices] == ["max-open"]
+    assert not model.picture(open_all=True, max_open=100_000).notices
+
+
+def test_a_literal_double_colon_is_doubled(rule: Rule) -> None:
+    picture = rule("names_to_escape").picture(open_all=True)
+    assert "a::::b" in closed(picture)
+    assert rule("names_to_escape").names.find("a::::b") == rule("names_to_escape").names.find("a::b")
+
+
+def test_functions_that_nobody_calls_are_listed() -> None:
+    # x        f: a
+    graph = GraphDef(node=[{"name": "x", "op": "A"}])
+    graph.library.function.add().signature.name = "f"
+    graph.library.function[0].node_def.add(name="a", op="A")
+    picture = graphviz_tb.load(graph).picture()
+    assert [(box.address, box.area) for box in picture.scene.boxes] == [("x", "main"), ("f", "functions")]
