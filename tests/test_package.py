@@ -1,0 +1,66 @@
+"""What is shipped: the wheel holds the package and nothing else, and works where the repository is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    hatchling = pytest.importorskip(
+        "hatchling.builders.wheel", reason="hatchling is not installed (pip install hatchling)"
+    )
+    if not (ROOT / PROJECT["readme"]).exists():
+        pytest.skip("there is no README yet")
+    folder = tmp_path_factory.mktemp("wheel")
+    (path,) = hatchling.WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    return zipfile.ZipFile(path)
+
+
+def test_the_wheel_holds_the_package_only(wheel: zipfile.ZipFile) -> None:
+    tops = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"graphviz_tb"}
+    assert "graphviz_tb/proto/messages.bin" in wheel.namelist()
+    assert "graphviz_tb/py.typed" in wheel.namelist()  # "Typing :: Typed" is promised
+    assert not [name for name in wheel.namelist() if "__pycache__" in name]
+
+
+def test_the_wheel_draws_without_the_repository(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path / "site")
+    (tmp_path / "a.pbtxt").write_text('node { name: "a" op: "A" } node { name: "b" op: "B" input: "a" }')
+    code = (
+        f"import sys; sys.path = [{str(tmp_path / 'site')!r}] + [p for p in sys.path if {str(ROOT)!r} != p]\n"
+        "import graphviz_tb; graphviz_tb.load('a.pbtxt').save('a.svg'); graphviz_tb.load('a.pbtxt').save('a.json')\n"
+        "print(graphviz_tb.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path))
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<")
+
+
+def test_what_is_imported_is_required() -> None:
+    """Every package that the code imports is a dependency, with a lower bound and no upper one."""
+    names = {line.split(">=")[0].lower().replace("-", "_") for line in PROJECT["dependencies"]}
+    assert {"click", "numpy", "protobuf", "networkx"} <= names
+    assert all(">=" in line and "<" not in line for line in PROJECT["dependencies"])
+    assert "tensorflow" not in names
+
+
+def test_the_command_is_declared() -> None:
+    assert PROJECT["scripts"] == {"tbgraph": "graphviz_tb.commands:main"}
+    try:
+        installed = metadata.entry_points(group="console_scripts", name="tbgraph")
+    except metadata.PackageNotFoundError:
+        return
+    assert all(script.value == PROJECT["scripts"]["tbgraph"] for script in installed)
