@@ -333,8 +333,8 @@ def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:
 def model_name(model: Model) -> str:
     """The name of what was opened, without the folders above it: the same wherever the file lies."""
     label = model.loaded.label if model.loaded else ""
-    source = str(model.source) if isinstance(model.source, str | os.PathLike) else ""
-    return label.replace(source, PurePath(source).name) if PurePath(source).name else label
+    source = PurePath(model.source) if isinstance(model.source, str | os.PathLike) else PurePath()
+    return source.name + label.removeprefix(str(source)) if label.startswith(str(source)) and source.name else label
 
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:

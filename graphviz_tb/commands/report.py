@@ -51,7 +51,8 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
         size = f", {told_bytes(entry.bytes)}" if entry.bytes else ""
-        label = f"{one_line(facts.label)} · " if facts.label not in (source.name, "these bytes") else ""
+        chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
+        label = f"{one_line(chosen)} · " if chosen not in ("", "these bytes") else ""
         return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:

@@ -62,11 +62,18 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     return Loaded(
         graph_def=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
-        label=label(entry, name),
+        label=label(entry, _called(name, source)),
         run_metadata=Profiles(holding.profiles.get(entry.run, {})),
         signatures=content.signatures,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
     )
+
+
+def _called(name: str, source: Any) -> str:
+    """The name of a source; a folder given as "." or "..", or by its way up, bears its own."""
+    if isinstance(source, str | os.PathLike) and source != "-" and Path(source).name in ("", ".."):
+        return Path(source).resolve().name or name
+    return name
 
 
 def _refuse_odd(notices: tuple[Notice, ...]) -> None:

@@ -11,6 +11,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 
+HERE = "."  # the run whose files lie in the folder that was given
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 
 
@@ -140,8 +141,12 @@ def _how(entries: list[Entry]) -> str:
 
 
 def label(entry: Entry, name: str) -> str:
-    """What was opened, for titles: "run train, tag keras"."""
-    parts = [f"run {entry.run}"] if entry.run is not None else []
+    """What was opened, for titles; the run in the folder itself has no name of its own.
+
+    >>> label(Entry("op", run="train", tag="keras"), "logs"), label(Entry("op", run=".", tag=RUN_GRAPH), "logs")
+    ('logs · run train · tag keras', 'logs')
+    """
+    parts = [f"run {entry.run}"] if entry.run not in (None, HERE) else []
     parts += [f"tag {entry.tag}"] if entry.tag not in (None, RUN_GRAPH) else []
     parts += [f"tag set {entry.tag_set}"] if entry.tag_set else []
-    return ", ".join(parts) or name
+    return " · ".join([name, *parts] if name else parts)

@@ -68,17 +68,17 @@ def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents
 @pytest.mark.parametrize(
     ("folder", "kind", "nodes", "label", "tags"),
     [
-        ("xor_filewriter", "op", 150, "run .", []),
-        ("mnist_runs", "op", 530, "run train", ["step002", "step004"]),
-        ("trace_export", "op", 48, "run ., tag my_func_trace", []),
-        ("keras2_callback", "op", 648, "run train", []),
-        ("keras3_callback", "conceptual", 10, "run train, tag keras", []),
-        ("torch_transformer", "op", 204, "run .", ["step1"]),
+        ("xor_filewriter", "op", 150, "", []),
+        ("mnist_runs", "op", 530, " · run train", ["step002", "step004"]),
+        ("trace_export", "op", 48, " · tag my_func_trace", []),
+        ("keras2_callback", "op", 648, " · run train", []),
+        ("keras3_callback", "conceptual", 10, " · run train · tag keras", []),
+        ("torch_transformer", "op", 204, "", ["step1"]),
     ],
 )
 def test_real_log_folders_open_by_their_path(folder: str, kind: str, nodes: int, label: str, tags: list[str]) -> None:
     loaded = read(LOGS / folder)
-    assert (loaded.kind, len(loaded.graph_def.node), loaded.label) == (kind, nodes, label)
+    assert (loaded.kind, len(loaded.graph_def.node), loaded.label) == (kind, nodes, f"{LOGS / folder}{label}")
     assert sorted(loaded.run_metadata) == tags
     for tag in tags:
         assert loaded.run_metadata[tag].step_stats.dev_stats
