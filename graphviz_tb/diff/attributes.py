@@ -54,11 +54,12 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     if unknown[0] != unknown[1]:
         yield Difference("unknown inputs", "", *unknown)
     called = _called(m, old, True), _called(m, new, False)
+    block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*one.attr, *two.attr}):
         if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
             continue
         sides = one.attr.get(key), two.attr.get(key)
-        yield from _of_attribute(m, key, *sides, called, options)
+        yield from _of_attribute(m, key, *sides, called, options, block)
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
@@ -92,6 +93,7 @@ def _of_attribute(
     two: AttrValue | None,
     called: tuple[dict[str, Any], dict[str, Any]],
     options: DiffOptions,
+    block: tuple[int, int],
 ) -> Iterator[Difference]:
     if one is None or two is None:
         yield Difference(key, key, None if one is None else plain(one), None if two is None else plain(two))
@@ -99,7 +101,7 @@ def _of_attribute(
     if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
         yield from _of_tensors(key, one, two, options)
         return
-    if key in COLOCATION and _same_colocation(m, one, two):
+    if key in COLOCATION and _same_colocation(m, block, one, two):
         return
     mine = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
     counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
@@ -130,17 +132,22 @@ def _of_tensors(key: str, one: AttrValue, two: AttrValue, options: DiffOptions) 
         yield Difference("value", key, tensor_word(old), tensor_word(new))
 
 
-def _same_colocation(m: Matching, one: AttrValue, two: AttrValue) -> bool:
+def _same_colocation(m: Matching, block: tuple[int, int], one: AttrValue, two: AttrValue) -> bool:
     """Whether two lists of colocated nodes name matched nodes."""
-    names = {name: node for node, name in enumerate(m.b.graph.name)} if len(one.list.s) == len(two.list.s) else {}
-    old_names = {name: node for node, name in enumerate(m.a.graph.name)} if names else {}
+    if len(one.list.s) != len(two.list.s):
+        return False
+    mine = [m.a.index.get((block[0], colocated(text)), -1) for text in one.list.s]
+    others = [m.b.index.get((block[1], colocated(text)), -1) for text in two.list.s]
+    return min((*mine, *others), default=-1) >= 0 and sorted(m.to_b[mine].tolist()) == sorted(others)
 
-    def partner(text: bytes) -> int:
-        return int(m.to_b[node]) if (node := old_names.get(text.decode().removeprefix("loc:@"), -1)) >= 0 else -1
 
-    mine = sorted(partner(text) for text in one.list.s)
-    others = sorted(names.get(text.decode().removeprefix("loc:@"), -2) for text in two.list.s)
-    return bool(mine) and mine == others
+def colocated(text: bytes) -> str:
+    """The node that a colocation names.
+
+    >>> colocated(b"loc:@layer/kernel")
+    'layer/kernel'
+    """
+    return text.decode("utf-8", "replace").removeprefix("loc:@")
 
 
 def argument_type(graph: Any, node: int) -> str:

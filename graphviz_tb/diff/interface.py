@@ -108,8 +108,7 @@ def same_tensor(m: Matching, old: str, new: str) -> bool:
     if old == new:
         return True
     (one, _, key), (two, _, other) = old.partition(":"), new.partition(":")
-    here = next((node for node, name in enumerate(m.a.graph.name) if name == one and not m.a.block[node]), -1)
-    there = next((node for node, name in enumerate(m.b.graph.name) if name == two and not m.b.block[node]), -2)
+    here, there = m.a.index.get((0, one), -1), m.b.index.get((0, two), -2)
     return here >= 0 and int(m.to_b[here]) == there and key == other
 
 

@@ -16,6 +16,7 @@ from graphviz_tb.diff.anchors import anchors, equal_rest, equal_subtrees, simila
 from graphviz_tb.diff.assign import assign, same_names
 from graphviz_tb.diff.by_name import descend
 from graphviz_tb.diff.containers import containers
+from graphviz_tb.diff.doubt import doubt
 from graphviz_tb.diff.follow import follow, wrapped
 from graphviz_tb.diff.functions import pair_functions, share_classes
 from graphviz_tb.diff.matching import Matching, Reason
@@ -43,6 +44,7 @@ def match(a: Side, b: Side) -> Matching:
         match_blocks(m, fresh)
         if not pair_called(m):
             break
+    doubt(m)
     return m
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.run import Source
 from graphviz_tb.diff.words import facts, head
@@ -209,15 +211,16 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
                 nodes[at].input.append(
                     f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
                 )
-    merged.gained |= added_edges(source, merged.signs)
+    merged.gained |= added_edges(source, changes)
 
 
-def added_edges(source: Source, signs: dict[Where, str]) -> set[tuple[Where, Where]]:
+def added_edges(source: Source, changes: Changes) -> set[tuple[Where, Where]]:
     """The edges from and to added nodes."""
     graph = source.new
-    added = {node for node in range(len(graph)) if signs.get(where_new(source, node)) == "+"}
+    added = np.zeros(len(graph), bool)
+    added[[node for change in changes for node in change.edits.added]] = True
+    edges = np.flatnonzero(added[graph.source] | added[graph.target])
     return {
         (where_new(source, start), where_new(source, stop))
-        for start, stop in zip(graph.source.tolist(), graph.target.tolist(), strict=True)
-        if start in added or stop in added
+        for start, stop in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True)
     }

@@ -72,13 +72,14 @@ def edge_states(hierarchy: Hierarchy, where: list[Where | None], merged: Merged)
     graph = hierarchy.graph
     told = np.zeros(graph.edge_count, np.uint8)
     touched = {one for pair in (*merged.lost, *merged.gained) for one in pair}
-    at = {
-        node: where[row]
-        for node, row in enumerate(hierarchy.row_of_node.tolist())
-        if row >= 0 and where[row] in touched
-    }
-    for edge, (source, target) in enumerate(zip(graph.source.tolist(), graph.target.tolist(), strict=True)):
-        if source in at and target in at:
-            pair = at[source], at[target]
-            told[edge] = 2 if pair in merged.lost else 1 if pair in merged.gained else 0
+    at: dict[int, Where] = {}
+    for node, row in enumerate(hierarchy.row_of_node.tolist()):
+        place = where[row] if row >= 0 else None
+        if place is not None and place in touched:
+            at[node] = place
+    held = np.zeros(len(graph), bool)
+    held[list(at)] = True
+    for edge in np.flatnonzero(held[graph.source] & held[graph.target]).tolist():
+        pair = at[int(graph.source[edge])], at[int(graph.target[edge])]
+        told[edge] = 2 if pair in merged.lost else 1 if pair in merged.gained else 0
     return told

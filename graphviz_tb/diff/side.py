@@ -63,6 +63,11 @@ class Side:
         return told
 
     @cached_property
+    def index(self) -> dict[tuple[int, str], int]:
+        """Nodes by block and name."""
+        return dict(zip(zip(self.block.tolist(), self.graph.name, strict=True), range(len(self)), strict=True))
+
+    @cached_property
     def dangling(self) -> dict[int, list[str]]:
         """The inputs that name no node, by the nodes that have some."""
         if not any(notice.code == "unknown-input" for notice in self.graph.notices):
