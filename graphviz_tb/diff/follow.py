@@ -16,18 +16,21 @@ SHARE = 0.5
 MOST_PLACES = 8  # scopes that the content of one may have gone to
 
 
-def wrapped(m: Matching) -> None:
+def wrapped(m: Matching, whole: bool = False) -> None:
     """Match the content of a block with that of one scope of the other side: everything went into it, or out of it.
 
-    The scope must hold the same, or, where most of the block found no partner, most of the same names and ops.
+    The scope must hold the same, or (unless `whole`), where most of the block found no partner, most of the same
+    names and ops.
     """
     for block, other in blocks(m):
         old, new = m.a.scopes.roots[block], m.b.scopes.roots[other]
-        inner = inner_scope(m, m.a, old, m.b, new, m.to_b, m.scope_to_a)
+        if m.a.exact[old] == m.b.exact[new]:
+            continue
+        inner = inner_scope(m.a, old, m.b, new, m.to_b, m.scope_to_a, whole)
         if inner >= 0:
             went(m, old, inner)
             continue
-        inner = inner_scope(m, m.b, new, m.a, old, m.to_a, m.scope_to_b)
+        inner = inner_scope(m.b, new, m.a, old, m.to_a, m.scope_to_b, whole)
         if inner >= 0:
             went(m, inner, new)
 
@@ -48,15 +51,15 @@ def went(m: Matching, old: int, new: int) -> None:
         descend(m, [(old, new)])
 
 
-def inner_scope(m: Matching, one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints) -> int:
+def inner_scope(one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints, whole: bool) -> int:
     """The free scope below `other` that the content of `root` is in; -1 for none."""
     rows = np.arange(other + 1, int(two.scopes.end[other]))
     rows = rows[taken[rows] < 0]
-    same = rows[two.exact[rows] == one.exact[root]]
+    same = rows[(two.exact[rows] == one.exact[root]) & (2 * two.scopes.sizes()[rows] > two.scopes.size(other))]
     if len(same):
         return int(same[0])
     nodes = one.scopes.nodes(root)
-    if not len(nodes) or 2 * int((partner[nodes] < 0).sum()) <= len(nodes):
+    if whole or not len(nodes) or 2 * int((partner[nodes] < 0).sum()) <= len(nodes):
         return -1
     rows = rows[2 * two.scopes.sizes()[rows] >= len(nodes)]
     mine = joined(one.scopes.below(root, nodes), one.labels.op[nodes])

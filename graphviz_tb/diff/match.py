@@ -53,6 +53,7 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     for old, new in roots:
         m.pair_scopes(old, new, Reason.NAME)
+    wrapped(m, whole=True)
     descend(m, roots)
     for step in STEPS:
         free_a, free_b = m.left()
