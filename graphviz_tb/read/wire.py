@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
+EACH = 40  # fields of one message that are looked at
 
 
 class CutError(Exception):
@@ -80,7 +82,8 @@ class Fit(NamedTuple):
 def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
     """Before: some bytes (`cut`: only the first of a message). After: how they fit, by `budget` fields.
 
-    The fields of the first few messages inside are looked at too: the outermost numbers alone say little.
+    The fields of the first few messages inside are looked at too: the outermost numbers alone say little, so that
+    no message takes the whole budget.
     """
     judge = _Judge(data, budget)
     waiting: list[_Span] = [(descriptor, 0, len(data), cut)]
@@ -106,7 +109,7 @@ class _Judge:
         fields = {field.number: field for field in kind.fields}
         inner: list[_Span] = []
         try:
-            for piece in pieces(self.data, first, last):
+            for piece in islice(pieces(self.data, first, last), EACH):
                 self.budget -= 1
                 if self.budget < 0:
                     break
