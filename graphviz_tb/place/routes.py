@@ -125,8 +125,8 @@ def labels_of(
     labels: Mapping[int, tuple[int, int]],
 ) -> dict[int, Point | None]:
     """The centre of each label, on the longest straight run of its line, or None where there is no free place."""
-    grid: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {}
-    for box in boxes:
+    grid: dict[tuple[int, int], list[Box]] = {}
+    for box in boxes if labels else ():
         fill(grid, box)
     result: dict[int, Point | None] = {}
     for wire, (width, height) in labels.items():
@@ -146,7 +146,8 @@ def labels_of(
     return result
 
 
-CELL = 64
+CELL, MANY = 64, 256
+LARGE = (-(2**40), 0)  # the cell of boxes that touch very many: an open group holds a whole picture
 Box = tuple[int, int, int, int]
 
 
@@ -161,15 +162,16 @@ def cells(box: Box) -> list[tuple[int, int]]:
 
 
 def fill(grid: dict[tuple[int, int], list[Box]], box: Box) -> None:
-    """Note a box in its cells."""
-    for cell in cells(box):
+    """Note a box in its cells; one of very many cells in a list of its own."""
+    touched = [LARGE] if (box[2] // CELL + 2) * (box[3] // CELL + 2) > MANY else cells(box)
+    for cell in touched:
         grid.setdefault(cell, []).append(box)
 
 
 def free(grid: dict[tuple[int, int], list[Box]], box: Box) -> bool:
     """Whether nothing noted overlaps the box."""
     x, y, width, height = box
-    for cell in cells(box):
+    for cell in (LARGE, *cells(box)):
         for left, top, wide, high in grid.get(cell, ()):
             if x < left + wide and left < x + width and y < top + high and top < y + height:
                 return False
