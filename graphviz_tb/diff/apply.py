@@ -29,6 +29,7 @@ class Plan:
     scopes: dict[int, int] = field(default_factory=dict)
     nodes: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
 
 
 def apply(changes: Changes) -> GraphDef:
@@ -45,6 +46,7 @@ def apply(changes: Changes) -> GraphDef:
     plan = Plan(changes.source, edits, dict(edits.scopes), dict(edits.nodes))
     renumbered(plan)
     rename(plan)
+    rename_library(plan)
     told = GraphDef()
     told.versions.CopyFrom((plan.source.new if edits.versions else plan.source.old).graph_def.versions)
     told.node.extend(block(plan, -1, -1))
@@ -88,6 +90,14 @@ def rename(plan: Plan) -> None:
         plan.names[node] = new.graph.name[plan.nodes[node]] if node in plan.nodes else plain
 
 
+def rename_library(plan: Plan) -> None:
+    """The name that each function that stays has now."""
+    m, turned = plan.source.matching, plan.source.turned
+    for mine, other in m.functions.items():
+        old, new = (other, mine) if turned else (mine, other)
+        plan.functions[plan.source.old.functions[old].name] = plan.source.new.functions[new].name
+
+
 def block(plan: Plan, old_function: int, new_function: int) -> list[NodeDef]:
     """The nodes of the main graph (-1) or of one function."""
     old, new, edits = plan.source.old, plan.source.new, plan.edits
@@ -114,6 +124,7 @@ def block(plan: Plan, old_function: int, new_function: int) -> list[NodeDef]:
             inputs = list(_definition(new, wired[node]).input)
         del made.input[:]
         made.input.extend(inputs)
+        rename_functions(plan, made)
         change_values(made, new, ops.get(node), keys.get(node, []))
         told.append(made)
     added = [node for node in edits.added if int(new.function[node]) == new_function and new.definition[node] >= 0]
@@ -135,6 +146,15 @@ def renamed_input(plan: Plan, index: dict[str, int], text: str) -> str:
         return text
     start = len(text) - len(text.removeprefix("^"))
     return f"{text[:start]}{plan.names[node]}{text[start + len(name) :]}"
+
+
+def rename_functions(plan: Plan, made: NodeDef) -> None:
+    """Calls under the names that the functions have now."""
+    made.op = plan.functions.get(made.op, made.op)
+    for key in made.attr:
+        value = made.attr[key]
+        for function in [value.func] if value.HasField("func") else value.list.func:
+            function.name = plan.functions.get(function.name, function.name)
 
 
 def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[int, str]]) -> None:
@@ -168,6 +188,7 @@ def one_function(plan: Plan, function: int) -> Any:
     after = new.graph_def.library.function[new.functions[other].index]
     made = type(before)()
     made.CopyFrom(before)
+    made.signature.name = after.signature.name
     del made.node_def[:]
     made.node_def.extend(block(plan, function, other))
     changed = (function, other) in plan.edits.functions or any(

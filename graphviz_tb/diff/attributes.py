@@ -67,23 +67,18 @@ def _op_name(m: Matching, op: str, old: bool) -> Any:
     side = m.a if old else m.b
     for index, function in enumerate(side.graph.functions):
         if function.name == op:
-            return m.functions.get(index, ("old", index)) if old else index
+            return int(side.function_class[index])
     return op
 
 
 def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
-    """For each function-valued attribute what is called, as the new graph's function."""
+    """For each function-valued attribute what is called, equal on both sides for functions that are one."""
     side = m.a if old else m.b
     definition = side.graph.node_def(node)
     if definition is None or not side.graph.functions:
         return {}
     known = {function.name: index for index, function in enumerate(side.graph.functions)}
-    told: dict[str, Any] = {}
-    for attr, name in function_attrs(definition):
-        index = known.get(name)
-        if index is not None:
-            told[attr] = m.functions.get(index, ("old", index)) if old else index
-    return told
+    return {attr: int(side.function_class[known[name]]) for attr, name in function_attrs(definition) if name in known}
 
 
 def _of_attribute(

@@ -63,23 +63,26 @@ def pair_functions(m: Matching) -> None:
     if not m.a.graph.functions or not m.b.graph.functions:
         share_classes(m)
         return
-    a_body, b_body = body_hashes(m.a), body_hashes(m.b)
+    a_body, b_body = m.bodies = body_hashes(m.a), body_hashes(m.b)
     names_a = [function.name for function in m.a.graph.functions]
     names_b = [function.name for function in m.b.graph.functions]
+    exact_a, exact_b = (side.exact[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
     for key in KEYS:
-        _pair_by(
-            m, names_a, names_b, list(map(key, names_a, a_body.tolist())), list(map(key, names_b, b_body.tolist()))
-        )
+        keys_a = list(map(key, names_a, a_body.tolist(), exact_a))
+        keys_b = list(map(key, names_b, b_body.tolist(), exact_b))
+        _pair_by(m, names_a, names_b, keys_a, keys_b)
     _pair_alike(m, names_a, names_b)
     share_classes(m)
 
 
-# What must be equal, the strictest first.
-KEYS: tuple[Callable[[str, int], object], ...] = (
-    lambda name, body: (name, body),
-    lambda name, body: (base_name(name), body),
-    lambda name, body: body,
-    lambda name, body: name,
+# What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
+KEYS: tuple[Callable[[str, int, int], object], ...] = (
+    lambda name, body, exact: (name, body, exact),
+    lambda name, body, exact: (base_name(name), body, exact),
+    lambda name, body, exact: (base_name(name), body),
+    lambda name, body, exact: (body, exact),
+    lambda name, body, exact: body,
+    lambda name, body, exact: name,
 )
 
 
@@ -152,10 +155,16 @@ def dice(one: Counter[int], two: Counter[int]) -> float:
 
 
 def share_classes(m: Matching) -> None:
-    """Give paired functions one hash on both sides, so that calls of them are equal."""
+    """Give functions of one body one hash on both sides, and paired ones with different bodies too, so that calls of
+    them are equal. TensorFlow writes the same function several times; which copy is called is nothing.
+    """
     old = digests(f"old {function.name}" for function in m.a.graph.functions)
     new = digests(f"new {function.name}" for function in m.b.graph.functions)
     for mine, other in m.functions.items():
-        old[mine] = new[other] = digest(f"pair {base_name(m.b.graph.functions[other].name)} {other}")
+        old[mine] = new[other] = digest(f"pair {other}")
+    if m.bodies is not None:
+        for side, told in ((0, old), (1, new)):
+            shared = np.isin(m.bodies[side], m.bodies[1 - side])
+            told[shared] = mixed(m.bodies[side][shared])
     m.a.with_functions(old)
     m.b.with_functions(new)

@@ -7,6 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from graphviz_tb.diff.hashing import Hashes
 from graphviz_tb.diff.side import Side
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
@@ -45,6 +46,7 @@ class Matching:
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be told from.
+    `bodies` are hashes of the bodies of functions.
     `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went,
     `decided` holds the words of series that told for sure which.
     """
@@ -58,6 +60,7 @@ class Matching:
     reason: Ints = field(init=False)
     scope_reason: Ints = field(init=False)
     functions: dict[int, int] = field(default_factory=dict)
+    bodies: tuple[Hashes, Hashes] | None = None
     renumbered: dict[int, bool] = field(default_factory=dict)
     renumbered_scopes: dict[int, bool] = field(default_factory=dict)
     equals: dict[tuple[str, bool, int], int] = field(default_factory=dict)
