@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from graphviz_tb.errors import Ambiguous, NoGraph, RequestError, UnknownChoice
+from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -40,6 +40,7 @@ class Holding:
     profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     what: str = "a source"  # said when it holds no graph
+    damage: ReadError | None = None  # raised then, where a graph may have been lost
 
 
 class Profiles(Mapping[str, RunMetadata]):
@@ -65,6 +66,8 @@ def choose(holding: Holding, options: ReadOptions) -> Found:
     """Before: what a source holds. After: the one graph that the options name, or the only one there is."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
+        if holding.damage:
+            raise holding.damage
         raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
     graphs = _matching("run", options.run, graphs)
     graphs = _matching("tag", options.tag, graphs)

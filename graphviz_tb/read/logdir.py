@@ -93,7 +93,7 @@ def no_events(folder: Path) -> NoGraph:
 
 
 def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
-    """Before: the scans of each run. After: one holding; damage is an error only if nothing was found."""
+    """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
     found: list[Found] = []
     notices: list[Notice] = []
     profiles: dict[Run, dict[str, Callable[[], RunMetadata]]] = {}
@@ -108,7 +108,7 @@ def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
         raise damage[0]
     events = sum(each.events for each in scanned)
     what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
-    return Holding(tuple(found), profiles, _counted(notices), what)
+    return Holding(tuple(found), profiles, _counted(notices), what, damage[0] if damage else None)
 
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:

@@ -25,6 +25,7 @@ MESSAGES: dict[str, type[Message]] = {
     "run_metadata": RunMetadata,
 }
 RECORD = 12  # length and its checksum, before every record of an event file
+PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
 CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or the log folder"
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
@@ -123,7 +124,7 @@ def _printable(body: bytes) -> bool:
 
 def _as_message(head: bytes, name: str, *, whole: bool) -> str:
     _refuse_onnx(head, name)
-    kind = _fits(head, whole=whole)
+    kind = _fits(head, whole=whole) or (_cut(head) if whole else None)
     if kind is None:
         raise _unknown(head, name)
     return kind
@@ -134,6 +135,13 @@ def _fits(head: bytes, *, whole: bool) -> str | None:
     fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
     kind = max(fits, key=lambda each: _rank(fits[each]))
     return kind if fits[kind].good and fits[kind].bad <= fits[kind].good else None
+
+
+def _cut(head: bytes) -> str | None:
+    """The message that the bytes plainly begin, though they end in the middle of it: reading it tells where."""
+    kind = _fits(head, whole=False)
+    found = fit(head, MESSAGES[kind].DESCRIPTOR, cut=True) if kind else None
+    return kind if found and found.good >= PLAIN and found.good >= PLAIN * found.bad else None
 
 
 def _rank(found: Fit) -> float:
