@@ -7,6 +7,8 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -20,6 +22,7 @@ OpenSet = dict[Path, None]
 
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
+TAPE = "gradient_tape"  # the scope that TensorFlow 2 keeps gradients in
 FEWEST, MOST = 8, 40  # boxes of a first picture
 
 
@@ -134,7 +137,7 @@ def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -
     """Open the biggest groups until at least eight boxes show, and at most forty.
 
     Marks, stubs and the auxiliary area do not count, nor does the frame of an open group. What saves comes last;
-    what is most of a call that was opened is opened too, if there is room.
+    what is most of a call that was opened is opened too, and so is the model of a training step, if there is room.
     """
     ops = OpsThroughCalls(hierarchy)
     closed = len(metagraph(ROOT).core())
@@ -159,3 +162,20 @@ def open_first_picture(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet) -
         frames += 1
         opened[path] = None
         offer(path)
+    model = (trained(hierarchy, ops),)
+    if model[0] > 0 and model not in opened and closed + len(metagraph(model).core()) + frames <= MOST:
+        opened[model] = None
+
+
+def trained(hierarchy: Hierarchy, ops: OpsThroughCalls) -> int:
+    """The scope of the model that a training step of Keras trains, -1 where there is none.
+
+    Its gradients bear its name below `gradient_tape`; so do those of losses, which are smaller.
+    """
+    scopes = {hierarchy.name[row]: row for row in hierarchy.children(0).tolist() if hierarchy.kind[row] == Kind.SCOPE}
+    tape = scopes.get(TAPE)
+    if tape is None:
+        return -1
+    inside = tape + 1 + np.flatnonzero(hierarchy.kind[tape + 1 : hierarchy.end[tape]] == Kind.SCOPE)
+    mirrored = {hierarchy.name[row].removeprefix(f"{TAPE}/") for row in inside.tolist()}
+    return max((scopes[name] for name in scopes if name in mirrored), key=lambda row: ops(row) or 0, default=-1)

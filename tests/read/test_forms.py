@@ -104,7 +104,7 @@ def test_titles_name_the_source_and_what_was_chosen(source: str, title: str, mon
 # The layers that a reader looks for, each a box of the first picture.
 LAYERS = {
     "keras3_callback": ["in_a", "in_b", "shared", "sub_model", "cat", "cls", "reg"],
-    "keras2_callback": ["two_headed", "Adam", "mean_squared_error"],
+    "keras2_callback": ["shared", "sub_model", "cls", "reg", "Adam", "mean_squared_error"],
     "torch_transformer": ["Embedding[embedding]", "TransformerEncoderLayer[0]", "Sequential[head]"],
     "xor_filewriter": ["Layer1", "Layer2"],
     "mnist_runs": ["conv1", "conv2", "fc1", "fc2"],
