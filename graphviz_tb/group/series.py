@@ -16,7 +16,10 @@ from graphviz_tb.options import GroupOptions
 
 NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
 STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]+)", re.DOTALL)
+BRACKETED = re.compile(r"(.*?)\[([0-9]+)\]", re.DOTALL)  # PyTorch: Block[3]
 EXPLICIT = re.compile(r"(.*)\[([0-9]+)-([0-9]+)\](\*?)", re.DOTALL)
+
+BRACKETS = "[]"  # the suffix of names that end in a number in brackets
 
 Numbered = tuple[int, int]  # (number, row)
 
@@ -85,7 +88,7 @@ def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: Grou
     """The runs of two members or more among siblings of one motif."""
     for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
         for run in consecutive(members):
-            name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix}"
+            name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix.removeprefix(BRACKETS)}"
             yield Run(parent, below(hierarchy, parent, name), tuple(row for _, row in run))
 
 
@@ -107,6 +110,8 @@ def by_prefix(
         leaf = hierarchy.name[row].rsplit("/", 1)[-1]
         if found := pattern.fullmatch(leaf):
             filed[found[1], ""].append((int(found[2]), row))
+        elif options.lenient_numbers and (found := BRACKETED.fullmatch(leaf)):
+            filed[found[1], BRACKETS].append((int(found[2]), row))
         elif options.lenient_numbers:
             bare.append((leaf, row))
         else:
@@ -180,7 +185,8 @@ def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
         if parent >= 0:
             first, last = int(found[2]), int(found[3])
             rows = hierarchy.children(parent).tolist()
-            loose = by_prefix(hierarchy, rows, options).get((prefix, found[4]), [])
+            filed = by_prefix(hierarchy, rows, options)
+            loose = filed.get((prefix, found[4])) or filed.get((prefix, BRACKETS), [])
             members = [row for number, row in loose if first <= number <= last]
             if len(members) > 1:
                 return Run(parent, name, tuple(members))

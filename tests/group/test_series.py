@@ -147,3 +147,13 @@ def test_tensorboard_folds_neither_scopes_nor_its_own_spelling(rule: Rule) -> No
     assert not series(rule("scopes_equal", preset="tensorboard"))
     assert not series(rule("series_underscore", preset="tensorboard"))
     assert series(rule("series_too_few", preset="tensorboard")).keys() == {"b_[0-4]"}
+
+
+def test_numbers_in_brackets_are_numbers_of_modules() -> None:
+    """PyTorch: blocks of one structure, called by their class and number."""
+    nodes = [{"name": f"net/Block[{at}]/relu", "op": "Relu", "input": ["x"]} for at in range(6)]
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "net/y", "op": "Add"}, *nodes])
+    wanted = [f"net/Block[{at}]" for at in range(6)]
+    assert series(graphviz_tb.load(graph)) == {"net/Block[0-5]": wanted}
+    assert series(graphviz_tb.load(graph, series_min=0, group=("net/Block[1-3]",))) == {"net/Block[1-3]": wanted[1:4]}
+    assert series(graphviz_tb.load(graph, preset="tensorboard")) == {}
