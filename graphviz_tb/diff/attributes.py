@@ -19,7 +19,6 @@ from graphviz_tb.diff.values import (
     tensor_word,
     type_word,
 )
-from graphviz_tb.flatten.functions import function_attrs
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue
@@ -74,11 +73,7 @@ def _op_name(m: Matching, op: str, old: bool) -> Any:
 def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
     """For each function-valued attribute what is called, equal on both sides for functions that are one."""
     side = m.a if old else m.b
-    definition = side.graph.node_def(node)
-    if definition is None or not side.graph.functions:
-        return {}
-    known = {function.name: index for index, function in enumerate(side.graph.functions)}
-    return {attr: int(side.function_class[known[name]]) for attr, name in function_attrs(definition) if name in known}
+    return {attr: int(side.function_class[function]) for attr, function in side.called.get(node, ()) if attr}
 
 
 def _of_attribute(
@@ -100,7 +95,7 @@ def _of_attribute(
         return
     mine = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
     counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
-    if mine[0] != mine[1]:
+    if mine[0].keys() == mine[1].keys() and mine[0] != mine[1]:
         yield Difference(key, key, _callee(m, one, True), _callee(m, two, False))
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
         types = one.WhichOneof("value") == two.WhichOneof("value") == "type"

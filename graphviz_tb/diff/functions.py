@@ -155,16 +155,32 @@ def dice(one: Counter[int], two: Counter[int]) -> float:
 
 
 def share_classes(m: Matching) -> None:
-    """Give functions of one body one hash on both sides, and paired ones with different bodies too, so that calls of
-    them are equal. TensorFlow writes the same function several times; which copy is called is nothing.
+    """Give functions that are one for their callers one hash on both sides: paired ones, and those of one body.
+
+    TensorFlow writes the same function several times; which copy is called is nothing.
     """
-    old = digests(f"old {function.name}" for function in m.a.graph.functions)
-    new = digests(f"new {function.name}" for function in m.b.graph.functions)
-    for mine, other in m.functions.items():
-        old[mine] = new[other] = digest(f"pair {other}")
-    if m.bodies is not None:
-        for side, told in ((0, old), (1, new)):
-            shared = np.isin(m.bodies[side], m.bodies[1 - side])
-            told[shared] = mixed(m.bodies[side][shared])
-    m.a.with_functions(old)
-    m.b.with_functions(new)
+    count = len(m.a.graph.functions)
+    first = list(range(count + len(m.b.graph.functions)))
+
+    def top(at: int) -> int:
+        while first[at] != at:
+            first[at] = first[first[at]]
+            at = first[at]
+        return at
+
+    for one, two in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
+        low, high = sorted((top(one), top(two)))
+        first[high] = low
+    names = [*m.a.graph.functions, *m.b.graph.functions]
+    told = digests(f"{top(at) < count} {names[top(at)].name}" for at in range(len(first)))
+    m.a.with_functions(told[:count])
+    m.b.with_functions(told[count:])
+
+
+def same_bodies(m: Matching) -> list[tuple[int, int]]:
+    """Functions of one body, each with the first that has it; those of the new graph are counted behind the old."""
+    if m.bodies is None:
+        return []
+    known: dict[int, int] = {}
+    bodies = np.concatenate(m.bodies).tolist()
+    return [(known.setdefault(body, at), at) for at, body in enumerate(bodies)]

@@ -55,11 +55,21 @@ class Side:
         told = self.labels.own
         if len(node):
             called = joined(attr, self.function_class[function])
-            told = joined(told, sums_by(node, called, len(self)))
+            callers = np.unique(node)
+            told = told.copy()
+            told[callers] = joined(told[callers], sums_by(node, called, len(self))[callers])
         if self.dangling:
             told = told.copy()
             at = np.fromiter(self.dangling, np.int64, len(self.dangling))
             told[at] = joined(told[at], digests(repr(words) for words in self.dangling.values()))
+        return told
+
+    @cached_property
+    def called(self) -> dict[int, list[tuple[str, int]]]:
+        """Attribute and function of each call, by node."""
+        told: dict[int, list[tuple[str, int]]] = {}
+        for call in self.graph.calls:
+            told.setdefault(call.node, []).append((call.attr, call.function))
         return told
 
     @cached_property

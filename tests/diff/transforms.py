@@ -169,6 +169,38 @@ def noise(graph: Any, luck: random.Random) -> Any:
     return made
 
 
+def function_numbers(graph: Any, luck: random.Random) -> Any:
+    """Every function has another number behind its name, as after another trace."""
+    if not graph.library.function:
+        return None
+    made = copied(graph)
+    names: dict[str, str] = {}
+    for function in made.library.function:
+        name = function.signature.name
+        first, _, last = name.rpartition("_")
+        other = f"{first}_{luck.randrange(10**6)}" if first and last.isdigit() else name
+        names[name] = name if other in names.values() else other
+        function.signature.name = names[name]
+    for nodes in (made.node, *(function.node_def for function in made.library.function)):
+        for node in nodes:
+            node.op = names.get(node.op, node.op)
+            for key in node.attr:
+                value = node.attr[key]
+                for called in [value.func] if value.HasField("func") else value.list.func:
+                    called.name = names.get(called.name, called.name)
+    return made
+
+
+def change_body(graph: Any, luck: random.Random) -> Any:
+    """One node in the body of a function has another attribute."""
+    made = copied(graph)
+    bodies = [function for function in made.library.function if function.node_def]
+    if not bodies:
+        return None
+    luck.choice(luck.choice(bodies).node_def).attr["changed_in_body"].i = 5
+    return made
+
+
 # How many changes each is.
 TRANSFORMS: dict[str, tuple[Transform, int]] = {
     "insert": (insert, 1),
@@ -183,4 +215,6 @@ TRANSFORMS: dict[str, tuple[Transform, int]] = {
     "rewire": (rewire, 1),
     "reorder": (reorder, 0),
     "noise": (noise, 0),
+    "function_numbers": (function_numbers, 0),
+    "change_body": (change_body, 1),
 }
