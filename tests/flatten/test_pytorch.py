@@ -11,6 +11,7 @@ from graphviz_tb.options import FlattenOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES
+from tests.properties import laws
 
 TRANSFORMER = FIXTURES / "logdirs" / "torch_transformer"
 
@@ -155,3 +156,15 @@ def test_marks_are_called_by_what_they_are_in_the_picture() -> None:
     texts = picture.scene.texts
     assert {"weight", "bias"} <= {text.content for text in texts if text.role == "stub"}
     assert "linear" in {text.content for text in texts}
+
+
+@pytest.mark.parametrize("tensorboard", [False, True])
+def test_the_laws_hold_with_everything_open(tensorboard: bool) -> None:
+    model = load(TRANSFORMER, preset="tensorboard" if tensorboard else "default")
+    laws.well_formed(model.hierarchy)
+    picture = model.picture(open_all=True)
+    laws.each_op_shows_once(picture)
+    laws.edges_are_conserved(picture)
+    laws.every_edge_is_drawn(picture)
+    laws.bridges_are_conserved(picture)
+    laws.boxes_have_room(picture.scene)
