@@ -43,7 +43,7 @@ from graphviz_tb.output import format_of, write
 from graphviz_tb.place import place
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import profiles, read
-from graphviz_tb.render import RENDERERS, render
+from graphviz_tb.render import RENDERERS, notices, render
 from graphviz_tb.render.json import document, encode
 from graphviz_tb.view import Names, build_view, open_groups
 from graphviz_tb.view.faces import Faces
@@ -117,7 +117,8 @@ def no_collection() -> Iterator[None]:
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """The run statistics that were asked for: files, or steps of the source itself."""
     chosen: dict[str, RunMetadata] = {}
-    for file in options.read.run_metadata:
+    files = options.read.run_metadata
+    for file in (files,) if isinstance(files, str) else files:
         chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
     if options.read.step is not None:
         own = loaded.run_metadata or profiles(source, ReadOptions(run=options.read.run))
@@ -263,6 +264,10 @@ class Picture:
         found: bytes = run("render", render, self.scene, self.painter, self.caption, self.options, format)
         return found
 
+    def shortfalls(self, format: str) -> tuple[Notice, ...]:
+        """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
+        return () if format == "json" else notices(self.scene, self.painter, self.caption, self.options, format)
+
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""
         write(target, self.render(format_of(target, format)))
@@ -278,8 +283,9 @@ def draw(model: Model, options: PictureOptions, painter: Painter | None = None) 
     painter = painter or report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
     if options.stats and not isinstance(painter, Measured):
         painter = with_stats(hierarchy, painter, model.facts.stats)
-    opened, notices = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
-    order = ArrangeOptions(options.engine)
+    opened, odd = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
+    told: list[Notice] = []
+    order = ArrangeOptions(options.engine, report=told.append)
     view = report(
         "arrange",
         build_view,
@@ -293,7 +299,7 @@ def draw(model: Model, options: PictureOptions, painter: Painter | None = None) 
     scene = report("place", place, view, options)
     if isinstance(painter, Measured | WithStats):
         painter = painter.over(*shown_paths(hierarchy, model.metagraph, opened))
-    return Picture(model, view, scene, painter, caption(model, scene, options), options, notices)
+    return Picture(model, view, scene, painter, caption(model, scene, options), options, (*odd, *told))
 
 
 def check_statistics(model: Model, options: PictureOptions) -> None:

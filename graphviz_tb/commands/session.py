@@ -14,7 +14,12 @@ from graphviz_tb.options import Options
 from graphviz_tb.pipeline import STAGES, Model, Picture, Report, load
 
 # What says something about the picture that was asked for, not about the file.
-OURS = frozenset({"max-open", "template-limit", "scaled", "font", "engine"})
+OURS = frozenset(
+    (
+        *("max-open", "template-limit", "unlisted-functions", "conceptual-graph", "several-graphs"),
+        *("png-scaled", "png-font", "pdf-font", "engine-limit"),
+    )
+)
 
 
 @dataclass(slots=True)
@@ -35,6 +40,7 @@ class Session:
         """The picture (or, for JSON, the model) as bytes."""
         if picture is None or format == "json":
             return self.model.json_bytes()
+        self.note(picture.shortfalls(format))
         return picture.render(format)
 
     def note(self, notices: Iterable[Notice]) -> None:

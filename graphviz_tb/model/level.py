@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from graphviz_tb.model.scene import Point
 
@@ -33,7 +32,7 @@ class Level:
 
     `positions` are the upper left corners of the children (not drawn: (0, 0)); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border; `labels` the centre of each wire's label, or None where there is no free place.
+    target's border.
     """
 
     positions: tuple[Point, ...]
@@ -41,4 +40,3 @@ class Level:
     routes: tuple[tuple[Point, ...], ...]
     width: int
     height: int
-    labels: Mapping[int, Point | None] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from graphviz_tb.model.level import Gaps, Level
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.columns import Link, columns
-from graphviz_tb.place.routes import Band, bands, labels_of, routes
+from graphviz_tb.place.routes import Band, bands, routes
 
 Size = tuple[int, int]
 PORT = 8
@@ -32,7 +32,8 @@ def coordinates(
     """Place one level, its flow running down.
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` fixes
-    where a wire touches its source or target, from the child's left edge; `labels[wire]` is the size of its label.
+    where a wire touches its source or target, from the child's left edge; `labels[wire]` is the size of its label:
+    the gap that it crosses is wider.
     After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -64,7 +65,6 @@ def coordinates(
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
     drawn = routes(skeleton, chains, ends, lefts, tops, heights, band)
-    boxes = [(lefts[i], tops[i], *sizes[i]) for i in range(skeleton.children) if i in band]
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),
@@ -72,7 +72,6 @@ def coordinates(
         tuple(drawn),
         width,
         height,
-        labels_of(drawn, boxes, labels),
     )
 
 

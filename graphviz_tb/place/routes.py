@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Point
@@ -117,67 +116,3 @@ def straight(points: Sequence[Point]) -> list[Point]:
 def on_way(a: Point, b: Point, c: Point) -> bool:
     """Whether b lies on the straight line from a to c."""
     return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])
-
-
-def labels_of(
-    lines: Sequence[tuple[Point, ...]],
-    boxes: Sequence[tuple[int, int, int, int]],
-    labels: Mapping[int, tuple[int, int]],
-) -> dict[int, Point | None]:
-    """The centre of each label, on the longest straight run of its line, or None where there is no free place."""
-    grid: dict[tuple[int, int], list[Box]] = {}
-    for box in boxes if labels else ():
-        fill(grid, box)
-    result: dict[int, Point | None] = {}
-    for wire, (width, height) in labels.items():
-        line = lines[wire]
-        runs = sorted(pairwise(line), key=lambda run: -length(*run))
-        result[wire] = None
-        for a, b in runs[:1]:
-            for part in (4, 3, 5, 2, 6):
-                x, y = a[0] + (b[0] - a[0]) * part // 8, a[1] + (b[1] - a[1]) * part // 8
-                box = (x - width // 2, y - height // 2, width, height)
-                if free(grid, box):
-                    fill(grid, box)
-                    result[wire] = (x, y)
-                    break
-            if result[wire]:
-                break
-    return result
-
-
-CELL, MANY = 64, 256
-LARGE = (-(2**40), 0)  # the cell of boxes that touch very many: an open group holds a whole picture
-Box = tuple[int, int, int, int]
-
-
-def cells(box: Box) -> list[tuple[int, int]]:
-    """The grid cells that a box touches."""
-    x, y, width, height = box
-    return [
-        (column, row)
-        for column in range(x // CELL, (x + width) // CELL + 1)
-        for row in range(y // CELL, (y + height) // CELL + 1)
-    ]
-
-
-def fill(grid: dict[tuple[int, int], list[Box]], box: Box) -> None:
-    """Note a box in its cells; one of very many cells in a list of its own."""
-    touched = [LARGE] if (box[2] // CELL + 2) * (box[3] // CELL + 2) > MANY else cells(box)
-    for cell in touched:
-        grid.setdefault(cell, []).append(box)
-
-
-def free(grid: dict[tuple[int, int], list[Box]], box: Box) -> bool:
-    """Whether nothing noted overlaps the box."""
-    x, y, width, height = box
-    for cell in (LARGE, *cells(box)):
-        for left, top, wide, high in grid.get(cell, ()):
-            if x < left + wide and left < x + width and y < top + high and top < y + height:
-                return False
-    return True
-
-
-def length(a: Point, b: Point) -> int:
-    """The square of the distance."""
-    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2

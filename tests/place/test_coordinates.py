@@ -128,11 +128,9 @@ def test_anchors_hold() -> None:
     assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
 
 
-def test_a_label_finds_a_place_in_a_wider_gap() -> None:
+def test_a_label_widens_the_gap_it_crosses() -> None:
     _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, labels={0: (60, 12)})
     assert found.positions[1][1] - 24 == Gaps().labelled
-    assert found.labels[0] is not None
-    assert 24 < found.labels[0][1] < 80
 
 
 def test_nothing_at_all() -> None:
