@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from graphviz_tb import load
@@ -14,6 +16,7 @@ from tests.conftest import FIXTURES
 from tests.properties import laws
 
 TRANSFORMER = FIXTURES / "logdirs" / "torch_transformer"
+PAIR = FIXTURES / "logdirs" / "torch_pair"
 
 
 def node(name: str, op: str, *inputs: str, attr: str = "{}") -> dict[str, object]:
@@ -158,9 +161,10 @@ def test_marks_are_called_by_what_they_are_in_the_picture() -> None:
     assert "linear" in {text.content for text in texts}
 
 
-@pytest.mark.parametrize("tensorboard", [False, True])
-def test_the_laws_hold_with_everything_open(tensorboard: bool) -> None:
-    model = load(TRANSFORMER, preset="tensorboard" if tensorboard else "default")
+@pytest.mark.parametrize("source", [TRANSFORMER, PAIR], ids=lambda path: path.name)
+@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+def test_the_laws_hold_with_everything_open(preset: str, source: Path) -> None:
+    model = load(source, preset=preset)
     laws.well_formed(model.hierarchy)
     picture = model.picture(open_all=True)
     laws.each_op_shows_once(picture)

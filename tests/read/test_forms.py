@@ -106,6 +106,7 @@ LAYERS = {
     "keras3_callback": ["in_a", "in_b", "shared", "sub_model", "cat", "cls", "reg"],
     "keras2_callback": ["shared", "sub_model", "cls", "reg", "Adam", "mean_squared_error"],
     "torch_transformer": ["Embedding[embedding]", "TransformerEncoderLayer[0]", "Sequential[head]"],
+    "torch_pair": ["Embedding[embedding]", "LSTM[reader]", "Sequential[0]", "Sequential[1]", "Sequential[alike]"],
     "xor_filewriter": ["Layer1", "Layer2"],
     "mnist_runs": ["conv1", "conv2", "fc1", "fc2"],
 }
