@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff import diff
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model, Picture, load
 
 _HOME = {
     "load": "pipeline",
+    "diff": "diff",
     "Model": "pipeline",
     "Picture": "pipeline",
     "Options": "options",
@@ -43,6 +45,7 @@ __all__ = [
     "TbGraphError",
     "ToolError",
     "__version__",
+    "diff",
     "load",
 ]
 

@@ -90,7 +90,8 @@ def main() -> None:
         diff_both(options.graph, options.copy)
     else:
         for part in ("copy", "load", "diff"):
-            subprocess.run([sys.executable, __file__, options.graph, "--copy", options.copy, "--part", part], check=True)
+            command = [sys.executable, __file__, options.graph, "--copy", options.copy, "--part", part]
+            subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":
