@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,16 @@ def test_nothing_names_another_machine() -> None:
         path = ROOT / name
         if path.suffix in (".py", ".md", ".toml", ".js", ".html", ".css", "") and path.is_file():
             assert not [word for word in words if word in path.read_bytes()], name
+
+
+@pytest.mark.parametrize(
+    ("demand", "part", "failed"),
+    [("", "dot", False), ("all", "dot", True), ("all", "tensorflow", False), ("node, tensorflow", "tensorflow", True)],
+)
+def test_what_is_absent_is_skipped_unless_it_is_demanded(
+    demand: str, part: str, failed: bool, require: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TBGRAPH_REQUIRE", demand)
+    monkeypatch.setattr(sys.modules[require.__module__], "present", lambda _: False)
+    with pytest.raises(pytest.fail.Exception if failed else pytest.skip.Exception, match=f"{part} is not installed"):
+        require(part)
