@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.flatten.marks import Marks
-from graphviz_tb.flatten.nodes import Nodes, table
-from graphviz_tb.model.columns import freeze
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.columns import freeze, ints
 from graphviz_tb.model.graph import Call, Function, Graph
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def assemble(
     labels: Mapping[int, str],
 ) -> Graph:
     """Freeze everything into a `Graph`."""
-    device, devices = table(nodes.device)
     edges = marks.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):
         freeze(column)
@@ -33,8 +32,8 @@ def assemble(
         name=nodes.name,
         op=nodes.op_id,
         op_types=nodes.op_types,
-        device=device,
-        devices=devices,
+        device=ints(np.array(nodes.device, np.int32)),
+        devices=tuple(nodes.device_numbers),
         function=nodes.function_column(),
         mark=freeze(marks.mark),
         definition=freeze(np.concatenate(nodes.definition)),

@@ -79,9 +79,11 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
 @dataclass(slots=True)
 class Found:
-    """The sources of all inputs so far (-1: none), and at which positions an input is not plainly output 0."""
+    """The sources of all inputs so far (-1: none), where plain control inputs stand, and the others that are not
+    simply output 0 of a node: their positions, output keys and control flags."""
 
     source: list[int] = field(default_factory=list)
+    control_at: list[int] = field(default_factory=list)
     at: list[int] = field(default_factory=list)
     key: list[int] = field(default_factory=list)
     control: list[bool] = field(default_factory=list)
@@ -94,21 +96,27 @@ def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) 
     joined = "\n" + "\n".join(index)
     plain = ":" not in joined and "\n^" not in joined
     source: list[int | None] = list(map(index.get, inputs)) if plain else [None] * len(inputs)
-    memo: dict[str, tuple[int, int, bool]] = {}
+    odd = []
+    get = index.get
     for at in [at for at, node in enumerate(source) if node is None]:
-        text = inputs[at]
-        entry = memo.get(text)
-        if entry is None:
-            name, key, control = split_input(text)
-            entry = memo[text] = (index.get(name, -1), found.keys.setdefault(key, len(found.keys)), control)
-        source[at] = entry[0]
-        if entry[0] < 0:
-            found.unknown.append(text)
+        node = get(inputs[at][1:]) if plain and inputs[at][:1] == "^" else None
+        if node is None:
+            odd.append(at)
         else:
-            found.at.append(start + at)
-            found.key.append(entry[1])
-            found.control.append(entry[2])
-    found.source.extend(source)  # type: ignore[arg-type]
+            source[at] = node
+            found.control_at.append(start + at)
+    split: dict[str, tuple[int, int, bool]] = {}
+    for at in odd:
+        text = inputs[at]
+        if text not in split:
+            name, key, control = split_input(text)
+            split[text] = index.get(name, -1), found.keys.setdefault(key, len(found.keys)), control
+        source[at] = split[text][0]
+    found.unknown += [inputs[at] for at in odd if source[at] == -1]
+    found.at += [start + at for at in odd]
+    found.key += [split[inputs[at]][1] for at in odd]
+    found.control += [split[inputs[at]][2] for at in odd]
+    found.source += source  # type: ignore[arg-type]
 
 
 def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
@@ -119,6 +127,7 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
     key[found.at], control[found.at] = found.key, found.control
+    control[found.control_at] = True
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
     reference = modifies[target] & (slot == 0 if options.tensorboard else first_data_inputs(target, control))
     edges = Edges(source, target, key, tuple(found.keys), slot, control, reference)

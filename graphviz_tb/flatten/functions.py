@@ -27,7 +27,7 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
         return ()
     calling: dict[str, bool] = {}
     calls: list[Call] = []
-    for node, op in enumerate(nodes.op):
+    for node, op in enumerate(map(nodes.op_types.__getitem__, nodes.op)):
         if op in names:
             calls.append(Call(node, "", names[op], 1))
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.errors import DuplicateNode
-from graphviz_tb.model.columns import Ints, freeze, ints
+from graphviz_tb.model.columns import Ints, ints
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
 
@@ -18,19 +18,31 @@ if TYPE_CHECKING:
 INPUT_ARG = "input_arg"
 
 
+class Numbers(dict[str, int]):
+    """Numbers words in the order of first appearance.
+
+    >>> numbers = Numbers()
+    >>> numbers["b"], numbers["a"], numbers["b"]
+    (0, 1, 0)
+    """
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
 @dataclass(slots=True, eq=False)
 class Nodes:
     """All nodes of the main graph, then of each function; `inputs` is one flat list, `fan_in` its cuts.
 
-    `op_id` numbers the op types, `op_types` in the order of first appearance.
-
+    `op` and `device` are numbers of `op_numbers` and `device_numbers`: a million strings of a few words are not kept.
     `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
     `index[f]` maps names to node ids in that range; the last definition of a name wins.
     """
 
     name: list[str] = field(default_factory=list)
-    op: list[str] = field(default_factory=list)
-    device: list[str] = field(default_factory=list)
+    op: list[int] = field(default_factory=list)
+    device: list[int] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     fan_in: list[int] = field(default_factory=list)
     definition: list[Ints] = field(default_factory=list)
@@ -38,6 +50,8 @@ class Nodes:
     args: list[tuple[int, ...]] = field(default_factory=list)
     index: list[dict[str, int]] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    op_numbers: Numbers = field(default_factory=Numbers)
+    device_numbers: Numbers = field(default_factory=Numbers)
     op_id: Ints = field(default_factory=lambda: ints([]))
     op_types: tuple[str, ...] = ()
 
@@ -58,36 +72,25 @@ def list_nodes(graph_def: GraphDef, options: FlattenOptions) -> Nodes:
     for function in graph_def.library.function:
         args = [arg.name for arg in function.signature.input_arg]
         add_block(nodes, function.node_def, args, options, function.signature.name)
-    nodes.op_id, nodes.op_types = table(nodes.op)
+    nodes.op_id, nodes.op_types = ints(np.array(nodes.op, np.int32)), tuple(nodes.op_numbers)
     return nodes
-
-
-def table(words: list[str]) -> tuple[Ints, tuple[str, ...]]:
-    """Ids in the order of first appearance, and the words.
-
-    >>> ids, words = table(["b", "a", "b"])
-    >>> ids.tolist(), words
-    ([0, 1, 0], ('b', 'a'))
-    """
-    distinct = tuple(dict.fromkeys(words))
-    number = {word: at for at, word in enumerate(distinct)}
-    return freeze(np.fromiter(map(number.__getitem__, words), np.int32, len(words))), distinct
 
 
 def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, function: str) -> None:
     """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
     start = len(nodes.name)
     nodes.name.extend(args)
-    nodes.op.extend(INPUT_ARG for _ in args)
-    nodes.device.extend("" for _ in args)
+    ops, devices = nodes.op_numbers, nodes.device_numbers
+    nodes.op.extend(ops[INPUT_ARG] for _ in args)
+    nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
     add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
     add_inputs, add_fan = nodes.inputs.extend, nodes.fan_in.append
     for node in defs:
         add_name(node.name)
-        add_op(node.op)
-        add_device(node.device)
+        add_op(ops[node.op])
+        add_device(devices[node.device])
         inputs = node.input
         add_inputs(inputs)
         add_fan(len(inputs))

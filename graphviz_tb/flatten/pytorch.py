@@ -111,7 +111,7 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
     """
     labels: dict[int, str] = {}
     for node in range(nodes.starts[1]):
-        op = nodes.op[node]
+        op = nodes.op_types[nodes.op[node]]
         if op == PORT:
             labels[node] = nodes.name[node].removeprefix("output/")
         elif "::" in op:
