@@ -22,7 +22,7 @@ class Growing:
     A leaf's order among its siblings is twice its node plus one, a scope's twice the first node below it.
     """
 
-    kind: list[int] = field(default_factory=list)
+    functions: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     key: list[int] = field(default_factory=list)
@@ -31,17 +31,19 @@ class Growing:
     renamed: dict[int, str] = field(default_factory=dict)
     leaf_key: dict[int, int] = field(default_factory=dict)
 
-    def group(self, kind: Kind, parent: int, name: str, key: int) -> int:
-        """Add a group and give back its id."""
-        self.kind.append(kind)
-        self.parent.append(parent)
+    def root(self, name: str, key: int) -> int:
+        """Add the root of the main graph or of a function and give back its id."""
+        self.parent.append(-1)
         self.name.append(name)
         self.key.append(key)
-        return len(self.kind) - 1
+        return len(self.key) - 1
 
     def tree(self, graph: Graph) -> Tree:
         """All of it as one tree."""
-        groups, leaves = len(self.kind), len(self.leaf_node)
+        groups, leaves = len(self.key), len(self.leaf_node)
+        kind = np.full(groups + leaves, Kind.OP, np.uint8)
+        kind[:groups] = Kind.SCOPE
+        kind[self.functions] = Kind.FUNCTION
         nodes = np.array(self.leaf_node, np.int64)
         names = np.empty(groups + leaves, object)
         names[:groups] = self.name
@@ -50,7 +52,7 @@ class Growing:
         keys = np.concatenate((np.array(self.key, np.int64), 2 * nodes + 1))
         keys[[groups + leaf for leaf in self.leaf_key]] = list(self.leaf_key.values())
         return Tree(
-            np.concatenate((np.array(self.kind, np.uint8), np.full(leaves, Kind.OP, np.uint8))),
+            kind,
             np.concatenate((np.array(self.parent, np.int64), np.array(self.leaf_parent, np.int64))),
             np.concatenate((np.full(groups, -1), nodes)),
             names,
@@ -66,16 +68,15 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
     that exists.
     """
     growing = Growing()
-    functions: list[int] = []
     starts = block_starts(graph)
     for block in range(len(starts) - 1):
         main = block == 0
         name = "" if main else graph.functions[block - 1].name
-        root = growing.group(Kind.SCOPE if main else Kind.FUNCTION, -1, name, 2 * starts[block] + block)
+        root = growing.root(name, 2 * starts[block] + block)
         if not main:
-            functions.append(root)
+            growing.functions.append(root)
         add_block(growing, graph, root, starts[block], starts[block + 1], options)
-    return growing.tree(graph), functions
+    return growing.tree(graph), growing.functions
 
 
 def block_starts(graph: Graph) -> list[int]:
@@ -115,12 +116,16 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     parent = root
     while (cut := missing[-1].rfind("/")) >= 0:
         around = missing[-1][:cut]
-        if around in scopes:
-            parent = scopes[around]
+        found = scopes.get(around)
+        if found is not None:
+            parent = found
             break
         missing.append(around)
     for scope in reversed(missing):
-        parent = scopes[scope] = growing.group(Kind.SCOPE, parent, scope, key)
+        growing.parent.append(parent)
+        growing.name.append(scope)
+        growing.key.append(key)
+        parent = scopes[scope] = len(growing.key) - 1
     return parent
 
 
