@@ -1,7 +1,7 @@
 """Which edges to turn so that the level has no cycle.
 
-Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones, and
-among equals the later ones in the file. Edges enter one by one, the ones to keep first, into a topological order
+Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones; among
+equals those that run against the order of the file (the end of a loop leads back to its beginning), the later first. Edges enter one by one, the ones to keep first, into a topological order
 that is kept up to date (Pearce & Kelly 2006, "A dynamic topological sort algorithm for directed acyclic graphs");
 the edge that would close a cycle is turned.
 """
@@ -18,8 +18,8 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
 
     Before: no arc runs from a node to itself. After: with those arcs reversed there is no cycle.
 
-    >>> turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)])
-    {2}
+    >>> turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
+    ({2}, {0})
     """
     component = components(count, arcs)
     inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
@@ -29,7 +29,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     local = {node: place for place, node in enumerate(nodes)}
     order = Order(len(nodes))
     turned = set()
-    for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], i)):
+    for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
         if not order.add(source, target):
             order.add(target, source)
