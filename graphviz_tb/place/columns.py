@@ -14,7 +14,7 @@ Link = tuple[int, int, int]  # neighbour, where the own left edge would be best 
 Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
-ROUNDS = 2
+ROUNDS = 1
 LARGE = 150_000  # items in a part past which one round must do
 POOL = 64  # a pool of more wishes than that goes on as one wish for its median
 FAR = 1 << 40
@@ -165,6 +165,14 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
             other, offset, weight = near[0]
             place = x[other] + offset - shift
             wish = [(place, weight)]
+        elif len(near) == 2:
+            (one, offset, weight), (two, other, heavy) = near
+            place, end = x[one] + offset - shift, x[two] + other - shift
+            wish = [(place, weight), (end, heavy)] if place < end else [(end, heavy), (place, weight)]
+            if weight == heavy:
+                place = (place + end) // 2
+            elif heavy > weight:
+                place = end
         elif near:
             wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
             wish.sort()

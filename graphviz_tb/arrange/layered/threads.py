@@ -8,6 +8,8 @@ first and the last rank of the move crossings grow before they shrink.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,9 @@ Span = tuple[int, int]  # slots from … up to, but without …
 WIDE = 80  # items in a rank up to which a thread may go anywhere
 NEAR = 32  # else: how far from its place
 SCALE = 1 << 16  # crossings count before any number of moves
+_slots = np.arange(2 * WIDE + 3) > WIDE + 1
+OWN = (_slots[:, None] ^ _slots) * SCALE  # what a thread's own line adds to the slots round it, itself in the middle
+OWN[WIDE + 1] += 1  # it rather stays
 
 
 def threads(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
@@ -47,6 +52,7 @@ class Weaver:
         self.place = np.array(state.place, np.int64)
         self.table: list[Table | None] = [None] * len(state.ranks)
         self.cross: list[Table | None] = [None] * len(state.ranks)
+        self.free: list[bool | None] = [None] * len(state.ranks)  # whether no lines cross there
         self.count = np.arange(max(map(len, state.ranks)) + 1)
         self.clock = 1
         self.changed = [1] * len(state.ranks)  # when the order on one side of this gap last changed
@@ -63,9 +69,44 @@ class Weaver:
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
             if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.woven[number]:
-                moved = self.weave(path) or moved
+                if self.crosses(path, top):
+                    moved = self.weave(path) or moved
                 self.woven[number] = self.clock
         return moved
+
+    def crosses(self, path: list[int], top: int) -> bool:
+        """Whether a thread crosses any line, as far as that is cheap to tell."""
+        state = self.state
+        chain = [*state.above[path[0]], *path, *state.below[path[-1]]]
+        gap = state.rank[chain[0]]
+        for upper, lower in pairwise(chain):
+            if not self.clear(gap):
+                if not self.narrow(gap):
+                    return True
+                table, at, to = self.prefix(gap), state.place[upper], state.place[lower]
+                if table[at, -1] - table[at, to + 1] or table[-1, to] - table[at + 1, to]:
+                    return True
+            gap += 1
+        return False
+
+    def clear(self, gap: int) -> bool:
+        """Whether no two lines cross between two ranks."""
+        known = self.free[gap]
+        if known is None:
+            self.free[gap] = known = self.parallel(gap)
+        return known
+
+    def parallel(self, gap: int) -> bool:
+        """The same, looked up."""
+        place, below = self.state.place, self.state.below
+        last = -1
+        for item in self.state.ranks[gap]:
+            ends = [place[other] for other in below[item]]
+            if ends:
+                if min(ends) < last:
+                    return False
+                last = max(ends)
+        return True
 
     def narrow(self, gap: int) -> bool:
         """Whether a thread may go anywhere in the ranks on both sides, so that one table serves all."""
@@ -130,9 +171,8 @@ class Weaver:
         for at in range(1, len(path)):
             there = held[at] - spans[at][0]
             total = self.block(top + at - 1, spans[at - 1], spans[at]) + cost[:, None]
-            total[: here + 1, there + 1 :] -= SCALE
-            total[here + 1 :, : there + 1] -= SCALE
-            total[here] -= 1
+            row, column = WIDE + 1 - here, WIDE + 1 - there
+            total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
             best = total.argmin(0)
             back.append(best)
             cost = total[best, self.count[: len(best)]]
@@ -204,5 +244,5 @@ class Weaver:
         self.place[row[low:high]] = range(low, high)
         self.clock += 1
         for gap in (rank - 1, rank) if rank else (rank,):
-            self.table[gap] = self.cross[gap] = None
+            self.table[gap] = self.cross[gap] = self.free[gap] = None
             self.changed[gap] = self.clock
