@@ -1,9 +1,9 @@
 """Which edges to turn so that the level has no cycle.
 
 Reference edges are turned before control edges, and these before data edges; among one kind the lighter ones; among
-equals those that run against the order of the file (the end of a loop leads back to its beginning), the later first. Edges enter one by one, the ones to keep first, into a topological order
-that is kept up to date (Pearce & Kelly 2006, "A dynamic topological sort algorithm for directed acyclic graphs");
-the edge that would close a cycle is turned.
+equals those that run against the order of the file (the end of a loop leads back to its beginning), the later first.
+Edges enter one by one, the ones to keep first, into a topological order that is kept up to date (Pearce & Kelly 2006,
+"A dynamic topological sort algorithm for directed acyclic graphs"); the edge that would close a cycle is turned.
 """
 
 from __future__ import annotations
