@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.run import Source
 from graphviz_tb.diff.words import facts, head
@@ -25,16 +23,17 @@ class Merged:
     """The merged graph.
 
     `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
-    it; `scopes` the same for scopes that are moved or renamed; `lost` edges that are gone, `gained` ones that came:
-    (source, target). `shown` are nodes to be seen: for each change the first places.
+    it; `scopes` the same for scopes that are moved or renamed; `lost` inputs that are gone, `gained` ones that came,
+    of nodes that are wired anew: (node, place of the input). `shown` are nodes to be seen: for each change the first
+    places.
     """
 
     graph_def: GraphDef
     signs: dict[Where, str] = field(default_factory=dict)
     told: dict[Where, str] = field(default_factory=dict)
     scopes: dict[Where, str] = field(default_factory=dict)
-    lost: set[tuple[Where, Where]] = field(default_factory=set)
-    gained: set[tuple[Where, Where]] = field(default_factory=set)
+    lost: set[tuple[Where, int]] = field(default_factory=set)
+    gained: set[tuple[Where, int]] = field(default_factory=set)
     shown: list[Where] = field(default_factory=list)
 
 
@@ -168,10 +167,6 @@ def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None
         made.name = where[1]
         del made.input[:]
         made.input.extend(moved_input(graph, index, names, node, text) for text in definition.input)
-        for text in definition.input:
-            origin = index.get((int(graph.function[node]), split_input(text)[0]))
-            if origin is not None:
-                merged.lost.add((names[origin], where))
 
 
 def where_in(graph: Any, node: int) -> tuple[int, str]:
@@ -203,24 +198,11 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
             if wire.reordered:
                 continue
             if after >= 0:
-                merged.gained.add((where_new(source, int(source.new.source[after])), at))
+                merged.gained.add((at, int(source.new.slot[after])))
             if before >= 0:
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
-                merged.lost.add((origin, at))
+                merged.lost.add((at, len(nodes[at].input)))
                 nodes[at].input.append(
                     f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
                 )
-    merged.gained |= added_edges(source, changes)
-
-
-def added_edges(source: Source, changes: Changes) -> set[tuple[Where, Where]]:
-    """The edges from and to added nodes."""
-    graph = source.new
-    added = np.zeros(len(graph), bool)
-    added[[node for change in changes for node in change.edits.added]] = True
-    edges = np.flatnonzero(added[graph.source] | added[graph.target])
-    return {
-        (where_new(source, start), where_new(source, stop))
-        for start, stop in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True)
-    }

@@ -15,13 +15,14 @@ from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.merge import Merged, Where, merge
 from graphviz_tb.diff.opened import ways
 from graphviz_tb.diff.rows import edge_states, function_at, group_signs, places
+from graphviz_tb.diff.tints import CAME, KEPT, Tints
 from graphviz_tb.diff.words import SIGNS, counted, facts, head
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paint import Fill, LegendRow, Tint
 from graphviz_tb.model.paths import address
-from graphviz_tb.model.scene import Route, Scene
+from graphviz_tb.model.scene import Route, Scene, Stub
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import PictureOptions
 
@@ -29,6 +30,7 @@ LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
+BAND = 45  # per cent of the colour in the band under a line of which a part changed
 MOST_ROWS = 14
 LOST_DASHES = "6 3"
 
@@ -36,7 +38,7 @@ LOST_DASHES = "6 3"
 @dataclass(eq=False)
 class Overlay:
     """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` what became of each edge
-    (0 nothing, 1 came, 2 gone)."""
+    (0 nothing, 1 came, 2 gone), `tints` that of lines once they are drawn."""
 
     hierarchy: Hierarchy
     theme: Theme
@@ -45,6 +47,7 @@ class Overlay:
     words: dict[int, str]
     edges: np.ndarray
     scheme: str = "diff"
+    tints: Tints | None = None
 
     @property
     def colours(self) -> dict[str, str]:
@@ -101,24 +104,19 @@ class Overlay:
         ground = self.theme.background
         return replace(usual, fill=mixed(usual.fill, ground, PALE), stroke=mixed(usual.stroke, ground, PALE))
 
-    def tint(self, scene: Scene, route: Route) -> tuple[str, str | None] | None:
-        """The colour of an edge all of which came or all of which is gone."""
-        hierarchy = self.hierarchy
-        frame = scene.boxes[route.frame].row if route.frame >= 0 else 0
-        start = self._ends(scene, route.source, frame, hierarchy.graph.source)
-        stop = self._ends(scene, route.target, frame, hierarchy.graph.target)
-        found = self.edges[start & stop]
-        if not len(found) or (found != found[0]).any() or not found[0]:
+    def became(self, scene: Scene, line: Route | Stub) -> Tint | None:
+        """What became of a line or a stub: all it stands for came or is gone, or a part of it."""
+        if self.tints is None:
             return None
-        return (self.colours["+"], None) if found[0] == 1 else (self.colours["−"], LOST_DASHES)
-
-    def _ends(self, scene: Scene, box: int, frame: int, nodes: np.ndarray) -> np.ndarray:
-        """Which edges have an end in a box; -1: outside of the frame."""
-        hierarchy = self.hierarchy
-        rows = hierarchy.row_of_node[nodes]
-        row = scene.boxes[box].row if box >= 0 else frame
-        inside: np.ndarray = (rows >= row) & (rows < hierarchy.end[row])
-        return inside if box >= 0 else ~inside
+        found = self.tints.route(scene, line) if isinstance(line, Route) else self.tints.stub(scene, line)
+        changed = found - {KEPT}
+        if not changed:
+            return None
+        sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
+        dashes = LOST_DASHES if sign == "−" else None
+        if len(found) == 1:
+            return Tint(self.colours[sign], dashes, sign)
+        return Tint(mixed(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
 
 
 def line(change: Change) -> str:
@@ -155,6 +153,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown)
     wanted = options.open or tuple(address(hierarchy, path) for path in opened)
     drawn = draw(model, replace(options, title=title, open=wanted), painter)
+    painter.tints = Tints(hierarchy, drawn.view, painter.edges)
     if not left or options.open:
         return drawn
     told = f"{counted(left, 'change')} in groups that stay closed (--open)"
@@ -170,5 +169,6 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
         for row, name in enumerate(hierarchy.name)
         if hierarchy.node[row] < 0 and (sign := merged.scopes.get((function_at(hierarchy, row), name)))
     }
+    edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, moved)
-    return Overlay(hierarchy, theme, changes, signs, words, edge_states(hierarchy, where, merged))
+    return Overlay(hierarchy, theme, changes, signs, words, edges)

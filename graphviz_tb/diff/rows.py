@@ -67,19 +67,18 @@ def sign_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], m
             words[row] = f"{told} of {counted(count, 'op')}"
 
 
-def edge_states(hierarchy: Hierarchy, where: list[Where | None], merged: Merged) -> np.ndarray:
-    """What became of each edge: 0 nothing, 1 came, 2 gone."""
+def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
+    """What became of each edge: 0 nothing, 1 came, 2 gone. All edges of a new node came, all of a removed one are
+    gone; of other nodes those that `merged` tells.
+    """
     graph = hierarchy.graph
     told = np.zeros(graph.edge_count, np.uint8)
-    touched = {one for pair in (*merged.lost, *merged.gained) for one in pair}
-    at: dict[int, Where] = {}
-    for node, row in enumerate(hierarchy.row_of_node.tolist()):
-        place = where[row] if row >= 0 else None
-        if place is not None and place in touched:
-            at[node] = place
-    held = np.zeros(len(graph), bool)
-    held[list(at)] = True
-    for edge in np.flatnonzero(held[graph.source] & held[graph.target]).tolist():
-        pair = at[int(graph.source[edge])], at[int(graph.target[edge])]
-        told[edge] = 2 if pair in merged.lost else 1 if pair in merged.gained else 0
+    own = np.array([signs[row] if row >= 0 else "" for row in hierarchy.row_of_node.tolist()], "U1")
+    told[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
+    told[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
+    inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
+    node_at = {at: int(hierarchy.node[row]) for row, at in enumerate(where) if at is not None}
+    for (at, slot), state in inputs.items():
+        start, stop = np.searchsorted(graph.target, (node_at[at], node_at[at] + 1))
+        told[start:stop][graph.slot[start:stop] == slot] = state
     return told

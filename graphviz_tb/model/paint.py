@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from graphviz_tb.model.scene import Route, Scene
+from graphviz_tb.model.scene import Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 
 
@@ -75,10 +75,26 @@ def fill_of(painter: Painter, row: int, address: str) -> Fill:
     return painter.fill(row) if placed is None else placed(row, address)
 
 
-def tint_of(painter: Painter, scene: Scene, route: Route) -> tuple[str, str | None] | None:
-    """The colour and dashes of an edge, where the painter says what became of edges."""
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """The `colour` and `dashes` of a line. `sign` is what became of it between two graphs (+ − ~ or nothing), `whole`
+    whether that is so of all it stands for or of a part.
+    """
+
+    colour: str
+    dashes: str | None = None
+    sign: str = ""
+    whole: bool = True
+
+
+def tint_of(painter: Painter, scene: Scene, line: Route | Stub) -> Tint | None:
+    """How a line or that of a stub is coloured, where the painter says what became of it or how large it is."""
+    became: Callable[[Scene, Route | Stub], Tint | None] | None = getattr(painter, "became", None)
+    if became is not None:
+        return became(scene, line)
     tint: Callable[[Scene, Route], tuple[str, str | None] | None] | None = getattr(painter, "tint", None)
-    return None if tint is None else tint(scene, route)
+    found = tint(scene, line) if tint is not None and isinstance(line, Route) else None
+    return None if found is None else Tint(*found)
 
 
 def account_of(painter: Painter, row: int) -> str:

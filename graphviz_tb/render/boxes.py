@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.paint import Fill
+from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
@@ -14,7 +14,7 @@ SHEET = 4
 EAR = 8
 BAND_LEAST = 4
 FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = "4 3", "2 2", "2 2"
-STUB_LINE = 0.8
+STUB_LINE, STUB_TINTED = 0.8, 1.5
 
 
 def is_pill(box: Box) -> bool:
@@ -185,9 +185,9 @@ def frame(box: Box, fill: Fill, theme: Theme) -> str:
     return "".join(told)
 
 
-def stub(one: Stub, fill: Fill | None, theme: Theme) -> str:
-    """A constant, a summary or an extracted neighbour with the line to its box."""
-    told = [] if one.kind == "more" else [_stub_line(one, theme)]
+def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> str:
+    """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
+    told = [] if one.kind == "more" else [_stub_line(one, theme, tint)]
     if one.kind == "constant":
         radius = one.width / 2 - 0.5
         centre = (one.x + one.width / 2, one.y + one.height / 2)
@@ -208,8 +208,11 @@ def stub(one: Stub, fill: Fill | None, theme: Theme) -> str:
                 stroke_dasharray=STUB_DASHES,
             )
         )
-    if fill is not None:
-        told.append(signs.disc(one.x + one.width / 2, one.y + one.height / 2, fill, theme))
+    middle = one.x + one.width / 2, one.y + one.height / 2
+    if tint is not None and tint.whole:
+        told.append(signs.bead(*middle, tint, theme))
+    elif fill is not None:
+        told.append(signs.disc(*middle, fill, theme))
     return "".join(told)
 
 
@@ -222,15 +225,17 @@ def bars(x: float, y: float, theme: Theme) -> str:
     return ground + element("path", d=chart, fill="none", stroke=theme.secondary, stroke_width=1.5)
 
 
-def _stub_line(one: Stub, theme: Theme) -> str:
+def _stub_line(one: Stub, theme: Theme, tint: Tint | None) -> str:
     points: list[tuple[float, float]] = list(one.points)
     arrow = head(points[-1], points[-2], 0.7)
+    colour = tint.colour if tint else theme.data
+    dashes = tint.dashes if tint else None
     line = element(
         "path",
         d=rounded(shortened(points, 4, False)),
         fill="none",
-        stroke=theme.data,
-        stroke_width=STUB_LINE,
-        stroke_dasharray=CONTROL_DASHES if one.control else None,
+        stroke=colour,
+        stroke_width=STUB_TINTED if tint else STUB_LINE,
+        stroke_dasharray=dashes or (CONTROL_DASHES if one.control else None),
     )
-    return line + element("path", d=arrow, fill=theme.data)
+    return line + element("path", d=arrow, fill=colour)

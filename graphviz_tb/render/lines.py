@@ -6,25 +6,32 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
+from graphviz_tb.model.paint import Tint
 from graphviz_tb.model.scene import Point, Route
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.render import signs
 from graphviz_tb.render.markup import element, num, tooltip
 
 RADIUS = 10
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
 DASHES = "4 3"
 SELECTED_MORE = 15  # tenths of a pixel
+TINTED = 1.8  # the least thickness of a line that came or went
+BAND = 2.5  # how far the band under a line reaches on either side
+BEAD_AWAY = 20  # from the tip of the arrow to the sign of a line that came or went
 
 Place = tuple[float, float]
 
 
-def route(one: Route, theme: Theme, chosen: bool, tint: tuple[str, str | None] | None = None) -> str:
+def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> str:
     """An edge as one group: its line, its arrow head, and the chevron of a back edge.
 
-    `tint` is a colour and dashes for an edge that came or went between two graphs.
+    `tint` is what became of it between two graphs: its colour, or that of a band under it where only a part changed.
     """
-    colour = edge_colour(one.kind, theme, chosen) if tint is None else tint[0]
+    whole = tint if tint is not None and tint.whole else None
+    colour = edge_colour(one.kind, theme, chosen) if whole is None else whole.colour
     thickness = (one.thickness + (SELECTED_MORE if chosen else 0)) / 10
+    thickness = max(thickness, TINTED) if whole and whole.sign else thickness
     points = tidy(one.points)
     if len(points) < 2:
         return ""
@@ -38,8 +45,7 @@ def route(one: Route, theme: Theme, chosen: bool, tint: tuple[str, str | None] |
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
     if one.back:
         marks.append(chevron(points, thickness))
-    dashes = tint[1] if tint else None
-    dashes = dashes or (DASHES if one.kind == "control" else None)
+    dashes = (whole.dashes if whole else None) or (DASHES if one.kind == "control" else None)
     path = element(
         "path",
         d=rounded(points),
@@ -49,7 +55,30 @@ def route(one: Route, theme: Theme, chosen: bool, tint: tuple[str, str | None] |
         stroke_dasharray=dashes,
     )
     heads = "".join(element("path", d=mark, fill=colour) for mark in marks)
-    return f"<g>{tooltip(one.title)}{path}{heads}</g>"
+    under = band(points, thickness, tint) if tint and not whole else ""
+    bead = bead_of(one, whole, theme) if whole and whole.sign and one.arrow else ""
+    return f"<g>{tooltip(one.title)}{under}{path}{heads}{bead}</g>"
+
+
+def band(points: Sequence[Place], thickness: float, tint: Tint) -> str:
+    """What lies under a line of which only a part changed."""
+    width = thickness + 2 * BAND
+    return element(
+        "path",
+        d=rounded(points),
+        fill="none",
+        stroke=tint.colour,
+        stroke_width=width,
+        stroke_dasharray=tint.dashes,
+    )
+
+
+def bead_of(one: Route, tint: Tint, theme: Theme) -> str:
+    """The sign of a line that came or went, on its last run before the arrow head."""
+    points = tidy(one.points)
+    tip, before = (points[0], points[1]) if one.kind == "reference" else (points[-1], points[-2])
+    away = min(BEAD_AWAY, _length(tip, before) * 0.6)
+    return signs.bead(*_towards(tip, before, away), tint, theme)
 
 
 def edge_colour(kind: str, theme: Theme, chosen: bool = False) -> str:

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.paint import Fill
+from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.markup import element
 
 DASHES = {"−": "6 3", "→": "1 3"}
 WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}
 DISC = 6
+BEAD = 4.5  # the disc on a line or on a stub
 # Drawn in a square of 6 around the middle of the disc.
 STROKES = {
     "+": "M-3 0H3M0 -3V3",
@@ -53,14 +54,24 @@ def disc(x: float, y: float, fill: Fill, theme: Theme) -> str:
     """The sign in its disc, the middle at `x`, `y`."""
     if not fill.sign:
         return ""
-    ground = element("circle", cx=x, cy=y, r=DISC, fill=fill.stroke, stroke=theme.background, stroke_width=1)
-    sign = element(
+    return _disc(x, y, DISC, fill.stroke, fill.sign, theme)
+
+
+def bead(x: float, y: float, tint: Tint, theme: Theme) -> str:
+    """The sign of a line that came or went, in a smaller disc."""
+    return _disc(x, y, BEAD, tint.colour, tint.sign, theme)
+
+
+def _disc(x: float, y: float, radius: float, colour: str, sign: str, theme: Theme) -> str:
+    scale = f" scale({radius / DISC:g})" if radius != DISC else ""
+    ground = element("circle", cx=x, cy=y, r=radius, fill=colour, stroke=theme.background, stroke_width=1)
+    drawn = element(
         "path",
-        d=STROKES[fill.sign],
+        d=STROKES[sign],
         fill="none",
         stroke=theme.background,
         stroke_width=1.5,
         stroke_linecap="round",
-        transform=f"translate({x:g} {y:g})",
+        transform=f"translate({x:g} {y:g}){scale}",
     )
-    return ground + sign
+    return ground + drawn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
 from graphviz_tb.model.paint import Caption, Painter, account_of, fill_of, tint_of
-from graphviz_tb.model.scene import Box, Port, Scene, Text
+from graphviz_tb.model.scene import Box, Port, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import boxes
@@ -134,19 +134,25 @@ def drawing(scene: Scene, painter: Painter, select: set[str]) -> str:
         element("path", d=f"M{rule.x1 + 0.5} {rule.y1 + 0.5}L{rule.x2 + 0.5} {rule.y2 + 0.5}", stroke=theme.rule)
         for rule in scene.rules
     ]
-    edges = [
-        route(one, theme, one.source in chosen or one.target in chosen, tint_of(painter, scene, one))
-        for one in scene.routes
-    ]
-    stubs = [
-        f"<g>{tooltip(one.title)}{boxes.stub(one, painter.fill(one.other) if one.other >= 0 else None, theme)}</g>"
-        for one in scene.stubs
-    ]
+    edges = lines(scene, painter, chosen)
+    stubs = [_stub(scene, one, painter) for one in scene.stubs]
     titles = [_titles(scene.boxes[index], inside.get(index, []), theme) for index in opened]
     free = [_free(text, scene, theme) for text in inside.get(-1, [])]
     ports = [_port(port, theme) for port in scene.ports]
     layers = (frames, rules, edges, stubs, closed, titles, ports, free)
     return "\n".join("\n".join(layer) for layer in layers if layer)
+
+
+def lines(scene: Scene, painter: Painter, chosen: set[int]) -> list[str]:
+    """The edges, those that changed between two graphs above the others."""
+    tinted = [(one, tint_of(painter, scene, one)) for one in scene.routes]
+    tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
+    return [route(one, painter.theme, one.source in chosen or one.target in chosen, tint) for one, tint in tinted]
+
+
+def _stub(scene: Scene, one: Stub, painter: Painter) -> str:
+    fill = painter.fill(one.other) if one.other >= 0 else None
+    return f"<g>{tooltip(one.title)}{boxes.stub(one, fill, painter.theme, tint_of(painter, scene, one))}</g>"
 
 
 def _node(scene: Scene, index: int, painter: Painter, texts: list[Text], chosen: set[int]) -> str:

@@ -11,8 +11,9 @@ from graphviz_tb.diff.merge import merge
 from graphviz_tb.diff.overlay import DARK, LIGHT, picture
 from graphviz_tb.flatten import flatten
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
-from tests.diff.pairs import REAL, chain, graph_def, renamed
+from tests.diff.pairs import REAL, chain, copied, graph_def, renamed
 
 OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
 
@@ -67,3 +68,35 @@ def test_no_change_is_a_plain_picture() -> None:
     told = picture(diff(OLD, OLD)).render("svg").decode()
     assert LIGHT["+"] not in told
     assert "unchanged" in told
+
+
+def test_a_rewired_input_is_drawn_as_gone_and_as_new() -> None:
+    old, new = chain("A", "B", "C", "D"), chain("A", "B", "C", "D")
+    new.node[3].input[0] = "n1"
+    told = picture(diff(old, new))
+    states = {route.title: told.painter.became(told.scene, route) for route in told.scene.routes}
+    signs = {title.partition(":")[0]: tint.sign for title, tint in states.items() if tint}
+    assert signs == {"n2 → n3": "−", "n1 → n3": "+"}
+
+
+def test_a_constant_that_replaces_a_wire_is_new_at_its_stub() -> None:
+    old, new = chain("A", "B", "C"), chain("A", "B", "C")
+    for graph in (old, new):
+        graph.node.add(name="k", op="Const")
+        graph.node[1].input.append("k")
+    new.node[2].input[0] = "k"
+    told = picture(diff(old, new))
+    tints = {told.scene.boxes[one.box].address: told.painter.became(told.scene, one) for one in told.scene.stubs}
+    assert tints["n1"] is None
+    assert tints["n2"].sign == "+"
+
+
+def test_a_bundle_of_which_a_part_changed_has_a_band() -> None:
+    old = GraphDef(
+        node=[{"name": "a", "op": "A"}, *({"name": f"g/{at}x", "op": "B", "input": ["a"]} for at in range(3))]
+    )
+    new = copied(old)
+    new.node[3].input[0] = "g/0x"
+    told = picture(diff(old, new), PictureOptions(open=("",)))
+    (tint,) = [tint for route in told.scene.routes if (tint := told.painter.became(told.scene, route))]
+    assert (tint.sign, tint.whole) == ("−", False)
