@@ -160,23 +160,8 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
     places: list[int] = []
     for at, item in enumerate(row):
         shift = start[at]
-        near = links[item]
-        if len(near) == 1:
-            other, offset, weight = near[0]
-            place = x[other] + offset - shift
-            wish = [(place, weight)]
-        elif len(near) == 2:
-            (one, offset, weight), (two, other, heavy) = near
-            place, end = x[one] + offset - shift, x[two] + other - shift
-            wish = [(place, weight), (end, heavy)] if place < end else [(end, heavy), (place, weight)]
-            if weight == heavy:
-                place = (place + end) // 2
-            elif heavy > weight:
-                place = end
-        elif near:
-            wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
-            wish.sort()
-            place = median(wish)
+        if links[item]:
+            place, wish = wished(links[item], x, shift)
         else:
             place = x[item] - shift
             wish = [(place, 1)]
@@ -196,6 +181,22 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
     for pool, place in enumerate(places):
         for at in range(first[pool], first[pool + 1]):
             x[row[at]] = place + start[at]
+
+
+def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, list[Entry]]:
+    """The best place of an item for itself, and what it would like by each of its links, sorted."""
+    if len(near) == 1:
+        other, offset, weight = near[0]
+        place = x[other] + offset - shift
+        return place, [(place, weight)]
+    if len(near) == 2:
+        (one, offset, weight), (two, aside, heavy) = near
+        place, end = x[one] + offset - shift, x[two] + aside - shift
+        wish = [(place, weight), (end, heavy)] if place < end else [(end, heavy), (place, weight)]
+        return (place + end) // 2 if weight == heavy else end if heavy > weight else place, wish
+    wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
+    wish.sort()
+    return median(wish), wish
 
 
 def median(wishes: Sequence[Entry]) -> int:

@@ -15,7 +15,8 @@ from graphviz_tb.model.level import Gaps, Level
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.columns import Link, columns
-from graphviz_tb.place.routes import Band, bands, routes
+from graphviz_tb.place.routes import bands, routes
+from graphviz_tb.place.taut import Band, Ways
 
 Size = tuple[int, int]
 PORT = 8
@@ -64,7 +65,7 @@ def coordinates(
     width, height = shelve(skeleton, layers, lefts, widths, gaps)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
-    drawn = routes(skeleton, chains, ends, lefts, tops, heights, band)
+    drawn = routes(skeleton, chains, ends, Ways(skeleton, lefts, widths, gaps), tops, heights, band)
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),

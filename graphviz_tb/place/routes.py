@@ -1,38 +1,19 @@
 """Bands of ranks, and the polylines through them.
 
-Between its ends a line passes each rank on a vertical run, from the top of the band to its bottom, where its
-waypoint keeps it clear of all boxes; it goes aslant only in the gaps between bands, at a distance from the boxes.
-So no line can touch a foreign box.
+Between its ends a line passes each rank where its waypoint keeps it clear of all boxes, and is pulled taut in the room
+that it has there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.taut import Band, Ways, exits, pull
 
-
-@dataclass(slots=True)
-class Band:
-    """The strip of one rank: its top and bottom, and how much of the gaps above and below is kept for straight ends."""
-
-    top: int
-    bottom: int
-    before: int = 0
-    after: int = 0
-
-    @property
-    def middle(self) -> int:
-        """The line on which the boxes are centred."""
-        return (self.top + self.bottom) // 2
-
-    def move(self, down: int) -> None:
-        """Shift the strip."""
-        self.top += down
-        self.bottom += down
+SLANT = 2  # how far aside a line may go for each pixel that it is away from its box: it shall not creep along
 
 
 def bands(
@@ -70,7 +51,7 @@ def routes(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     ends: Sequence[tuple[int, int]],
-    lefts: Sequence[int],
+    ways: Ways,
     tops: Sequence[int],
     heights: Sequence[int],
     band: Mapping[int, Band],
@@ -80,19 +61,22 @@ def routes(
     After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
-    for chain, (start, end), wire in zip(chains, ends, skeleton.wires, strict=True):
+    lefts = ways.at[0]
+    rooms = exits(chains, ends, ways.widths)
+    for chain, (start, end), room, wire in zip(chains, ends, rooms, skeleton.wires, strict=True):
         upper, lower = chain[0], chain[-1]
-        points = [(lefts[upper] + start, tops[upper] + heights[upper])]
-        final = len(chain) - 1
-        for at in range(1, final + 1):
-            x = lefts[chain[at]] + (end if at == final else 0)
-            here, there = band[chain[at - 1]], band[chain[at]]
-            points.append((points[-1][0], here.bottom + here.after))
-            points.append((x, there.top - there.before))
-            if at < final:
-                points.append((x, there.bottom))
-        points.append((points[-1][0], tops[lower]))
-        line = straight(points)
+        begin = (lefts[upper] + start, tops[upper] + heights[upper])
+        stop = (lefts[lower] + end, tops[lower])
+        below = band[upper].bottom + band[upper].after
+        head = [(below, begin[0], begin[0])]
+        if not wire.turned:
+            aside = SLANT * (below - begin[1])
+            low, high = max(lefts[upper] + room[0], begin[0] - aside), min(lefts[upper] + room[1], begin[0] + aside)
+            head = [(begin[1], begin[0], begin[0]), (below, low, high)]
+        passed = [window for item in chain[1:-1] for window in ways.windows(item, band[item])]
+        bends = pull([*head, *passed, (band[lower].top - band[lower].before, stop[0], stop[0])])
+        ways.keep(chain[1:-1], passed, bends)
+        line = straight([begin, *bends, stop])
         result.append(tuple(line[::-1] if wire.turned else line))
     return result
 

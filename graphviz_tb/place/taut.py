@@ -1,0 +1,134 @@
+"""Lines pulled taut: between the boxes and lines beside it, each goes the shortest way.
+
+A line passes a window at the top and at the bottom of each band, as wide as its neighbours there leave it room;
+between windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both
+windows of a band keep it clear of the boxes of that rank.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton
+
+Window = tuple[int, int, int]  # y, the least x, the greatest x
+FAR = 1 << 40
+
+
+@dataclass(slots=True)
+class Band:
+    """The strip of one rank: its top and bottom, and how much of the gaps above and below is kept for straight ends."""
+
+    top: int
+    bottom: int
+    before: int = 0
+    after: int = 0
+
+    @property
+    def middle(self) -> int:
+        """The line on which the boxes are centred."""
+        return (self.top + self.bottom) // 2
+
+    def move(self, down: int) -> None:
+        """Shift the strip."""
+        self.top += down
+        self.bottom += down
+
+
+class Ways:
+    """Where each item is passed at the top and at the bottom of its band, and what stands beside it."""
+
+    def __init__(self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], gaps: Gaps) -> None:
+        self.first, self.widths, self.gaps = skeleton.first_waypoint, widths, gaps
+        self.at = list(lefts), list(lefts)
+        self.left, self.right = [-1] * len(lefts), [-1] * len(lefts)
+        for part in skeleton.parts:
+            for row in part:
+                for one, two in pairwise(row):
+                    self.right[one], self.left[two] = two, one
+        users = Counter(item for wire in skeleton.wires for item in wire.chain[1:-1])
+        self.shared = {item for item, count in users.items() if count > 1}
+
+    def windows(self, item: int, band: Band) -> tuple[Window, Window]:
+        """The room of a waypoint at the top and at the bottom of its band."""
+        return self.window(item, 0, band.top - band.before), self.window(item, 1, band.bottom + band.after)
+
+    def window(self, item: int, side: int, y: int) -> Window:
+        """The same for one of the sides."""
+        at = self.at[side]
+        here, left, right = at[item], self.left[item], self.right[item]
+        if item in self.shared:
+            return y, here, here
+        low, high = -FAR, FAR
+        if left >= 0:
+            low = min(here, at[left] + (self.gaps.edge if left >= self.first else self.widths[left] + self.gaps.box))
+        if right >= 0:
+            high = max(here, at[right] - (self.gaps.edge if right >= self.first else self.gaps.box))
+        return y, low, high
+
+    def keep(self, waypoints: Sequence[int], windows: Sequence[Window], bends: Sequence[Point]) -> None:
+        """Note where a line now passes its waypoints, two windows each."""
+        number = 1
+        for at, (y, _, _) in enumerate(windows):
+            while bends[number][1] < y:
+                number += 1
+            (one, top), (two, bottom) = bends[number - 1], bends[number]
+            self.at[at % 2][waypoints[at // 2]] = one + (two - one) * (y - top) // (bottom - top)
+
+
+def exits(
+    chains: Sequence[Sequence[int]], ends: Sequence[tuple[int, int]], widths: Sequence[int]
+) -> list[tuple[int, int]]:
+    """For each wire how far left and right it may be when it comes out below its upper box, from that box's left edge.
+
+    After: within the box, and lines of one box do not overtake each other.
+
+    >>> exits([(0, 1), (0, 2)], [(20, 5), (30, 5)], [60, 10, 10])
+    [(0, 25), (25, 60)]
+    """
+    starts: dict[int, set[int]] = {}
+    for chain, (start, _) in zip(chains, ends, strict=True):
+        starts.setdefault(chain[0], set()).add(start)
+    room: dict[tuple[int, int], tuple[int, int]] = {}
+    for item, found in starts.items():
+        places = sorted(found)
+        middles = [(one + two) // 2 for one, two in pairwise(places)]
+        lows, highs = [min(0, places[0]), *middles], [*middles, max(widths[item], places[-1])]
+        room.update(((item, at), (low, high)) for at, low, high in zip(places, lows, highs, strict=True))
+    return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
+
+
+def pull(windows: Sequence[Window]) -> list[Point]:
+    """The bends of the shortest way through windows, by the funnel of Lee & Preparata 1984.
+
+    Before: each window is below the one before; the first and the last are points.
+
+    >>> pull([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
+    [(5, 0), (1, 20), (0, 30)]
+    >>> pull([(0, 5, 5), (10, 0, 9), (20, 0, 9), (30, 8, 8)])
+    [(5, 0), (8, 30)]
+    """
+    top, x, _ = windows[0]
+    bends = [(x, top)]
+    left = right = (0, 0, 0)  # the corners that bound the view from the last bend: aside, down, number of the window
+    at, fresh = 1, True
+    while at < len(windows):
+        y, low, high = windows[at]
+        down, low, high = y - top, low - x, high - x
+        if fresh:
+            left, right, fresh = (low, down, at), (high, down, at), False
+        elif high * left[1] < left[0] * down or low * right[1] > right[0] * down:
+            aside, down, at = left if high * left[1] < left[0] * down else right
+            x, top, fresh = x + aside, top + down, True
+            bends.append((x, top))
+        else:
+            left = (low, down, at) if low * left[1] >= left[0] * down else left
+            right = (high, down, at) if high * right[1] <= right[0] * down else right
+        at += 1
+    bends.append((windows[-1][1], windows[-1][0]))
+    return bends
