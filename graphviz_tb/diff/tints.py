@@ -12,6 +12,7 @@ from graphviz_tb.model.view import View
 from graphviz_tb.place.labels import Line, account
 
 CAME, GONE, KEPT = 1, 2, 0
+EVERY = slice(None)
 Key = tuple[str, int, bool]  # address of the open group, row of the child, whether the line comes in
 
 
@@ -21,6 +22,7 @@ class Tints:
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
         self.hierarchy = hierarchy
         self.states = states
+        self.changed = np.flatnonzero(states)
         self.lines: dict[Key, list[tuple[int, str, Line]]] = defaultdict(list)
         todo = [view]
         while todo:
@@ -62,14 +64,18 @@ class Tints:
         if one.kind == "shortcut":
             return self._states([line for row, _, line in self.lines[around, box.row, inbound] if row == one.other])
         ends = (one.other, box.row) if inbound else (box.row, one.other)
-        graph = self.hierarchy.graph
-        found = self._below(ends[0], graph.source) & self._below(ends[1], graph.target)
-        return set(np.unique(self.states[found]).tolist())
+        return self._between(*ends) if (self._between(*ends, self.changed) - {KEPT}) else {KEPT}
 
     def _states(self, lines: list[Line]) -> set[int]:
         return {
             state for line in lines if line.edges is not None for state in np.unique(self.states[line.edges]).tolist()
         }
+
+    def _between(self, source: int, target: int, among: np.ndarray | slice = EVERY) -> set[int]:
+        """What became of the edges from one row to another."""
+        graph = self.hierarchy.graph
+        found = self._below(source, graph.source[among]) & self._below(target, graph.target[among])
+        return set(np.unique(self.states[among][found]).tolist())
 
     def _below(self, row: int, nodes: np.ndarray) -> np.ndarray:
         """Which of `nodes` lie at or below a row."""
