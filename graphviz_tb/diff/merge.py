@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.changes import Changes
 from graphviz_tb.diff.run import Source
-from graphviz_tb.diff.words import facts, head
+from graphviz_tb.diff.words import place, value
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.measure import width
+from graphviz_tb.place.sizes import BADGE_ROOM, OP_MOST, SMALL_SIZE
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
 MOST_PLACES = 3  # of one change that are opened in the picture
+ROOM = OP_MOST - 2 * BADGE_ROOM  # for the second line of a box
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
 
@@ -30,7 +33,7 @@ class Merged:
 
     graph_def: GraphDef
     signs: dict[Where, str] = field(default_factory=dict)
-    told: dict[Where, str] = field(default_factory=dict)
+    told: dict[Where, list[str]] = field(default_factory=dict)
     scopes: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, int]] = field(default_factory=set)
     gained: set[tuple[Where, int]] = field(default_factory=set)
@@ -108,24 +111,27 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
     for node in edits.removed:
         merged.signs[names[node]] = "−"
     if change.kind in ("moved", "renamed"):
-        for _, node in edits.nodes:
-            merged.signs.setdefault(where_new(source, node), "→")
-        m, turned = source.matching, source.turned
-        scopes = (m.a if turned else m.b).scopes
-        for _, row in edits.scopes:
-            block = int(scopes.block[row])
-            inside = source.new.functions[block - 1].name if block else ""
-            merged.scopes[inside, scopes.name[row]] = "→"
-            for node in scopes.nodes(row).tolist():
-                merged.signs.setdefault(where_new(source, node), "→")
-        return
+        mark_moved(merged, source, edits)
     if change.kind in ("changed", "rewired"):
-        pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs]
         words = brief(change)
-        for _, node in pairs:
+        for _, node in (*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs):
             at = where_new(source, node)
             merged.signs[at] = "~"
-            merged.told[at] = f"{merged.told[at]}; {words}" if at in merged.told else words
+            merged.told.setdefault(at, []).append(words)
+
+
+def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
+    """Say that nodes, and scopes with all in them, have another name."""
+    for _, node in edits.nodes:
+        merged.signs.setdefault(where_new(source, node), "→")
+    m, turned = source.matching, source.turned
+    scopes = (m.a if turned else m.b).scopes
+    for _, row in edits.scopes:
+        block = int(scopes.block[row])
+        inside = source.new.functions[block - 1].name if block else ""
+        merged.scopes[inside, scopes.name[row]] = "→"
+        for node in scopes.nodes(row).tolist():
+            merged.signs.setdefault(where_new(source, node), "→")
 
 
 def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[Where]:
@@ -143,11 +149,33 @@ def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[
 
 
 def brief(change: Change) -> str:
-    """What changed at a node, as short as can be."""
+    """What changed at a node, so short that the old and the new value are read in its box."""
+    detail = change.detail
     if change.kind == "changed":
-        return head(change).rpartition("  ")[2]
-    wire = next(iter(facts(change)), "rewired")
-    return "inputs reordered" if change.detail.get("reordered") else wire
+        ends = f"{value(detail['old'])} → {value(detail['new'])}"
+        return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
+    if detail.get("reordered"):
+        return "inputs reordered"
+    inputs = detail["inputs"]
+    if len(inputs) > 1:
+        return f"{len(inputs)} inputs rewired"
+    wire = inputs[0]
+    ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
+    return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
+
+
+def leaf(name: str | None) -> str:
+    """The last segment of a name."""
+    return name.rsplit("/", 1)[-1] if name else "nothing"
+
+
+def fitting(*words: str) -> str:
+    """The first of `words` that a box has room for on its second line, else the last.
+
+    >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
+    'a_rather_long_name → other'
+    """
+    return next((one for one in words if width(one, SMALL_SIZE) <= ROOM), words[-1])
 
 
 def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:

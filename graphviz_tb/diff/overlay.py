@@ -12,11 +12,12 @@ import numpy as np
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.color.none import is_op
 from graphviz_tb.diff.changes import Changes
-from graphviz_tb.diff.merge import Merged, Where, merge
+from graphviz_tb.diff.merge import Merged, Where, fitting, merge
 from graphviz_tb.diff.opened import ways
 from graphviz_tb.diff.rows import edge_states, function_at, group_signs, places
 from graphviz_tb.diff.tints import CAME, KEPT, Tints
-from graphviz_tb.diff.words import SIGNS, counted, facts, head
+from graphviz_tb.diff.words import SIGNS, between, counted, facts, head
+from graphviz_tb.diff.wrap import wrapped
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
@@ -25,6 +26,7 @@ from graphviz_tb.model.paths import address
 from graphviz_tb.model.scene import Route, Scene, Stub
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
@@ -95,9 +97,14 @@ class Overlay:
     def rows(self, change: Change) -> list[LegendRow]:
         """The rows of one change; of a function's those inside."""
         if not change.inside:
-            return [LegendRow(line(change), self.signed(SIGNS[change.kind]))]
+            return [self.row(change)]
         where = f"function {change.detail['function']}"
-        return [LegendRow(f"{where}: {line(one)}", self.signed(SIGNS[one.kind])) for one in change.inside]
+        return [self.row(one, f"{where}: ") for one in change.inside]
+
+    def row(self, change: Change, before: str = "") -> LegendRow:
+        """One change on one or two lines."""
+        first, *more = wrapped(f"{before}{line(change)}", WIDEST - SAMPLE - GAP, SIZE)
+        return LegendRow(first, self.signed(SIGNS[change.kind]), more=more[0] if more else "")
 
     def fill_unchanged(self, usual: Fill) -> Fill:
         """The pale box of the legend."""
@@ -127,7 +134,7 @@ def line(change: Change) -> str:
     >>> line(diff(old, new)[0])
     'x: op Relu → Tanh'
     """
-    told = head(change, 2).replace("  ", ": ", 1)
+    told = head(change, 2).replace("  ", ": ", 1) + between(change)
     if change.kind in ("rewired", "signature-changed"):
         told += "; " + "; ".join(list(facts(change))[:2])
     if change.also and change.kind != "moved":
@@ -163,7 +170,11 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
 def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme) -> Overlay:
     """What became of every row."""
     signs = [merged.signs.get(at, "") if at else "" for at in where]
-    words = {row: merged.told[at] for row, at in enumerate(where) if at in merged.told}
+    words = {
+        row: fitting("; ".join(merged.told[at]), counted(len(merged.told[at]), "change"))
+        for row, at in enumerate(where)
+        if at in merged.told
+    }
     moved = {
         row: sign
         for row, name in enumerate(hierarchy.name)

@@ -18,6 +18,7 @@ SIGNS = {
     "signature-changed": "~",
 }
 MOST_TYPES, MOST_WIRES, MOST_PLACES = 4, 4, 3
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def counted(count: int, word: str) -> str:
@@ -59,13 +60,24 @@ def _what(change: Change, most: int) -> str:
     if detail.get("signature"):
         return f"signature ({', '.join(detail['tensors'])})"
     types: Mapping[str, int] = detail["op_types"]
-    first = list(types.items())[:most]
-    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + (", …" if len(types) > most else "")
+    first = list(types.items())[: most if len(types) > most + 1 else most + 1]
+    rest = f", {len(types) - len(first)} other types" if len(types) > len(first) else ""
+    shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
     if not detail["scope"] and change.ops == 1:
         return f"op {next(iter(types)) or 'without type'}"
     return f"{'scope' if detail['scope'] else 'op'}, {counted(change.ops, 'op')} ({shown})"
+
+
+def between(change: Change) -> str:
+    """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
+    ends: set[tuple[Any, Any]] = set()
+    for wire in change.detail.get("links", ()):
+        other = wire["old"] if change.kind == "added" else wire["new"]
+        ends.add((other, wire["node"]["new"] or wire["node"]["old"]))
+    source, target = ends.pop() if len(ends) == 1 else (None, None)
+    return f" between {source} and {target}" if source is not None else ""
 
 
 def _moved(change: Change) -> str:
@@ -117,8 +129,19 @@ def facts(change: Change) -> Iterator[str]:
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:
-    where = "control input" if wire["input"] == "control" else f"input {wire['input']}"
-    return f"{where}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
+    return f"{place(wire)}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
+
+
+def place(wire: Mapping[str, Any]) -> str:
+    """Which input of a node: its number as in the file, and in a word, so that nobody asks where counting begins.
+
+    >>> place({"input": 1}), place({"input": 12}), place({"input": "control"})
+    ('input 1 (second)', 'input 12 (counted from 0)', 'control input')
+    """
+    at = wire["input"]
+    if at == "control":
+        return "control input"
+    return f"input {at} ({ORDINALS[at] if at < len(ORDINALS) else 'counted from 0'})"
 
 
 def _also(change: Change) -> str:

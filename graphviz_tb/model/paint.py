@@ -34,11 +34,12 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One colour of the legend, with what it stands for. `shape` is how its sample is drawn."""
+    """One colour of the legend, with what it stands for. `shape` is how its sample is drawn, `more` a second line."""
 
     label: str
     fill: Fill
     shape: Literal["box", "ramp", "rest"] = "box"
+    more: str = ""
 
 
 class Painter(Protocol):

@@ -16,6 +16,7 @@ from graphviz_tb.render.markup import element, written
 MOST = 260
 WIDEST = 480  # where the rows are sentences
 ROW, SAMPLE, GAP = 20, 28, 8
+MORE = 14  # for the second line of a row
 SIZE = 11
 HEADING = 22
 TITLES = {
@@ -31,10 +32,12 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it stands for."""
+    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it stands for; `more` is a second
+    line, where labels are in one column."""
 
     sample: str
     label: str
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +78,19 @@ def _block(heading: str, entries: list[Entry], top: int, theme: Theme, most: int
     two = most == MOST and len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
     lines = -(-len(entries) // 2) if two else len(entries)
     told = [_text(heading, 0, top + 14, theme.text, True)]
+    lower = 0
     for index, entry in enumerate(entries):
         x = MOST // 2 * (index // lines)
-        y = top + HEADING + ROW * (index % lines)
+        y = top + HEADING + ROW * (index % lines) + lower
         label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
         told.append(element("g", entry.sample, transform=f"translate({x} {y})"))
         told.append(_text(label, x + SAMPLE + GAP, y + 12, theme.text, False))
-    widest = max(width(entry.label, SIZE) for entry in entries) + SAMPLE + GAP + (MOST // 2 if two else 0)
-    return "".join(told), min(most, max(widest, width(heading, SIZE, True))), HEADING + ROW * lines
+        if entry.more:
+            lower += MORE
+            told.append(_text(entry.more, x + SAMPLE + GAP, y + 12 + MORE, theme.text, False))
+    widest = max(width(text, SIZE) for entry in entries for text in (entry.label, entry.more)) + SAMPLE + GAP
+    wide = max(widest + (MOST // 2 if two else 0), width(heading, SIZE, True))
+    return "".join(told), min(most, wide), HEADING + ROW * lines + lower
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:
@@ -97,7 +105,7 @@ def _colour(row: LegendRow, theme: Theme) -> Entry:
     sample = boxes.closed(box, row.fill, theme)
     if row.fill.badge:
         sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
-    return Entry(sample, row.label)
+    return Entry(sample, row.label, row.more)
 
 
 SAMPLE_BOX = Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, open=False, openable=False)

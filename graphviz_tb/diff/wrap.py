@@ -1,0 +1,60 @@
+"""A sentence about names on two lines, so that no word is cut that is the answer."""
+
+from __future__ import annotations
+
+import re
+
+from graphviz_tb.model.measure import clean, elide, width
+
+BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
+LEAST_SEGMENTS = 3
+
+
+def wrapped(text: str, most: int, size: int) -> list[str]:
+    """`text` on one or two lines of at most `most` pixels. What does not fit loses the middle of its longest names.
+
+    >>> wrapped("a/b/c: rewired; input 1 (second): y → gradients/mean/Size", 200, 11)
+    ['a/b/c: rewired; input 1 (second):', 'y → gradients/mean/Size']
+    >>> wrapped("scope/inner/kernel → scope/inner/special_kernel: renamed", 150, 11)
+    ['scope/inner/kernel', '→ …/special_kernel: renamed']
+    >>> wrapped("x: op Relu → Tanh", 200, 11)
+    ['x: op Relu → Tanh']
+    """
+    text = clean(text)
+    if width(text, size) <= most:
+        return [text]
+    while True:
+        if found := broken(text, most, size):
+            return found
+        shorter = shortened(text)
+        if shorter == text:
+            break
+        text = shorter
+    middle = len(text) // 2
+    at = min((found.start() for found in re.finditer(" ", text)), key=lambda at: abs(at - middle), default=len(text))
+    return [elide(part, most, size) for part in (text[:at], text[at:].strip()) if part]
+
+
+def broken(text: str, most: int, size: int) -> list[str]:
+    """`text` in two lines that fit, ended at the best place; nothing where there is none."""
+    if width(text, size) <= most:
+        return [text]
+    for break_ in BREAKS:
+        for found in reversed(list(re.finditer(break_, text))):
+            lines = [text[: found.end()].rstrip(), text[found.end() :]]
+            if all(width(line, size) <= most for line in lines):
+                return lines
+    return []
+
+
+def shortened(text: str) -> str:
+    """`text` with one segment less in its longest name; the last segment stays.
+
+    >>> shortened("a → scope/inner/deep/kernel"), shortened("…/deep/kernel"), shortened("…/kernel")
+    ('a → …/inner/deep/kernel', '…/kernel', '…/kernel')
+    """
+    names = [word for word in text.split(" ") if "/" in word.removeprefix("…/")]
+    if not names:
+        return text
+    longest = max(names, key=len)
+    return text.replace(longest, "…/" + longest.removeprefix("…/").split("/", 1)[1], 1)
