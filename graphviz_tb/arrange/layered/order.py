@@ -13,8 +13,10 @@ from graphviz_tb.arrange.layered.sweep import depth_first, sweep
 from graphviz_tb.arrange.layered.threads import WIDE, Weaver, threads
 from graphviz_tb.arrange.part import Layers, Part
 
-DOWN_UP, UP_DOWN = (True, False), (False, True)
-STARTS = (  # whether from a depth-first walk, and the sweeps
+Sweeps = tuple[bool, ...]
+DOWN_UP: Sweeps = (True, False)
+UP_DOWN: Sweeps = (False, True)
+STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, and the sweeps
     (False, DOWN_UP),
     (False, UP_DOWN),
     (True, DOWN_UP),
@@ -23,6 +25,7 @@ STARTS = (  # whether from a depth-first walk, and the sweeps
     (True, UP_DOWN * 2),
 )
 SMALL, CHEAP, DENSE = 100, 900, 3
+MANY = 30_000  # items up to which sweeps are cheap: then more of them, and threads rewoven once
 WORK = 250_000
 
 
@@ -38,17 +41,26 @@ def order(part: Part, layers: Layers) -> Layers:
     paths = affordable(state, threads(state.above, state.below))
     dense = count >= DENSE * part.count
     starts = (6 if dense else 4) if part.count < SMALL and count < CHEAP else 1 if dense else 2
+    if starts == 1:
+        sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)
+        begin(state, sweeps)
+        weave(state, paths, passes)
+        return Layers(state.ranks, layers.chains)
     found = []
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else layers.ranks)
-        for down in sweeps:
-            sweep(state, down)
-        weave(state, paths, 1 if starts > 1 else 2)
+        begin(state, sweeps)
+        weave(state, paths, 1)
         found.append(state.copy())
-    if starts > 1:
-        state.put(mix(state, found))
-        weave(state, paths, 2)
+    state.put(mix(state, found))
+    weave(state, paths, 2)
     return Layers(state.ranks, layers.chains)
+
+
+def begin(state: State, sweeps: Sweeps) -> None:
+    """Sweep down (true) and up."""
+    for down in sweeps:
+        sweep(state, down)
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
