@@ -60,9 +60,13 @@ def verdict(changes: Changes) -> str:
     ops = counted(new, "op") if old == new else f"{old:,} → {counted(new, 'op')}"
     if changes.same:
         return f"same; {ops}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {ops}"
+
+
+def kinds_of(changes: Changes) -> str:
+    """How many changes of each kind: `1 removed, 2 rewired`."""
     kinds = changes.summary["kinds"]
-    told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kind in kinds)
-    return f"{counted(len(changes), 'change')}: {told}; {ops}"
+    return ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kind in kinds) or "same"
 
 
 def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,8 @@ class Merged:
     """The merged graph.
 
     `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
-    it; `scopes` the same for scopes that are moved or renamed; `lost` inputs that are gone, `gained` ones that came,
+    it; `scopes` what scopes were that are moved or renamed; `beside` which input changed at nodes that take it from
+    what was added, or took it from what was removed; `lost` inputs that are gone, `gained` ones that came,
     of nodes that are wired anew: (node, place of the input). `shown` are nodes to be seen: for each change the first
     places.
     """
@@ -35,6 +37,7 @@ class Merged:
     signs: dict[Where, str] = field(default_factory=dict)
     told: dict[Where, list[str]] = field(default_factory=dict)
     scopes: dict[Where, str] = field(default_factory=dict)
+    beside: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, int]] = field(default_factory=set)
     gained: set[tuple[Where, int]] = field(default_factory=set)
     shown: list[Where] = field(default_factory=list)
@@ -112,6 +115,8 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
         merged.signs[names[node]] = "−"
     if change.kind in ("moved", "renamed"):
         mark_moved(merged, source, edits)
+    if change.kind in ("added", "removed"):
+        merged.beside.update(beside(change, source))
     if change.kind in ("changed", "rewired"):
         words = brief(change)
         for _, node in (*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs):
@@ -120,16 +125,52 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             merged.told.setdefault(at, []).append(words)
 
 
+def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
+    """The nodes that take an input from what was added, or no more from what was removed, and what came instead."""
+    wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
+    for _, node in change.edits.inputs:
+        at = where_new(source, node)
+        if at[1] in wires:
+            yield at, brief_wire(wires[at[1]])
+
+
+def was(old: str, new: str) -> str:
+    """What a node or scope with another name was.
+
+    >>> was("a/kernel", "a/other"), was("a/b/c", "d/c"), was("a/b", "c")
+    ('was kernel', 'from a/b', 'was a/b')
+    """
+    around = old.rpartition("/")[0], new.rpartition("/")[0]
+    if around[0] == around[1]:
+        return f"was {leaf(old)}"
+    if leaf(old) != leaf(new):
+        return shortest("was ", old)
+    return shortest("from ", around[0]) if around[0] else "from the root"
+
+
+def shortest(before: str, name: str) -> str:
+    """As much of a name as there is room for: all, its first and last segment, its last.
+
+    >>> shortest("from ", "optimizer/gradients/loss/nce_loss")
+    'from optimizer/…/nce_loss'
+    """
+    first, _, rest = name.partition("/")
+    short = f"{before}{first}/…/{leaf(name)}" if "/" in rest else f"{before}{name}"
+    return fitting(f"{before}{name}", short, f"{before}…/{leaf(name)}")
+
+
 def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
-    """Say that nodes, and scopes with all in them, have another name."""
-    for _, node in edits.nodes:
-        merged.signs.setdefault(where_new(source, node), "→")
+    """Say that nodes, and scopes with all in them, have another name, and what it was."""
+    for old, node in edits.nodes:
+        at = where_new(source, node)
+        merged.signs.setdefault(at, "→")
+        merged.told.setdefault(at, []).append(was(source.old.name[old], at[1]))
     m, turned = source.matching, source.turned
-    scopes = (m.a if turned else m.b).scopes
-    for _, row in edits.scopes:
+    before, scopes = (m.b.scopes, m.a.scopes) if turned else (m.a.scopes, m.b.scopes)
+    for old, row in edits.scopes:
         block = int(scopes.block[row])
         inside = source.new.functions[block - 1].name if block else ""
-        merged.scopes[inside, scopes.name[row]] = "→"
+        merged.scopes[inside, scopes.name[row]] = was(before.name[old], scopes.name[row])
         for node in scopes.nodes(row).tolist():
             merged.signs.setdefault(where_new(source, node), "→")
 
@@ -159,7 +200,11 @@ def brief(change: Change) -> str:
     inputs = detail["inputs"]
     if len(inputs) > 1:
         return f"{len(inputs)} inputs rewired"
-    wire = inputs[0]
+    return brief_wire(inputs[0])
+
+
+def brief_wire(wire: Mapping[str, Any]) -> str:
+    """What became of one input."""
     ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
     return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
 

@@ -49,8 +49,9 @@ def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str]) -> lis
         chain.append(at)
         at = parent_path(hierarchy, at)
     told = []
+    own = signs[path[-1]]
     for group in reversed(chain[:-1]):
-        if signs[group[-1]] in ("+", "−", "→"):
+        if signs[group[-1]] == own and own in ("+", "−", "→"):
             break
         told.append(group)
     return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,17 @@ import numpy as np
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.color.none import is_op
 from graphviz_tb.diff.changes import Changes
+from graphviz_tb.diff.explain import kinds_of
 from graphviz_tb.diff.merge import Merged, Where, fitting, merge
 from graphviz_tb.diff.opened import ways
-from graphviz_tb.diff.rows import edge_states, function_at, group_signs, places
+from graphviz_tb.diff.rows import HOLDS, edge_states, function_at, group_signs, places
 from graphviz_tb.diff.tints import CAME, KEPT, Tints
 from graphviz_tb.diff.words import SIGNS, between, counted, facts, head
 from graphviz_tb.diff.wrap import wrapped
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Fill, LegendRow, Tint
+from graphviz_tb.model.paint import Caption, Fill, LegendRow, Tint
 from graphviz_tb.model.paths import address
 from graphviz_tb.model.scene import Route, Scene, Stub
 from graphviz_tb.model.theme import THEMES, Theme
@@ -34,6 +36,7 @@ WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or move
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
 MOST_ROWS = 14
+HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = "6 3"
 
 
@@ -57,9 +60,11 @@ class Overlay:
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill(self, row: int) -> Fill:
-        """Pale where nothing changed, tinted and signed where something did."""
+        """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
         sign = self.sign[row]
         usual = plain(self.theme, is_op(self.hierarchy, row))
+        if sign == HOLDS:
+            return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
             ground = self.theme.background
             faded = mixed(usual.fill, ground, PALE), mixed(usual.stroke, ground, PALE)
@@ -77,6 +82,11 @@ class Overlay:
         """What changed at an op, how much changed in a group."""
         return self.words.get(row)
 
+    def facts(self, caption: Caption) -> str:
+        """The verdict, and how much is counted and shown."""
+        ops = f"{counted(caption.ops, 'op')} of both together, constants and summaries apart"
+        return f"{kinds_of(self.changes)} · {ops} · {caption.shown:,} shown"
+
     def legend(self, rows: Sequence[int]) -> list[LegendRow]:
         """Totals, then the changes one by one, the gravest first."""
         totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
@@ -85,7 +95,9 @@ class Overlay:
             for sign in WORDS
             if totals[sign]
         ]
-        neutral = replace(plain(self.theme, False), sign="")
+        neutral = plain(self.theme, False)
+        if any(self.sign[row] == HOLDS for row in rows):
+            told.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
             told.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
         lines = [row for change in self.changes for row in self.rows(change)]
@@ -156,7 +168,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     hierarchy = model.hierarchy
     where = places(hierarchy)
     painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
-    title = options.title if options.title is not None else f"{changes.old_name} → {changes.new_name}"
+    title = options.title if options.title is not None else title_of(changes)
     opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown)
     wanted = options.open or tuple(address(hierarchy, path) for path in opened)
     drawn = draw(model, replace(options, title=title, open=wanted), painter)
@@ -167,19 +179,48 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     return replace(drawn, notices=(*drawn.notices, Notice("closed", told)))
 
 
+def title_of(changes: Changes) -> str:
+    """The names of the two files, with as many of the folders around them as tell one from the other.
+
+    >>> from graphviz_tb.diff.changes import Changes
+    >>> title_of(Changes((), "runs/a.pb", "runs/b.pb")), title_of(Changes((), "runs/1/model.pb", "runs/2/model.pb"))
+    ('a.pb → b.pb', '1/model.pb → 2/model.pb')
+    >>> title_of(Changes((), "this graph", "this graph"))
+    'old → new'
+    """
+    old, new = changes.old_name, changes.new_name
+    if old == new:
+        return "old → new"
+    parts = PurePath(old).parts, PurePath(new).parts
+    for many in range(1, max(map(len, parts)) + 1):
+        ends = ["/".join(part[-many:]) for part in parts]
+        if ends[0] != ends[1]:
+            return " → ".join(ends)
+    return f"{old} → {new}"
+
+
 def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme) -> Overlay:
     """What became of every row."""
-    signs = [merged.signs.get(at, "") if at else "" for at in where]
-    words = {
-        row: fitting("; ".join(merged.told[at]), counted(len(merged.told[at]), "change"))
-        for row, at in enumerate(where)
-        if at in merged.told
-    }
-    moved = {
-        row: sign
+    signs = [merged.signs.get(at, HOLDS if at in merged.beside else "") if at else "" for at in where]
+    words = {row: told for row, at in enumerate(where) if at and (told := second_line(merged, at))}
+    scopes = {
+        row: before
         for row, name in enumerate(hierarchy.name)
-        if hierarchy.node[row] < 0 and (sign := merged.scopes.get((function_at(hierarchy, row), name)))
+        if hierarchy.node[row] < 0 and (before := merged.scopes.get((function_at(hierarchy, row), name)))
     }
+    words |= scopes
+    kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
-    group_signs(hierarchy, signs, words, moved)
-    return Overlay(hierarchy, theme, changes, signs, words, edges)
+    group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
+    return Overlay(hierarchy, quiet(theme), changes, signs, words, edges)
+
+
+def second_line(merged: Merged, at: Where) -> str:
+    """What changed at a node; where that is too much, how much."""
+    told = merged.told.get(at, ())
+    return fitting("; ".join(told), counted(len(told), "change")) if told else merged.beside.get(at, "")
+
+
+def quiet(theme: Theme) -> Theme:
+    """The theme without the colour of reference edges and marks: in a diff it would look like what was removed."""
+    return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphviz_tb.color.none import STACKS
 from graphviz_tb.diff.merge import Merged, Where
 from graphviz_tb.diff.words import counted
+from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.through import OpsThroughCalls
 
-SIGNS = ("", "+", "−", "~", "→")
-WORDS = {"+": "new", "−": "gone", "~": "changed", "→": "renamed"}
+HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
+SIGNS = ("", "+", "−", "~", "→", HOLDS)
+WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
 MOST_CALLS = 32  # how deep calls of a changed function in calls are marked
 
 
@@ -33,38 +37,64 @@ def places(hierarchy: Hierarchy) -> list[Where | None]:
     return told
 
 
-def group_signs(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str]) -> None:
-    """Give groups their sign: wholly added or removed ones that, others with changes in them `~`; calls of functions
-    that changed too, through any number of calls.
+def group_signs(
+    hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str = "renamed"
+) -> None:
+    """Give groups their sign: wholly added or removed ones that, moved or renamed ones `→`, others with changes in
+    them `HOLDS`; calls of functions with changes in them too, through any number of calls. `away` is the word for
+    what has another name.
     """
     for _ in range(MOST_CALLS):
-        sign_groups(hierarchy, signs, words, moved)
+        sign_groups(hierarchy, signs, words, moved, away)
         found = [
             row for row, called in hierarchy.calls.items() if not signs[row] and any(signs[body] for _, body in called)
         ]
         if not found:
             return
         for row in found:
-            signs[row] = "~"
+            signs[row] = HOLDS
             words.setdefault(row, "function changed")
 
 
-def sign_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str]) -> None:
+def sign_groups(
+    hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str
+) -> None:
     """The signs of groups from those of the ops in them."""
     groups = np.flatnonzero(hierarchy.node < 0)
-    ops = np.concatenate(([0], np.cumsum(hierarchy.node >= 0)))
-    own = np.array([SIGNS.index(sign) if node >= 0 else -1 for sign, node in zip(signs, hierarchy.node, strict=True)])
-    total = np.stack([np.concatenate(([0], np.cumsum(own == at))) for at in range(1, len(SIGNS))])
-    inside = total[:, hierarchy.end[groups]] - total[:, groups]
-    counts = ops[hierarchy.end[groups]] - ops[groups]
-    for row, some, count in zip(groups.tolist(), inside.T.tolist(), counts.tolist(), strict=True):
-        whole = next((sign for sign, number in zip(SIGNS[1:], some, strict=True) if count and number == count), "")
-        signs[row] = whole or ("~" if any(some) else moved.get(row, ""))
-        if signs[row] == "~" and row:
-            told = ", ".join(
-                f"{number:,} {WORDS[sign]}" for sign, number in zip(SIGNS[1:], some, strict=True) if number
-            )
-            words[row] = f"{told} of {counted(count, 'op')}"
+    nodes, counts = of_signs(hierarchy, signs, hierarchy.node >= 0)
+    ordinary, _ = of_signs(hierarchy, signs, (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE))
+    ops = OpsThroughCalls(hierarchy)
+    for row in groups.tolist():
+        every, count = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])], int(counts[row])
+        whole = next((sign for sign, number in zip(SIGNS[1:3], every, strict=False) if count and number == count), "")
+        signs[row] = whole or moved.get(row, "") or (HOLDS if any(every) else "")
+        if signs[row] == HOLDS and row:
+            told = account(every, ordinary[:, row].tolist(), ops(row), away)
+            words[row] = told.partition(" of ")[0] if hierarchy.kind[row] in STACKS else told
+
+
+def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
+    own = np.array([SIGNS.index(sign) for sign in signs]) * among
+    marks = [own == at for at in range(1, len(SIGNS))]
+    total = np.stack([np.concatenate(([0], np.cumsum(one))) for one in (*marks, among)])
+    inside = total[:, hierarchy.end] - total[:, :-1]
+    return inside[:-1], inside[-1]
+
+
+def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
+    """How much changed in a group; constants and summaries, which no box counts, by themselves.
+
+    >>> account([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved")
+    '1 new, 1 changed of 22 ops and 1 constant or summary'
+    """
+    kinds = {**WORDS, "→": away}
+    told = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
+    total = "∞ ops" if ops is None else counted(ops, "op")
+    first = f"{', '.join(told)} of {total}" if told else ""
+    marks = sum(every) - sum(ordinary)
+    more = f"{marks:,} {'constant or summary' if marks == 1 else 'constants and summaries'}" if marks else ""
+    return f"{first} and {more}" if first and more else first or f"{total}, {more} changed"
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:

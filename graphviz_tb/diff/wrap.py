@@ -42,7 +42,7 @@ def broken(text: str, most: int, size: int) -> list[str]:
     for break_ in BREAKS:
         for found in reversed(list(re.finditer(break_, text))):
             lines = [text[: found.end()].rstrip(), text[found.end() :]]
-            if all(width(line, size) <= most for line in lines):
+            if " " in lines[1] and all(width(line, size) <= most for line in lines):
                 return lines
     return []
 

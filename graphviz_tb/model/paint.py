@@ -104,6 +104,12 @@ def account_of(painter: Painter, row: int) -> str:
     return told(row) if told else ""
 
 
+def facts_of(painter: Painter, caption: Caption) -> str:
+    """What a painter has to say about the whole picture instead of the usual counts; most have nothing."""
+    told: Callable[[Caption], str] | None = getattr(painter, "facts", None)
+    return told(caption) if told else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Caption:
     """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select`

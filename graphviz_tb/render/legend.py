@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graphviz_tb.model.measure import clean, elide, width
-from graphviz_tb.model.paint import Fill, LegendRow, Painter
+from graphviz_tb.model.paint import Fill, LegendRow, Painter, Tint, tint_of
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
@@ -19,6 +19,14 @@ ROW, SAMPLE, GAP = 20, 28, 8
 MORE = 14  # for the second line of a row
 SIZE = 11
 HEADING = 22
+BECAME = {
+    ("+", True): "new wire",
+    ("−", True): "removed wire",
+    ("~", True): "new and removed",
+    ("+", False): "partly new",
+    ("−", False): "partly removed",
+    ("~", False): "partly new, removed",
+}
 TITLES = {
     "structure": "Same colour and letter: same structure",
     "device": "Device",
@@ -59,7 +67,7 @@ def legend(scene: Scene, painter: Painter) -> Legend | None:
             TITLES.get(painter.scheme, painter.scheme),
             [_colour(row, painter.theme) for row in painter.legend(shown)],
         ),
-        ("Signs", signs(scene, painter.theme)),
+        ("Signs", [*signs(scene, painter.theme), *became(scene, painter)]),
     ]
     told, y, wide = [], 0, 0
     for heading, entries in blocks:
@@ -91,6 +99,20 @@ def _block(heading: str, entries: list[Entry], top: int, theme: Theme, most: int
     widest = max(width(text, SIZE) for entry in entries for text in (entry.label, entry.more)) + SAMPLE + GAP
     wide = max(widest + (MOST // 2 if two else 0), width(heading, SIZE, True))
     return "".join(told), min(most, wide), HEADING + ROW * lines + lower
+
+
+def became(scene: Scene, painter: Painter) -> list[Entry]:
+    """What the lines look like that came or went between two graphs, where there are some."""
+    found: dict[tuple[str, bool], Tint] = {}
+    lines: list[Route | Stub] = [*scene.routes, *scene.stubs]
+    for line in lines:
+        tint = tint_of(painter, scene, line)
+        if tint is not None and tint.sign:
+            found.setdefault((tint.sign, tint.whole), tint)
+    sample = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
+    return [
+        Entry(route(sample, painter.theme, False, found[key]), label) for key, label in BECAME.items() if key in found
+    ]
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.paint import Caption, Painter, account_of, fill_of, tint_of
+from graphviz_tb.model.paint import Caption, Painter, account_of, facts_of, fill_of, tint_of
 from graphviz_tb.model.scene import Box, Port, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
@@ -40,7 +40,7 @@ def svg(scene: Scene, painter: Painter, caption: Caption, options: PictureOption
     theme = painter.theme
     body = [
         tooltip(caption.title or "graph"),
-        f"<desc>{words(account(caption, painter.scheme))}</desc>",
+        f"<desc>{words(facts_of(painter, caption) or account(caption, painter.scheme))}</desc>",
         _definitions(theme) if any(painter.fill(box.row).hatch for box in scene.boxes) else "",
         element("rect", width=page.width, height=page.height, fill=theme.background),
         title_row(caption, painter, page.width),
@@ -109,7 +109,7 @@ def title_row(caption: Caption, painter: Painter, page_width: int) -> str:
         return ""
     room = page_width - 2 * MARGIN
     name = elide(clean(caption.title), room, TITLE_SIZE, True)
-    facts = account(caption, painter.scheme)
+    facts = elide(facts_of(painter, caption) or account(caption, painter.scheme), room, FACTS_SIZE)
     theme = painter.theme
     size = TITLE_SIZE, width(name, TITLE_SIZE, True)
     first = written(name, MARGIN, MARGIN + 14, *size, theme.text, semibold=True)

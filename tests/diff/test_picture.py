@@ -100,3 +100,37 @@ def test_a_bundle_of_which_a_part_changed_has_a_band() -> None:
     told = picture(diff(old, new), PictureOptions(open=("",)))
     (tint,) = [tint for route in told.scene.routes if (tint := told.painter.became(told.scene, route))]
     assert (tint.sign, tint.whole) == ("−", False)
+
+
+def second_lines(told: object) -> dict[str, str]:
+    """The second lines of closed boxes, by address."""
+    scene = told.scene  # type: ignore[attr-defined]
+    return {scene.boxes[text.box].address: text.content for text in scene.texts if text.role == "second"}
+
+
+def test_a_renamed_node_says_what_it_was() -> None:
+    old = chain("A", "B", "C", names=("x", "s/kernel", "s/add"))
+    told = picture(diff(old, renamed(old, lambda name: name.replace("kernel", "other"))))
+    assert second_lines(told)["s/other"] == "was kernel"
+
+
+def test_what_moved_is_seen_and_says_where_from() -> None:
+    old = chain(*"ABCDE", names=("x", "a/in/p", "a/in/q", "a/in/r", "a/y"))
+    told = picture(diff(old, renamed(old, lambda name: name.replace("a/in/", "elsewhere/in/"))))
+    assert [box.address for box in told.scene.boxes if box.open] == ["elsewhere"]
+    assert second_lines(told)["elsewhere/in"] == "from a"
+    assert any("3 moved of 3 ops" in box.title for box in told.scene.boxes if box.open)
+
+
+def test_a_group_that_holds_a_change_bears_no_sign() -> None:
+    old, new = stack(SAME, SAME), stack(SAME, SAME)
+    next(node for node in new.node if node.op == "Relu").op = "Tanh"
+    told = picture(diff(old, new))
+    assert not any(told.painter.fill(box.row).sign for box in told.scene.boxes if box.open)
+    assert "something in it changed" in told.render("svg").decode()
+
+
+def test_title_and_verdict() -> None:
+    told = picture(diff(chain("A", "B"), chain("A", "C"))).render("svg").decode()
+    assert ">old → new<" in told
+    assert "1 changed · 2 ops of both together" in told
