@@ -46,14 +46,7 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> s
     if one.back:
         marks.append(chevron(points, thickness))
     dashes = (whole.dashes if whole else None) or (DASHES if one.kind == "control" else None)
-    path = element(
-        "path",
-        d=rounded(points),
-        fill="none",
-        stroke=colour,
-        stroke_width=thickness if thickness != 1 else None,
-        stroke_dasharray=dashes,
-    )
+    path = _line(points, colour, thickness if thickness != 1 else None, dashes)
     heads = "".join(element("path", d=mark, fill=colour) for mark in marks)
     under = band(points, thickness, tint) if tint and not whole else ""
     bead = bead_of(one, whole, theme) if whole and whole.sign and one.arrow else ""
@@ -62,14 +55,17 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> s
 
 def band(points: Sequence[Place], thickness: float, tint: Tint) -> str:
     """What lies under a line of which only a part changed."""
-    width = thickness + 2 * BAND
+    return _line(points, tint.colour, thickness + 2 * BAND, tint.dashes)
+
+
+def _line(points: Sequence[Place], colour: str, thickness: float | None, dashes: str | None) -> str:
     return element(
         "path",
         d=rounded(points),
         fill="none",
-        stroke=tint.colour,
-        stroke_width=width,
-        stroke_dasharray=tint.dashes,
+        stroke=colour,
+        stroke_width=thickness,
+        stroke_dasharray=dashes,
     )
 
 
