@@ -44,23 +44,33 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
         return
     path = Path(os.path.realpath(target))  # a link stays a link
     check_writable([str(path)])
-    if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
-        path.write_bytes(data)
-        return
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            try:
-                file.write(data)
-                file.close()
-                temporary.chmod(mode_for(path))
-                temporary.replace(path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+        if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
+            path.write_bytes(data)
+        else:
+            replace(path, data)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o") from error
+        raise cannot_write(path, error) from error
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Make or replace a file at once."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file:
+        temporary = Path(file.name)
+        try:
+            file.write(data)
+            file.close()
+            temporary.chmod(mode_for(path))
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
+    """What the system said, as our error."""
+    reason = error.strerror or str(error)
+    return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 
 
 def check_writable(targets: Iterable[str]) -> None:
@@ -69,6 +79,12 @@ def check_writable(targets: Iterable[str]) -> None:
         path = Path(target)
         if target == "-":
             continue
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:  # a name that is too long, a folder that may not be entered
+            raise cannot_write(path, error) from error
         if path.is_dir():
             raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
         if not path.parent.is_dir():
@@ -81,9 +97,16 @@ def check_writable(targets: Iterable[str]) -> None:
 def keep_input(source: str, targets: Iterable[str]) -> None:
     """Refuse to write over what is read."""
     for target in targets:
-        both = (Path(source), Path(target))
-        if "-" not in (source, target) and all(path.exists() for path in both) and both[0].samefile(both[1]):
+        if "-" not in (source, target) and same_file(source, target):
             raise RequestError(f"{target!r} is the input itself", hint="write to another file with -o")
+
+
+def same_file(one: str, two: str) -> bool:
+    """Whether both names lead to one file; what cannot be looked at is no file here."""
+    try:
+        return Path(one).samefile(two)
+    except OSError:
+        return False
 
 
 def mode_for(path: Path) -> int:

@@ -12,7 +12,8 @@ from importlib import import_module
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.errors import TbGraphError
+from graphviz_tb.commands.terminal import hang_up, open_streams, say
+from graphviz_tb.errors import TbGraphError, ToolError
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -64,6 +65,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C."""
+    open_streams()
     sys.exit(run(arguments))
 
 
@@ -85,20 +87,29 @@ def run(arguments: list[str] | None = None) -> int:
     except TbGraphError as error:
         complain(error.message if not str(error) else str(error), error.hint)
         return error.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
+        hang_up()
         return 0
     except Exception as error:
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.errno:
+            return machine_fault(error)
         complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
         return UNEXPECTED
 
 
+def machine_fault(error: OSError) -> int:
+    """Say what the machine refused: a file, or standard output, which is then left alone."""
+    hang_up()
+    reason = os.strerror(error.errno or 0)
+    told = "cannot write standard output" if error.filename is None else f"cannot open {str(error.filename)!r}"
+    complain(f"{told}: {reason}", None)
+    return ToolError.exit_code
+
+
 def complain(message: str, hint: str | None) -> None:
     """Print an error and what to do next."""
-    from graphviz_tb.commands.terminal import say
-
     say("error", message, "red")
     if hint:
         say("hint", hint, "cyan")

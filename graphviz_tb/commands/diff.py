@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import together
+from graphviz_tb.commands.options import size_options, together
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.changes import Changes
@@ -39,8 +39,7 @@ picture_options = together(
     click.option("--theme", metavar="NAME", help="light or dark [light]."),
     click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
-    click.option("--scale", type=click.FloatRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
-    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+    size_options,
 )
 
 
@@ -167,12 +166,15 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
 
 
 def report(changes: Changes, style: str, values: dict[str, Any], first: str) -> None:
-    """Print the report on standard output."""
-    from graphviz_tb.commands.terminal import colored
+    """Print the report on standard output; a reader that goes away does not change what the exit code tells."""
+    from graphviz_tb.commands.terminal import colored, hang_up
 
     told = changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout))  # type: ignore[arg-type]
-    sys.stdout.buffer.write((first + told).encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write((first + told).encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
 
 
 def save(changes: Changes, target: str, values: dict[str, Any]) -> None:

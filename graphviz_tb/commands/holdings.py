@@ -29,23 +29,19 @@ class Source:
     bytes: int = 0
 
 
-def source_of(model: str) -> Source:
-    """Before: a path or "-". After: something that can be read twice; standard input is in memory then."""
-    import sys
-
-    from graphviz_tb.read.opened import HEAD, open_bytes, open_path
+def source_of(model: str, options: ReadOptions) -> Source:
+    """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
+    from graphviz_tb.read.opened import HEAD, open_path, open_stdin
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and Path(model).is_dir():
         return Source(model, model)
-    data = sys.stdin.buffer.read() if model == "-" else b""
-    name = "standard input" if model == "-" else model
-    opened = open_bytes(data, ReadOptions()) if model == "-" else open_path(Path(model), ReadOptions())
-    with opened:
-        form = sniff(opened.head, name, whole=len(opened.head) < HEAD, tail=opened.tail)
-    if model == "-":
-        return Source(data, name, form, len(data))
-    return Source(model, name, form, Path(model).stat().st_size)
+    with open_stdin(options) if model == "-" else open_path(Path(model), options) as opened:
+        form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
+        if model != "-" and Path(model).is_file():
+            return Source(model, model, form, Path(model).stat().st_size)
+        data = opened.data()
+        return Source(data, opened.name, form, len(data))
 
 
 def chosen(options: ReadOptions) -> bool:

@@ -45,7 +45,7 @@ def info(model: str, as_json: bool, top: int, quiet: bool, **values: Any) -> Non
     from graphviz_tb.commands.holdings import source_of
 
     options = collect(values)
-    source = source_of(model)
+    source = source_of(model, options.read)
     entries, facts = look_into(source, options, quiet)
     if as_json:
         print(json.dumps(as_values(source, entries, facts), indent=1))

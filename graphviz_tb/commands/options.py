@@ -23,6 +23,20 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return apply
 
 
+class Scale(click.FloatRange):
+    """A number in the range; NaN, which is in no range, passes click's own."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the number."""
+        number: float = super().convert(value, param, ctx)
+        return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
+
+
+size_options = together(
+    click.option("--scale", type=Scale(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
+    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+)
+
 input_options = together(
     click.option("--run", metavar="RUN", help="The run of a log directory."),
     click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TextIO
 
 import click
@@ -45,6 +47,29 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
     rows = [*seconds.items(), ("total", tuple(map(sum, zip(*seconds.values(), strict=True))))]
     for stage, (wall, cpu) in rows:
         print(f"{stage:<10}{wall * 1000:>10.1f}{cpu * 1000:>10.1f}", file=sys.stderr)
+
+
+def open_streams() -> None:
+    """Streams that the caller closed: input is empty, output refuses what is written, messages are lost.
+
+    And no letter stops the output: what the encoding of standard output lacks is escaped.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def hang_up() -> None:
+    """Leave standard output alone: what still waits to be written goes nowhere."""
+    with suppress(OSError, ValueError):  # no file of the system, as in tests
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 class Progress:

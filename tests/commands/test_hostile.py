@@ -1,0 +1,175 @@
+"""A hostile machine and clumsy words: closed streams, full disks, readers that go away, names nobody expects."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.commands import run
+
+ROOT = Path(__file__).parents[2]
+GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"
+OTHER = ROOT / "fixtures/real/xor.pbtxt"
+TBGRAPH = f"{sys.executable} -m graphviz_tb"
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+
+
+def shell(line: str, folder: Path, **words: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in `folder`; `$tbgraph`, `$good` and `$other` stand for what they say."""
+    known = {"tbgraph": TBGRAPH, "good": str(GOOD), "other": str(OTHER), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        cwd=folder,
+        env={**os.environ, **known, **words},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("render - -o x.svg <&-", 3, "standard input is empty"),
+        ("render $good -o x.svg >&-", 0, ""),
+        ("render $good -o - >&-", 5, "cannot write standard output"),
+        ("tree $good >&-", 5, "cannot write standard output"),
+        ("diff $good $other >&-", 5, "cannot write standard output"),
+        ("render $good -o x.svg 2>&-", 0, ""),
+        ("render nowhere -o x.svg 2>&-", 3, ""),
+        ("diff nowhere $good 2>&-", 3, ""),
+    ],
+)
+def test_a_closed_stream(line: str, code: int, said: str, tmp_path: Path) -> None:
+    done = shell(f"$tbgraph {line}", tmp_path)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "x.svg").exists() == (code == 0)
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "line",
+    [
+        "render $good -o /dev/full --format svg",
+        "render $good -o - > /dev/full",
+        "tree $good > /dev/full",
+        "info $good --json > /dev/full",
+        "diff $good $other > /dev/full",
+    ],
+)
+def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> None:
+    done = shell(f"$tbgraph {line}", tmp_path)
+    assert done.returncode == 5, done.stderr
+    assert "No space left" in done.stderr
+    assert done.stderr.startswith("error: cannot write ")
+    assert "fault of tbgraph" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("tree $good", 0), ("info $good --json", 0), ("render $good -o -", 0), ("diff $good $good", 0),
+     ("diff $good $other", 1), ("render --help", 0)],
+)  # fmt: skip
+def test_a_reader_that_goes_away_changes_no_exit_code(line: str, code: int, tmp_path: Path) -> None:
+    done = shell(f"{{ sleep 0.2; $tbgraph {line}; echo $? >&2; }} | true", tmp_path)
+    assert done.stderr.strip() == str(code)
+
+
+def test_help_can_be_said_in_any_encoding(tmp_path: Path) -> None:
+    for encoding in ("latin-1", "ascii", "utf-8"):
+        done = shell("$tbgraph tree --help > help", tmp_path, PYTHONIOENCODING=encoding)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_pipe_may_be_looked_into(tmp_path: Path) -> None:
+    done = shell("$tbgraph info <(cat $good)", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert shell("$tbgraph info - < $good", tmp_path).stdout.splitlines()[2:] == done.stdout.splitlines()[2:]
+
+
+def test_standard_input_without_end_is_not_taken_into_memory(tmp_path: Path) -> None:
+    line = "ulimit -v 3000000; (yes 'node { name: \"a\" }' || true) | $tbgraph info - --max-bytes 50000000"
+    done = shell(line, tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "50,000,000 bytes" in done.stderr
+
+
+@pytest.mark.parametrize("length", [246, 255, 300, 5000])
+def test_long_names_of_outputs(length: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / ("a" * (length - 4) + ".svg")
+    fits = length <= os.pathconf(tmp_path, "PC_NAME_MAX")
+    assert run(["render", str(GOOD), "-o", str(target)]) == (0 if fits else 5)
+    said = capsys.readouterr().err
+    assert ("too long" in said) == (not fits)
+    assert "fault" not in said
+    assert [path.name for path in tmp_path.iterdir()] == [target.name] * fits
+
+
+def test_a_scale_that_is_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["render", str(GOOD)], ["diff", str(GOOD), str(OTHER)]):
+        assert run([*command, "-o", str(tmp_path / "x.png"), "--scale", "nan"]) == 2
+        assert "nan" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "dot", "json"])
+def test_a_font_file_that_is_not_there_is_told_whatever_is_written(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / f"x.{suffix}"
+    assert run(["render", str(GOOD), "-o", str(target), "--font-file", "nowhere.ttf"]) == 2
+    assert "no font file 'nowhere.ttf'" in capsys.readouterr().err
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_a_font_file_that_is_cut_short(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import fontpkg_arimo
+
+    font, graph = tmp_path / "cut.ttf", tmp_path / "graph.pbtxt"
+    font.write_bytes(next(Path(fontpkg_arimo.ROOT).glob("files/Arimo*.ttf")).read_bytes()[:3000])
+    graph.write_text('node { name: "한글" op: "Relu" }')
+    target = tmp_path / f"x.{suffix}"
+    assert run(["render", str(graph), "-o", str(target), "--font-file", str(font)]) == 2
+    assert repr(str(font)) in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_many_stars_are_no_more_than_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["render", str(OTHER), "-o", str(tmp_path / "x.svg"), "--open", "*" * 3000 + "zz"]) == 2
+    assert "no node or group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["{}", "b_{}", "b_{}_c", "b[{}]"])
+@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+def test_numbers_of_thousands_of_digits(name: str, preset: str, tmp_path: Path) -> None:
+    graph, target, name = tmp_path / "graph.pbtxt", tmp_path / "x.json", name.format("9" * 5000)
+    names = [name, *(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{name}" for at in range(60))]  # a level too wide
+    graph.write_text("".join(f'node {{ name: "{each}" op: "Relu" }}' for each in names))
+    assert run(["render", str(graph), "-o", str(target), "--preset", preset]) == 0
+
+
+def test_a_tensor_of_thousands_of_dimensions(tmp_path: Path) -> None:
+    dims = "dim { size: 7 }" * 20_000
+    shape = f'attr {{ key: "shape" value {{ shape {{ {dims} }} }} }}'
+    graph = tmp_path / "graph.pbtxt"
+    graph.write_text(f'node {{ name: "x" op: "Placeholder" {shape} }} node {{ name: "y" op: "Relu" input: "x" }}')
+    for suffix in ("svg", "json", "dot"):
+        target = tmp_path / f"x.{suffix}"
+        assert run(["render", str(graph), "-o", str(target), "--title", "W" * 100_000]) == 0
+        assert suffix != "dot" or max(map(len, target.read_text().split('"'))) < 16_000  # what Graphviz takes
+
+
+def test_a_scope_without_a_name_opens(tmp_path: Path) -> None:
+    graph, target = tmp_path / "graph.pbtxt", tmp_path / "x.svg"
+    graph.write_text('node { name: "/a" op: "A" } node { name: "/b" op: "A" input: "/a" } node { name: "c" op: "A" }')
+    assert run(["render", str(graph), "-o", str(target), "--open", ""]) == 0
+    assert 'data-name="/a"' in target.read_text()
