@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-NUMBER = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
+NUMBER = re.compile(r"(.*?)(?<![0-9])([0-9]{1,500})([^0-9]*)", re.DOTALL)  # more digits are no number
 DIGITS = re.compile(r"[0-9]+")
 TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.options import GroupOptions
 
 PORT = "IO Node"
+INTEGER = re.compile(r"0|[1-9][0-9]*")
 
 
 @dataclass(slots=True, eq=False)
@@ -140,8 +142,8 @@ def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> Non
     """Names like "7" stand before all others, in ascending order, wherever TensorBoard keeps an order."""
     for leaf in range(first, len(growing.leaf_node)):
         name = graph.name[growing.leaf_node[leaf]]
-        if growing.leaf_parent[leaf] == root and name.isascii() and name.isdigit() and str(int(name)) == name:
-            growing.leaf_key[leaf] = min(int(name), 2**40) - 2**41
+        if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(name):
+            growing.leaf_key[leaf] = min(int(name[:14]), 2**40) - 2**41
 
 
 def strict_name(name: str) -> str:

@@ -14,10 +14,11 @@ from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
-NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
-STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]+)", re.DOTALL)
-BRACKETED = re.compile(r"(.*?)\[([0-9]+)\]", re.DOTALL)  # PyTorch: Block[3]
-EXPLICIT = re.compile(r"(.*)\[([0-9]+)-([0-9]+)\](\*?)", re.DOTALL)
+# More than 500 digits are no number: Python refuses to read thousands.
+NUMBERED = re.compile(r"(.*?)(?<![0-9])([0-9]{1,500})", re.DOTALL)
+STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]{1,500})", re.DOTALL)
+BRACKETED = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
+EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
 BRACKETS = "[]"  # the suffix of names that end in a number in brackets
 

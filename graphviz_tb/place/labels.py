@@ -109,7 +109,7 @@ def describe(one: Shape, dtype: str) -> str:
     >>> describe((), "int32"), describe(None, "float32")
     ('scalar int32', '? float32')
     """
-    dims = "" if one is None and not dtype else "?" if one is None else shape(one) or "scalar"
+    dims = "" if one is None and not dtype else "?" if one is None else brief(shape(one)) or "scalar"
     return f"{dims} {dtype}".strip()
 
 

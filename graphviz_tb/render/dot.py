@@ -17,6 +17,7 @@ from graphviz_tb.render.boxes import is_pill
 from graphviz_tb.render.lines import edge_colour
 from graphviz_tb.render.svg import account
 
+LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
 FONT = "Arimo,Arial,Helvetica,sans-serif"
 Gates = Mapping[tuple[int, Point], str]  # node of the port at a point of a frame
 
@@ -49,11 +50,12 @@ def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOption
 
 
 def quoted(text: str) -> str:
-    """`text` as a quoted DOT string, nothing in it an escape.
+    """`text` as a quoted DOT string, nothing in it an escape; past `LONGEST` letters it is cut.
 
     >>> quoted('a"b\\\\n')
     '"a\\\\"b\\\\\\\\n"'
     """
+    text = text if len(text) <= LONGEST else text[:LONGEST] + "…"
     return '"' + clean(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
