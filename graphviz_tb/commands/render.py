@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options, together
+from graphviz_tb.commands.options import collect, fold_options, input_options, size_options, together
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -40,8 +40,7 @@ picture_options = together(
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
     click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
     click.option("--no-legend", is_flag=True, help="No legend."),
-    click.option("--scale", type=click.FloatRange(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
-    click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
+    size_options,
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),
 )
 
@@ -91,8 +90,10 @@ def check_choices(options: Any) -> None:
     from graphviz_tb.color import SCHEMES
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.theme import THEMES
+    from graphviz_tb.render.png import check_fonts
 
     picture = options.picture
+    check_fonts(picture)
     for what, word, legal in (
         ("colouring", picture.color_by, SCHEMES),
         ("theme", picture.theme, THEMES),

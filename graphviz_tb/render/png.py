@@ -85,9 +85,7 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
 def font_files(options: PictureOptions) -> list[str]:
     """The font files that the rasteriser gets: the font that texts are measured with, then those asked
     for."""
-    for name in options.font_files:
-        if not Path(name).is_file():
-            raise RequestError(f"no font file {name!r}")
+    check_fonts(options)
     try:
         import fontpkg_arimo
     except ImportError as error:  # pragma: no cover - it is a dependency
@@ -95,6 +93,15 @@ def font_files(options: PictureOptions) -> list[str]:
     return [str(path) for path in sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))] + list(
         options.font_files
     )
+
+
+def check_fonts(options: PictureOptions) -> None:
+    """Refuse a font file that is not there, or is none."""
+    for name in options.font_files:
+        if not Path(name).is_file():
+            raise RequestError(f"no font file {name!r}")
+        if not Face(Path(name).read_bytes()).tables:
+            raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file")
 
 
 def foreign(scene: Scene, caption: Caption, options: PictureOptions) -> str:

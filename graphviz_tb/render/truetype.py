@@ -16,7 +16,7 @@ WORDS, SCALE, MORE, BOTH_SCALES, MATRIX = 1, 8, 32, 64, 128  # flags of the part
 
 class Face:
     """One font file, of a collection its first font. Only outlines of TrueType (`glyf`) are read; of a variable font
-    the default instance. A file that is no font holds no tables."""
+    the default instance. A file that is no font, or one that is cut short, holds no tables."""
 
     def __init__(self, data: bytes) -> None:
         start = struct.unpack(">I", data[12:16])[0] if data[:4] == b"ttcf" and len(data) > 16 else 0
@@ -26,6 +26,9 @@ class Face:
         for at in range(start + 12, min(start + 12 + 16 * count, len(data) - 15), 16):
             tag, _, offset, length = struct.unpack(">4sIII", data[at : at + 16])
             self.tables[tag.decode("latin-1")] = data[offset : offset + length]
+            if offset + length > len(data):
+                self.tables = {}
+                break
 
     @property
     def usable(self) -> bool:

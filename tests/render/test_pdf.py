@@ -89,5 +89,5 @@ def test_letters_that_the_font_lacks_are_told() -> None:
 def test_a_file_that_is_no_font_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.ttf"
     path.write_bytes(b"\0\1\0\0" + bytes(8))
-    with pytest.raises(RequestError, match="no TrueType"):
+    with pytest.raises(RequestError, match="is no font"):
         graphviz_tb.load(b'node{name:"a" op:"X"}').picture(font_files=(str(path),)).render("pdf")
