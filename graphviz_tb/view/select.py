@@ -10,7 +10,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
 
 # `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
-WILD = re.compile(r"\*\*|\*|\?")
+WILD = re.compile(r"\*\*+|\*|\?")
 SPLIT = re.compile(r"(?<!:)::(?!:)|(?<=::::)::(?!:)")
 
 
@@ -32,7 +32,7 @@ def to_regex(pattern: str) -> re.Pattern[str]:
     parts, last = [], 0
     for found in WILD.finditer(pattern):
         parts.append(re.escape(pattern[last : found.start()]))
-        parts.append({"**": ".*", "*": "[^/]*", "?": "[^/]"}[found[0]])
+        parts.append({"**": ".*", "*": "[^/]*", "?": "[^/]"}[found[0][:2]])
         last = found.end()
     return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
 
@@ -56,7 +56,7 @@ class Names:
         for row in range(int(self.hierarchy.end[root]) - 1, root, -1):
             index[names[row]] = row
         if root == 0:
-            index[""] = 0
+            index.setdefault("", 0)  # the whole graph, unless a scope has no name
         return index
 
     def find(self, pattern: str) -> list[Path]:
