@@ -51,16 +51,8 @@ def coordinates(
     above, below = links(skeleton, chains, ends, len(widths))
     between = [[distances(row, skeleton, widths, gaps) for row in part] for part in skeleton.parts]
     lefts = columns(skeleton.parts, widths, between, above, below)
-    for part in skeleton.parts:
-        least = min((lefts[row[0]] for row in part), default=0)
-        for row in part:
-            for item in row:
-                lefts[item] -= least
-    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
-    lines: list[list[tuple[int, int, bool, bool]]] = [[] for _ in skeleton.parts]
-    for number, chain in enumerate(chains):
-        turned = skeleton.wires[number].turned
-        lines[part_of[chain[0]]].append((chain[0], chain[-1], turned, number in labels))
+    flush_left(skeleton, lefts)
+    lines = lines_of(skeleton, chains, labels)
     layers = [bands(part, heights, own, gaps) for part, own in zip(skeleton.parts, lines, strict=True)]
     width, height = shelve(skeleton, layers, lefts, widths, gaps)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
@@ -74,6 +66,27 @@ def coordinates(
         width,
         height,
     )
+
+
+def flush_left(skeleton: Skeleton, lefts: list[int]) -> None:
+    """Let every part begin at 0."""
+    for part in skeleton.parts:
+        least = min((lefts[row[0]] for row in part), default=0)
+        for row in part:
+            for item in row:
+                lefts[item] -= least
+
+
+def lines_of(
+    skeleton: Skeleton, chains: Sequence[tuple[int, ...]], labels: Mapping[int, Size]
+) -> list[list[tuple[int, int, bool, bool]]]:
+    """For each part its wires: first item, last item, whether turned, whether labelled."""
+    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
+    lines: list[list[tuple[int, int, bool, bool]]] = [[] for _ in skeleton.parts]
+    for number, chain in enumerate(chains):
+        turned = skeleton.wires[number].turned
+        lines[part_of[chain[0]]].append((chain[0], chain[-1], turned, number in labels))
+    return lines
 
 
 def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:

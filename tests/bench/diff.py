@@ -11,6 +11,7 @@ import random
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -79,7 +80,7 @@ def main() -> None:
     """Run the bench, each part in its own process."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graph")
-    parser.add_argument("--copy", default="/tmp/bench_diff_copy.pb")
+    parser.add_argument("--copy", default=str(Path(tempfile.gettempdir()) / "bench_diff_copy.pb"))
     parser.add_argument("--part", choices=("copy", "load", "diff"))
     options = parser.parse_args()
     if options.part == "copy":
