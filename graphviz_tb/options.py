@@ -119,3 +119,17 @@ class Options:
 
 
 PRESETS = ("default", "tensorboard")
+
+# The least that a number may be; `max_children` below 2 could never be kept.
+LEAST = {
+    "series_min": 0,
+    "max_children": 2,
+    "min_nodes": 1,
+    "min_degree": 0,
+    "depth": 0,
+    "max_open": 1,
+    "max_annotations": 0,
+    "scale": 0.01,
+    "width": 1,
+    "max_bytes": 1,
+}

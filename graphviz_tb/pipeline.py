@@ -33,12 +33,12 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Painter
 from graphviz_tb.model.paths import Path, address, child_path
-from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.scene import DIRECTIONS, Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.model.view import View
-from graphviz_tb.options import Options, PictureOptions, ReadOptions
+from graphviz_tb.options import LEAST, Options, PictureOptions, ReadOptions
 from graphviz_tb.output import format_of, write
 from graphviz_tb.place import place
 from graphviz_tb.proto import RunMetadata
@@ -155,7 +155,8 @@ def with_choices(options: Options, choices: dict[str, Any]) -> Options:
     unknown = set(choices)
     for part in fields(options):
         values = getattr(options, part.name)
-        mine = {field.name: choices[field.name] for field in fields(values) if field.name in choices}
+        names = [field.name for field in fields(values) if field.name in choices]
+        mine = {name: settled(name, getattr(values, name), choices[name]) for name in names}
         if mine:
             options = replace(options, **{part.name: replace(values, **mine)})
             unknown -= set(mine)
@@ -163,6 +164,21 @@ def with_choices(options: Options, choices: dict[str, Any]) -> Options:
         legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
         raise UnknownChoice.among("option", sorted(unknown)[0], legal)
     return options
+
+
+def settled(name: str, usual: Any, value: Any) -> Any:
+    """A choice as its option takes it: one word is a list of one; a number below the least is refused.
+
+    >>> settled("open", (), "conv1"), settled("open", (), ["conv1", "conv2"]), settled("depth", "auto", 2)
+    (('conv1',), ('conv1', 'conv2'), 2)
+    """
+    if isinstance(usual, tuple):
+        return (value,) if isinstance(value, str | os.PathLike) else tuple(value)
+    if name == "direction" and value not in DIRECTIONS:
+        raise UnknownChoice.among("direction", value, DIRECTIONS)
+    if name in LEAST and isinstance(value, int | float) and not value >= LEAST[name]:
+        raise RequestError(f"{name} is {value}; the least is {LEAST[name]}")
+    return value
 
 
 class Model:
@@ -210,6 +226,9 @@ class Model:
 
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
         """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`)."""
+        legal = [field.name for field in fields(PictureOptions)]
+        if strange := sorted(set(choices) - set(legal)):
+            raise UnknownChoice.among("option of a picture", strange[0], legal)
         options = with_choices(replace(self.options, picture=options or self.options.picture), choices).picture
         with no_collection():
             return draw(self, options)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import graphviz_tb
-from graphviz_tb.errors import UnknownChoice, UnknownNode
+from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -104,3 +104,25 @@ def test_the_library_prints_nothing() -> None:
     code = f"import graphviz_tb; graphviz_tb.load({str(GOOD)!r}).picture(open_all=True).render()"
     done = subprocess.run([sys.executable, "-c", code], cwd=FIXTURES.parent, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_one_word_is_a_list_of_one() -> None:
+    model = graphviz_tb.load(TEXT)
+    assert model.picture(open="s").render() == model.picture(open=["s"]).render() == model.picture(open=("s",)).render()
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [({"depth": -1}, "the least is 0"), ({"scale": float("nan")}, "scale is nan"), ({"width": 0}, "the least is 1"),
+     ({"max_open": 0}, "the least is 1"), ({"direction": "UP"}, "BT, TB, LR, RL"),
+     ({"series_min": 3}, "option of a picture")],
+)  # fmt: skip
+def test_choices_that_cannot_be(choice: dict, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        graphviz_tb.load(TEXT).picture(**choice)
+
+
+@pytest.mark.parametrize("choice", [{"max_children": 1}, {"max_children": -3}, {"max_bytes": 0}, {"min_nodes": 0}])
+def test_numbers_that_cannot_be_kept(choice: dict) -> None:
+    with pytest.raises(RequestError, match="the least is"):
+        graphviz_tb.load(TEXT, **choice)

@@ -193,6 +193,7 @@ def picture(changes: Changes, values: dict[str, Any]) -> Any:
     from graphviz_tb.commands.terminal import tell_notices
     from graphviz_tb.diff.overlay import picture as draw
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES
     from graphviz_tb.options import PictureOptions
 
@@ -200,7 +201,7 @@ def picture(changes: Changes, values: dict[str, Any]) -> Any:
     options = PictureOptions(**{name: values[name] for name in names if values[name] not in (None, ())})
     for what, word, legal in (
         ("theme", options.theme, tuple(THEMES)),
-        ("direction", options.direction, ("BT", "TB", "LR", "RL")),
+        ("direction", options.direction, DIRECTIONS),
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)

@@ -98,7 +98,6 @@ def check_choices(options: Any) -> None:
         ("colouring", picture.color_by, SCHEMES),
         ("theme", picture.theme, THEMES),
         ("engine", picture.engine, ENGINES),
-        ("direction", picture.direction, ("BT", "TB", "LR", "RL")),
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)

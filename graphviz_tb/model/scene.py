@@ -6,13 +6,14 @@ All coordinates are integers in pixels, x to the right, y down. Boxes are in dra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from graphviz_tb.model.metagraph import EdgeKind
 
 Point = tuple[int, int]
 Anchor = Literal["start", "middle", "end"]
 Direction = Literal["BT", "TB", "LR", "RL"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge"]
 BoxKind = Literal["scope", "op", "series", "fold", "call", "function"]
 
