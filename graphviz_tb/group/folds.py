@@ -155,17 +155,19 @@ def numbered_fold(level: Level, members: list[Item]) -> Item:
 
 def neighbours(level: Level, items: list[Item]) -> tuple[list[set[int]], list[set[int]]]:
     """For each item the positions of the items its edges come from, and go to."""
-    place = {row: at for at, item in enumerate(items) for row in item.rows()}
     into: list[set[int]] = [set() for _ in items]
     out: list[set[int]] = [set() for _ in items]
     hierarchy = level.hierarchy
+    place = np.full(int(hierarchy.end[level.parent]) - level.parent, -1, np.int64)
+    for at, item in enumerate(items):
+        place[[row - level.parent for row in item.rows()]] = at
     edges = hierarchy.owned(level.parent)
-    pairs = np.unique((hierarchy.edge_from[edges].astype(np.int64) << 32) | hierarchy.edge_to[edges])
-    for pair in pairs.tolist():
-        source, target = place.get(pair >> 32, -1), place.get(pair & 0xFFFFFFFF, -1)
-        if source >= 0 and target >= 0 and source != target:
-            out[source].add(target)
-            into[target].add(source)
+    sources, targets = (place[rows[edges] - level.parent] for rows in (hierarchy.edge_from, hierarchy.edge_to))
+    ours = (sources >= 0) & (targets >= 0) & (sources != targets)
+    for pair in np.unique(sources[ours] << 32 | targets[ours]).tolist():
+        source, target = pair >> 32, pair & 0xFFFFFFFF
+        out[source].add(target)
+        into[target].add(source)
     return into, out
 
 
