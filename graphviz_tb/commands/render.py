@@ -27,7 +27,7 @@ picture_options = together(
     click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
     click.option("--depth", type=Depth(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
-    click.option("--max-open", type=click.IntRange(1), metavar="N", help="Most boxes of --open-all [5000]."),
+    click.option("--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named [5000]."),
     click.option("--engine", metavar="NAME", help="layered, or dot (Graphviz) [layered]."),
     click.option(
         "--color-by",

@@ -103,4 +103,4 @@ def as_lines(model: Model, depth: int | None, under: str | None, ops: bool) -> l
         text += ["", *page.heading(f"Functions ({len(others):,})")]
     for root in others[:room]:
         text += page.tree(list(branches(hierarchy, root, opened, ops)), opened)
-    return [*text, *page.rest(len(others) - room, "more functions; --depth 0 lists all")]
+    return [*text, *page.rest(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all")]

@@ -43,8 +43,7 @@ def open_groups(
     elif not options.open:
         open_first_picture(hierarchy, metagraph, opened)
     for pattern in options.open:
-        for path in names.find(pattern):
-            reveal(hierarchy, path, opened)
+        notices += open_found(hierarchy, metagraph, opened, names.find(pattern), options.max_open)
     return opened, (*notices, *unlisted(hierarchy, opened))
 
 
@@ -57,15 +56,33 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
     return (Notice("unlisted-functions", text, count=more),)
 
 
-def reveal(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> None:
-    """Open everything around `path`, and the group itself (an op is only made visible)."""
+def open_found(
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, found: list[Path], limit: int
+) -> tuple[Notice, ...]:
+    """Open what a name or pattern means; of several places no more than fit into `limit` boxes."""
+    boxes = sum(len(metagraph(path).children) for path in opened)
+    for path in found:
+        closed = closed_around(hierarchy, path, opened)
+        boxes += sum(len(metagraph(group).children) for group in closed)
+        if boxes > limit and len(found) > 1:
+            return (too_many(limit, hierarchy.name[path[-1]]),)
+        opened.update(dict.fromkeys(closed))
+    return ()
+
+
+def too_many(limit: int, where: str) -> Notice:
+    """What is told where the next group would be too much."""
+    return Notice("max-open", f"not everything is open: the picture would pass {limit:,} boxes (--max-open)", where)
+
+
+def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
+    """What is still closed around `path`, from the outside in, and the group itself (an op is only made visible)."""
     chain: list[Path] = []
     at: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
     while at is not None:
         chain.append(at)
         at = parent_path(hierarchy, at)
-    for group in reversed(chain):
-        opened.setdefault(group, None)
+    return [group for group in reversed(chain) if group not in opened]
 
 
 def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
@@ -112,8 +129,7 @@ def spread(
         for child in groups_below(hierarchy, metagraph(path), path):
             inside = len(metagraph(child).children)
             if boxes + inside > limit:
-                text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
-                return (Notice("max-open", text, hierarchy.name[child[-1]]),)
+                return (too_many(limit, hierarchy.name[child[-1]]),)
             boxes += inside
             opened[child] = None
             queue.append((child, level + 1))

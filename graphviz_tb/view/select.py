@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graphviz_tb.errors import UnknownNode
+from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
+
+MOST = 50_000  # places inside calls that a pattern may mean
 
 # `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
 WILD = re.compile(r"\*\*+|\*|\?")
@@ -70,6 +72,8 @@ class Names:
         paths: list[Path] = [()]
         for part in split_address(pattern):
             around, paths = paths, [found for path in paths for found in self._step(path, part)]
+            if len(paths) > MOST and around != [()]:
+                raise RequestError(f"{pattern!r} means more than {MOST:,} places", hint="say more of the name")
             if not paths:
                 raise UnknownNode.among(pattern, self._addresses(around), "node or group")
         return paths

@@ -173,3 +173,31 @@ def test_a_scope_without_a_name_opens(tmp_path: Path) -> None:
     graph.write_text('node { name: "/a" op: "A" } node { name: "/b" op: "A" input: "/a" } node { name: "c" op: "A" }')
     assert run(["render", str(graph), "-o", str(target), "--open", ""]) == 0
     assert 'data-name="/a"' in target.read_text()
+
+
+def calls_in_calls(levels: int, fan: int) -> str:
+    """One call of f0; each function calls the next one `fan` times."""
+    call = 'node{} {{ name: "x{}" op: "PartitionedCall" attr {{ key: "f" value {{ func {{ name: "f{}" }} }} }} }}'
+    functions = [
+        f'function {{ signature {{ name: "f{at}" }} {inside} }}'
+        for at in range(levels)
+        for inside in [" ".join(call.format("_def", one, at + 1) for one in range(fan))]
+    ]
+    last = f'function {{ signature {{ name: "f{levels}" }} node_def {{ name: "y" op: "Relu" }} }}'
+    return f"{call.format('', 0, 0)} library {{ {' '.join(functions)} {last} }}"
+
+
+def test_patterns_stop_where_a_picture_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, target = tmp_path / "graph.pbtxt", tmp_path / "x.svg"
+    graph.write_text(calls_in_calls(12, 4))
+    asked = ["render", str(graph), "-o", str(target), "--open"]
+    assert run([*asked, "::".join(["**"] * 5), "--max-open", "100"]) == 0
+    assert "would pass 100 boxes (--max-open)" in capsys.readouterr().err
+    assert 50 < target.read_text().count("data-name=") <= 100
+    assert run([*asked, "::".join(["**"] * 12)]) == 2
+    assert "more than 50,000 places" in capsys.readouterr().err
+
+
+def test_what_a_tree_of_several_roots_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tree", str(OTHER), "--under", "**"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("more; --depth 0 lists all")
