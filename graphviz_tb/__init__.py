@@ -14,17 +14,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# The one name that is also a folder: imported here (it is light), it stays the function when modules below the folder
+# are imported.
+from graphviz_tb.diff import diff
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff import diff
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model, Picture, load
 
 _HOME = {
     "load": "pipeline",
-    "diff": "diff",
     "Model": "pipeline",
     "Picture": "pipeline",
     "Options": "options",

@@ -11,7 +11,7 @@ import click
 from graphviz_tb.commands.options import size_options, together
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.changes import Changes
+    from graphviz_tb.diff.result import Changes
 
 SAME, DIFFERENT = 0, 1
 TOP = 40
@@ -96,7 +96,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 def style_of(word: str | None) -> str:
     """The style of the report."""
-    from graphviz_tb.diff.explain import STYLES
+    from graphviz_tb.diff.report.explain import STYLES
     from graphviz_tb.errors import UnknownChoice
 
     if word is not None and word not in STYLES:
@@ -191,7 +191,7 @@ def save(changes: Changes, target: str, values: dict[str, Any]) -> None:
 def picture(changes: Changes, values: dict[str, Any]) -> Any:
     """The merged picture."""
     from graphviz_tb.commands.terminal import tell_notices
-    from graphviz_tb.diff.overlay import picture as draw
+    from graphviz_tb.diff.picture.overlay import picture as draw
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES

@@ -1,10 +1,11 @@
 """What changed between two graphs.
 
-    load       both graphs, flat; nothing is folded
-    side       columns: what each node is, its neighbourhood, the raw name scopes
-    match      which node of one is which of the other, and why
-    compare    the differences of matched nodes, what is left, folded to as few changes as possible
-    explain    text, JSON, markdown; overlay: one picture of both
+    run        load both graphs, flat; the rooms in their order
+    columns/   what each node is, its neighbourhood, the raw name scopes
+    match/     which node of one is which of the other, and why
+    changes/   the differences of matched nodes, what is left, folded to as few changes as possible
+    report/    text, JSON, markdown
+    picture/   one picture of both
 
 >>> from graphviz_tb.diff import diff
 >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'
@@ -14,16 +15,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.change import Change
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.changes import Changes
     from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.result import Changes
 
 __all__ = ["Change", "diff"]
 
@@ -41,14 +40,3 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
     from graphviz_tb.diff.run import run
 
     return run(old, new, options or DiffOptions.including(include), read)
-
-
-class _Callable(ModuleType):
-    """This module is also the front door's function: importing anything below it puts the module, not the function,
-    under the name `graphviz_tb.diff`."""
-
-    def __call__(self, old: Any, new: Any, *args: Any, **options: Any) -> Changes:
-        return diff(old, new, *args, **options)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes import Changes
-from graphviz_tb.diff.compare import compare, ignored
-from graphviz_tb.diff.interface import signatures
-from graphviz_tb.diff.labels import Known
-from graphviz_tb.diff.match import match
-from graphviz_tb.diff.matching import WORDS, Matching, Reason
+from graphviz_tb.diff.changes.compare import compare, ignored
+from graphviz_tb.diff.changes.interface import signatures
+from graphviz_tb.diff.columns.labels import Known
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
+from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.side import Side
+from graphviz_tb.diff.result import Changes
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.change import in_order
 from graphviz_tb.model.graph import Graph

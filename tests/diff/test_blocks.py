@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.apply import apply
+from tests.diff.apply import apply
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import renamed
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.apply import apply
 from graphviz_tb.proto import GraphDef
+from tests.diff.apply import apply
 from tests.diff.pairs import shuffled
 
 SEGMENTS = st.sampled_from(["a", "b", "layer_0", "layer_1", "layer_2", "dense", "dense_1", "x", "add", "add_1", "grad"])

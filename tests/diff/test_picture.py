@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.merge import merge
-from graphviz_tb.diff.overlay import DARK, LIGHT, picture
+from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, picture
 from graphviz_tb.flatten import flatten
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef

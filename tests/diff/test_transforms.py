@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.apply import apply
-from graphviz_tb.diff.changes import Changes
+from graphviz_tb.diff.result import Changes
+from tests.diff.apply import apply
 from tests.diff.pairs import REAL, graph_def, renamed, shuffled
 from tests.diff.transforms import TRANSFORMS
 

@@ -1,0 +1,150 @@
+"""What is different about two matched nodes: op type, attributes, device."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES
+from graphviz_tb.diff.columns.values import (
+    base_name,
+    canonical,
+    payload,
+    plain,
+    shape_word,
+    tensor_kind,
+    tensor_word,
+    type_word,
+)
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.options import DiffOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference: `key` is what it is called ("dtype" for any attribute that holds a type), `attribute` the
+    attribute of the message ("" for the op type and the device), `old` and `new` plain values."""
+
+    key: str
+    attribute: str
+    old: Any
+    new: Any
+
+
+def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
+    """All differences of two matched nodes that count; nothing about names and inputs."""
+    a, b = m.a.graph, m.b.graph
+    one, two = a.node_def(old), b.node_def(new)
+    if one is None or two is None:
+        kinds = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
+        if kinds[0] != kinds[1]:
+            yield Difference("dtype", "", *kinds)
+        return
+    ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
+    if ops[0] != ops[1]:
+        yield Difference("op", "", one.op, two.op)
+    if options.devices and one.device != two.device:
+        yield Difference("device", "", one.device, two.device)
+    unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
+    if unknown[0] != unknown[1]:
+        yield Difference("unknown inputs", "", *unknown)
+    called = _called(m, old, True), _called(m, new, False)
+    block = int(m.a.block[old]), int(m.b.block[new])
+    for key in sorted({*one.attr, *two.attr}):
+        if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
+            continue
+        sides = one.attr.get(key), two.attr.get(key)
+        yield from _of_attribute(m, key, *sides, called, options, block)
+
+
+def _op_name(m: Matching, op: str, old: bool) -> Any:
+    """The op type; for a call of a function of the library by its name, which function it is."""
+    side = m.a if old else m.b
+    for index, function in enumerate(side.graph.functions):
+        if function.name == op:
+            return int(side.function_class[index])
+    return op
+
+
+def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
+    """For each function-valued attribute what is called, equal on both sides for functions that are one."""
+    side = m.a if old else m.b
+    return {attr: int(side.function_class[function]) for attr, function in side.called.get(node, ()) if attr}
+
+
+def _of_attribute(
+    m: Matching,
+    key: str,
+    one: AttrValue | None,
+    two: AttrValue | None,
+    called: tuple[dict[str, Any], dict[str, Any]],
+    options: DiffOptions,
+    block: tuple[int, int],
+) -> Iterator[Difference]:
+    if one is None or two is None:
+        yield Difference(key, key, None if one is None else plain(one), None if two is None else plain(two))
+        return
+    if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
+        yield from _of_tensors(key, one, two, options)
+        return
+    if key in COLOCATION and _same_colocation(m, block, one, two):
+        return
+    mine = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
+    counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
+    if mine[0].keys() == mine[1].keys() and mine[0] != mine[1]:
+        yield Difference(key, key, _callee(m, one, True), _callee(m, two, False))
+    elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
+        types = one.WhichOneof("value") == two.WhichOneof("value") == "type"
+        yield Difference("dtype" if types else key, key, plain(one), plain(two))
+
+
+def _callee(m: Matching, value: AttrValue, old: bool) -> Any:
+    told = plain(value)
+    return told if told is not None else ""
+
+
+def _library(m: Matching, old: bool) -> Collection[str]:
+    return frozenset(function.name for function in (m.a if old else m.b).graph.functions)
+
+
+def _of_tensors(key: str, one: AttrValue, two: AttrValue, options: DiffOptions) -> Iterator[Difference]:
+    """A constant: its type, else its shape, else (if asked for) its numbers."""
+    old, new = one.tensor, two.tensor
+    if old.dtype != new.dtype:
+        yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
+    if tensor_kind(old).split(b":", 1)[1] != tensor_kind(new).split(b":", 1)[1]:
+        yield Difference("value shape", key, shape_word(old.tensor_shape), shape_word(new.tensor_shape))
+    elif old.dtype == new.dtype and options.constants and payload(old) != payload(new):
+        yield Difference("value", key, tensor_word(old), tensor_word(new))
+
+
+def _same_colocation(m: Matching, block: tuple[int, int], one: AttrValue, two: AttrValue) -> bool:
+    """Whether two lists of colocated nodes name matched nodes."""
+    if len(one.list.s) != len(two.list.s):
+        return False
+    mine = [m.a.index.get((block[0], colocated(text)), -1) for text in one.list.s]
+    others = [m.b.index.get((block[1], colocated(text)), -1) for text in two.list.s]
+    return min((*mine, *others), default=-1) >= 0 and sorted(m.to_b[mine].tolist()) == sorted(others)
+
+
+def colocated(text: bytes) -> str:
+    """The node that a colocation names.
+
+    >>> colocated(b"loc:@layer/kernel")
+    'layer/kernel'
+    """
+    return text.decode("utf-8", "replace").removeprefix("loc:@")
+
+
+def argument_type(graph: Any, node: int) -> str:
+    """The type of an argument of a function."""
+    function = graph.functions[int(graph.function[node])]
+    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.args.index(node)]
+    return type_word(argument.type) if argument.type else argument.type_attr
+
+
+__all__ = ["Difference", "argument_type", "base_name", "differences"]

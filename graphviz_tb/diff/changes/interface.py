@@ -1,0 +1,125 @@
+"""What a graph promises to others: signatures of saved models, arguments and results of functions, versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from graphviz_tb.diff.changes.attributes import argument_type
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.values import type_word
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.model.change import Change, Edits, Kind
+from graphviz_tb.model.loaded import Signature, TensorSpec
+
+
+def function_signatures(m: Matching) -> dict[int, list[Change]]:
+    """Functions whose arguments or results are others, by block of the new graph.
+
+    Types count, and which node makes a result; names of arguments do not.
+    """
+    blocks: dict[int, list[Change]] = defaultdict(list)
+    for mine, other in sorted(m.functions.items()):
+        one, two = m.a.graph.functions[mine], m.b.graph.functions[other]
+        detail: dict[str, Any] = {}
+        for word, (old, new) in (
+            ("arguments", (_arguments(m.a, mine), _arguments(m.b, other))),
+            ("results", (_results(m.a, mine), _results(m.b, other))),
+        ):
+            if old != new:
+                detail[word] = {"old": old, "new": new}
+        if not detail and [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in one.returns] != [
+            (node, key) for node, key in two.returns
+        ]:
+            detail["returned"] = {"old": _returned(m.a, mine), "new": _returned(m.b, other)}
+        if detail:
+            edits = Edits(functions=((mine, other),))
+            blocks[other + 1].append(
+                Change("signature-changed", "signature", one.name, two.name, 0, detail, edits=edits)
+            )
+    return blocks
+
+
+def _arguments(side: Side, function: int) -> list[str]:
+    return [argument_type(side.graph, node) for node in side.graph.functions[function].args]
+
+
+def _results(side: Side, function: int) -> list[str]:
+    library = side.graph.graph_def.library.function[side.graph.functions[function].index]
+    return [type_word(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
+
+
+def _returned(side: Side, function: int) -> list[str]:
+    return [
+        f"{side.graph.name[node]}:{key}" if node >= 0 else key for node, key in side.graph.functions[function].returns
+    ]
+
+
+def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) -> list[Change]:
+    """Signatures of saved models that came, went or changed: keys, types, shapes, and which tensor is meant."""
+    there = {signature.name: signature for signature in new}
+    here = {signature.name: signature for signature in old}
+    told = []
+    for name in sorted({*here, *there}):
+        one, two = here.get(name), there.get(name)
+        if one is None or two is None:
+            kind: Kind = "added" if one is None else "removed"
+            told.append(
+                Change(
+                    kind, "signature", None if one is None else name, None if two is None else name, 0,
+                    {"signature": True, "tensors": _keys(two if one is None else one)},
+                )
+            )  # fmt: skip
+            continue
+        ports = [*_ports(m, "input", one.inputs, two.inputs), *_ports(m, "output", one.outputs, two.outputs)]
+        if ports:
+            told.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}))
+    return told
+
+
+def _keys(signature: Any) -> list[str]:
+    return [spec.key for spec in (*signature.inputs, *signature.outputs)]
+
+
+def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[dict[str, Any]]:
+    here, there = {spec.key: spec for spec in old}, {spec.key: spec for spec in new}
+    told = []
+    for key in sorted({*here, *there}):
+        one, two = here.get(key), there.get(key)
+        before, after = _spec(one), _spec(two)
+        if before == after and one is not None and two is not None and not same_tensor(m, one.tensor, two.tensor):
+            before, after = one.tensor, two.tensor
+        if before != after:
+            told.append({"side": side, "key": key, "old": before, "new": after})
+    return told
+
+
+def _spec(spec: TensorSpec | None) -> str | None:
+    if spec is None:
+        return None
+    shape = "unknown" if spec.shape is None else "×".join("?" if dim < 0 else str(dim) for dim in spec.shape)
+    return f"{spec.dtype} {shape or 'scalar'}"
+
+
+def same_tensor(m: Matching, old: str, new: str) -> bool:
+    """Whether two tensors of the main graphs come from matched nodes."""
+    if old == new:
+        return True
+    (one, _, key), (two, _, other) = old.partition(":"), new.partition(":")
+    here, there = m.a.index.get((0, one), -1), m.b.index.get((0, two), -2)
+    return here >= 0 and int(m.to_b[here]) == there and key == other
+
+
+def versions(m: Matching, options: DiffOptions) -> list[Change]:
+    """The versions of producer and consumers, where they count."""
+    old, new = m.a.graph.graph_def.versions, m.b.graph.graph_def.versions
+    if not options.versions or old == new:
+        return []
+    words = [
+        {"producer": one.producer, "min_consumer": one.min_consumer, "bad_consumers": list(one.bad_consumers)}
+        for one in (old, new)
+    ]
+    detail = {"key": "versions", "old": words[0], "new": words[1]}
+    return [Change("changed", "cosmetic", "", "", 0, detail, edits=Edits(versions=True))]

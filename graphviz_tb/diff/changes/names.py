@@ -1,0 +1,188 @@
+"""Other names: a rename is one substitution of a part of a name, a move is one way from scope to scope."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.series import numbered
+from graphviz_tb.model.change import Change, Edits, Place, Severity
+
+PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """One matched scope or node whose own name (not that of a scope around it) is another.
+
+    `moved` says that the scope around it is another too.
+    """
+
+    old: int
+    new: int
+    scope: bool
+    moved: bool
+    block: int
+
+
+def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Scopes and nodes that have another number because members of a series came or went."""
+    found = [one for one in all_names(m) if not one.moved and is_shift(m, one)]
+    return [(one.old, one.new) for one in found if one.scope], [(one.old, one.new) for one in found if not one.scope]
+
+
+def other_names(m: Matching) -> list[Renamed]:
+    """Everything whose own name changed; what an insertion in a series renumbered is left out."""
+    return [one for one in all_names(m) if one.moved or not is_shift(m, one)]
+
+
+def is_shift(m: Matching, one: Renamed) -> bool:
+    """Whether a name has only another number, because members of a series came or went."""
+    known = (m.renumbered_scopes if one.scope else m.renumbered).get(one.old, False)
+    return known or shifted(m, one)
+
+
+def all_names(m: Matching) -> list[Renamed]:
+    """Everything whose own name changed."""
+    a, b = m.a.scopes, m.b.scopes
+    rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
+    partner = m.scope_to_b[rows]
+    moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
+    other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
+    found = [
+        Renamed(old, new, True, gone, int(b.block[new]))
+        for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
+    ]
+    old_nodes, new_nodes = m.together()
+    moved = ~m.parents_match(old_nodes, new_nodes)
+    other = (a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved
+    found += [
+        Renamed(old, new, False, gone, int(m.b.block[new]))
+        for old, new, gone in zip(
+            old_nodes[other].tolist(), new_nodes[other].tolist(), moved[other].tolist(), strict=True
+        )
+    ]
+    return found
+
+
+def shifted(m: Matching, one: Renamed) -> bool:
+    """Whether a new number follows from an insertion into another series of the same words."""
+    before, after = leaf(m, one, True), leaf(m, one, False)
+    here, there = numbered(before), numbered(after)
+    if here is None or there is None or here[0] != there[0]:
+        return False
+    known = m.shifts.get(here[0])
+    caused = m.caused.get(here[0], False)
+    return caused and known is not None and known.get(here[1]) == there[1]
+
+
+def leaf(m: Matching, one: Renamed, old: bool) -> str:
+    """The last segment of the old or the new name."""
+    scopes, at = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
+    return scopes.leaf[at] if one.scope else scopes.node_leaf[at]
+
+
+def name(m: Matching, one: Renamed, old: bool) -> str:
+    """The whole name."""
+    side, at = (m.a, one.old) if old else (m.b, one.new)
+    return side.scopes.name[at] if one.scope else side.graph.name[at]
+
+
+def around(m: Matching, one: Renamed, old: bool) -> int:
+    """The row of the scope around it."""
+    scopes, at = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
+    return int(scopes.parent[at] if one.scope else scopes.of_node[at])
+
+
+def substitution(old: str, new: str) -> tuple[str, str]:
+    """The part of a name that was exchanged, whole words and numbers.
+
+    >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
+    (('dense', 'fc'), ('3', '4'))
+    """
+    one, two = PART.findall(old), PART.findall(new)
+    start = 0
+    while start < min(len(one), len(two)) and one[start] == two[start]:
+        start += 1
+    stop = 0
+    while stop < min(len(one), len(two)) - start and one[-1 - stop] == two[-1 - stop]:
+        stop += 1
+    return "".join(one[start : len(one) - stop]), "".join(two[start : len(two) - stop])
+
+
+def name_changes(m: Matching) -> dict[int, list[Change]]:
+    """The changes of names, by block of the new graph."""
+    groups: dict[tuple[object, ...], list[Renamed]] = defaultdict(list)
+    for one in other_names(m):
+        groups[_key(m, one)].append(one)
+    told: dict[int, list[Change]] = defaultdict(list)
+    for key, members in groups.items():
+        told[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
+    return told
+
+
+def _key(m: Matching, one: Renamed) -> tuple[object, ...]:
+    before, after = leaf(m, one, True), leaf(m, one, False)
+    if one.moved:
+        same = before == after
+        return ("moved", one.block, around(m, one, True), around(m, one, False), *(() if same else (before, after)))
+    here, there = numbered(before), numbered(after)
+    if here and there and here[0] == there[0]:
+        return ("number", one.block, here[0])
+    return ("renamed", one.block, *substitution(before, after))
+
+
+def _ops(m: Matching, members: list[Renamed]) -> int:
+    return sum(m.b.scopes.size(one.new) if one.scope else 1 for one in members)
+
+
+def _edits(members: list[Renamed]) -> Edits:
+    return Edits(
+        scopes=tuple((one.old, one.new) for one in members if one.scope),
+        nodes=tuple((one.old, one.new) for one in members if not one.scope),
+    )
+
+
+def _places(m: Matching, members: list[Renamed]) -> list[Place]:
+    """Where, the outermost first; an op and the scope of its name are one place."""
+    places = sorted({(name(m, one, True), name(m, one, False)) for one in members})
+    return sorted(places, key=lambda place: (place[0] or "").count("/"))
+
+
+def _moved(m: Matching, members: list[Renamed]) -> Change:
+    places = _places(m, members)
+    old_row, new_row = around(m, members[0], True), around(m, members[0], False)
+    scopes = {"old": _root_word(m, old_row, True), "new": _root_word(m, new_row, False)}
+    detail = {"around": scopes, "children": len(places)}
+    return Change("moved", "rename", *places[0], _ops(m, members), detail, tuple(places[1:]), edits=_edits(members))
+
+
+def _root_word(m: Matching, row: int, old: bool) -> str:
+    """The name of a scope; nothing for the root."""
+    scopes = (m.a if old else m.b).scopes
+    return "" if scopes.parent[row] < 0 else scopes.name[row]
+
+
+def _renamed(m: Matching, members: list[Renamed], key: tuple[object, ...]) -> Change:
+    places = _places(m, members)
+    cosmetic = key[0] == "number"
+    if cosmetic:
+        words: Any = key[2]
+        detail = {"series": "N".join(words), "numbers": True}
+    else:
+        detail = {"part": {"old": key[2], "new": key[3]}}
+    severity: Severity = "cosmetic" if cosmetic else "rename"
+    return Change(
+        "renamed",
+        severity,
+        *places[0],
+        _ops(m, members),
+        detail,
+        tuple(places[1:]),
+        edits=_edits(members),
+    )

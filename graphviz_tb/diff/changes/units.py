@@ -1,0 +1,100 @@
+"""What was added or removed, as units: a whole new scope is one, however much is in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.columns import Ints
+
+
+@dataclass(slots=True)
+class Unit:
+    """A scope or a node of one side without a partner: `row` (-1 for a node by itself), `nodes`, its name, and the
+    wires of matched nodes that came or went with it."""
+
+    name: str
+    row: int
+    nodes: list[int]
+    block: int
+    links: list[object] = field(default_factory=list)
+
+
+def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int]) -> tuple[list[Unit], Ints]:
+    """The units of one side, and for each node its unit (-1 for matched ones).
+
+    A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
+    that has the name of such a scope belongs to it. Only blocks in `compared` are looked at.
+    """
+    scopes = side.scopes
+    free = partner < 0
+    start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
+    left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
+    taken = np.concatenate(([0], np.cumsum(scope_partner >= 0)))
+    whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & (scopes.parent >= 0)
+    tops = np.flatnonzero(whole & ~whole[scopes.parent])
+    held = np.isin(scopes.block, list(compared))
+    unit_of = np.full(len(side), -1, np.int32)
+    units: list[Unit] = []
+    by_name: dict[tuple[int, str], int] = {}
+    for row in tops[held[tops]].tolist():
+        nodes = scopes.nodes(row)
+        unit_of[nodes] = len(units)
+        by_name[int(scopes.block[row]), scopes.name[row]] = len(units)
+        units.append(Unit(scopes.name[row], row, nodes.tolist(), int(scopes.block[row])))
+    for node in np.flatnonzero(free & (unit_of < 0)).tolist():
+        block = int(side.block[node])
+        if block not in compared:
+            continue
+        at = by_name.get((block, side.graph.name[node]), -1)
+        if at < 0:
+            at = len(units)
+            units.append(Unit(side.graph.name[node], -1, [], block))
+        units[at].nodes.append(node)
+        unit_of[node] = at
+    return units, unit_of
+
+
+def op_types(side: Side, nodes: list[int]) -> dict[str, int]:
+    """How often each op type occurs, the most frequent first."""
+    counts = Counter(side.graph.op_types[op] for op in side.graph.op[nodes].tolist())
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def mirrors(units: list[Unit]) -> list[list[Unit]]:
+    """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`.
+
+    Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
+    its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
+    """
+    told: dict[tuple[int, str], list[Unit]] = {}
+    groups = []
+    for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
+        main = next((told[unit.block, end] for end in endings(unit.name) if (unit.block, end) in told), None)
+        if main is not None and unit.row >= 0:
+            main.append(unit)
+        else:
+            groups.append([unit])
+            told.setdefault((unit.block, unit.name), groups[-1])
+    return groups
+
+
+def endings(name: str) -> list[str]:
+    """What a name ends in, the longest first: from each `/` or `_` on, `_grad` left out or not.
+
+    >>> endings("gradients/a/b_grad")
+    ['a/b', 'a/b_grad']
+    """
+    first = name.removesuffix("_grad")
+    cuts = [at + 1 for at, letter in enumerate(name) if letter in "/_"]
+    told = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
+    return [word for word in told if word]
+
+
+def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
+    """The blocks that are compared, on either side."""
+    return {0, *(mine + 1 for mine in m.functions)}, {0, *(other + 1 for other in m.functions.values())}

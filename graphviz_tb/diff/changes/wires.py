@@ -1,0 +1,91 @@
+"""Wires that differ: those that came or went with something added or removed belong to it, the others are changes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from graphviz_tb.diff.changes.units import Unit
+from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.columns import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
+
+    pair: tuple[int, int]
+    told: dict[str, Any]
+
+
+def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
+    """Give each unit the wires that came or went with it; give back the others.
+
+    A wire from an added node belongs to what was added; else a wire from a removed node to what was removed.
+    """
+    others = []
+    for old, new in zip(*(column.tolist() for column in rewired(m)), strict=True):
+        for one in rewires(m, old, new):
+            came = int(new_of[m.b.graph.source[one.after]]) if one.after >= 0 else -1
+            went = int(old_of[m.a.graph.source[one.before]]) if one.before >= 0 else -1
+            if came >= 0:
+                new_units[came].links.append(Link((old, new), told(m, one)))
+            elif went >= 0:
+                old_units[went].links.append(Link((old, new), told(m, one)))
+            else:
+                others.append(one)
+    return others
+
+
+def told(m: Matching, one: Rewire) -> dict[str, Any]:
+    """A rewired input as plain values."""
+    node = {"old": m.a.graph.name[one.old], "new": m.b.graph.name[one.new]}
+    return {
+        "node": node,
+        "input": "control" if one.control else one.slot,
+        "old": source_name(m.a, one.before),
+        "new": source_name(m.b, one.after),
+    }
+
+
+def source_name(side: Side, edge: int) -> str | None:
+    """What comes along an edge: the node, and its output where it is not the first."""
+    if edge < 0:
+        return None
+    graph = side.graph
+    name, key = graph.name[graph.source[edge]], graph.keys[graph.key[edge]]
+    return name if key == "0" or graph.control[edge] else f"{name}:{key}"
+
+
+def wire_changes(m: Matching, found: list[Rewire]) -> dict[int, list[Change]]:
+    """Changes of wires by block: one a node; nodes that exchanged the same source for the same one are one change."""
+    by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
+    for one in found:
+        by_node[one.old, one.new].append(one)
+    groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
+    for pair, members in by_node.items():
+        one, block = members[0], int(m.b.block[pair[1]])
+        alone = len(members) == 1 and not one.reordered
+        key = (source_name(m.a, one.before), source_name(m.b, one.after), one.control) if alone else pair
+        groups[block, key].append(pair)
+    blocks: dict[int, list[Change]] = defaultdict(list)
+    for key, pairs in groups.items():
+        blocks[key[0]].append(_rewired(m, pairs, by_node))
+    return blocks
+
+
+def _rewired(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:
+    pairs = sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
+    members = by_node[pairs[0]]
+    inputs = [{key: value for key, value in told(m, one).items() if key != "node"} for one in members]
+    places = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs]
+    detail: dict[str, Any] = {"inputs": inputs}
+    if all(one.reordered for one in members):
+        detail["reordered"] = True
+    return Change(
+        "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=Edits(inputs=tuple(pairs))
+    )

@@ -1,0 +1,126 @@
+"""How the inputs of two matched nodes differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.diff.columns.hashing import Hashes, joined, run_sums
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.series import common
+from graphviz_tb.model.columns import Ints
+
+Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
+
+
+@dataclass(frozen=True, slots=True)
+class Rewire:
+    """One input of matched nodes `old`, `new`: what came in before and now (edge ids, -1 for nothing).
+
+    `slot` is the place of the input, `control` whether it only waits; `reordered` when the inputs are the same in
+    another order.
+    """
+
+    old: int
+    new: int
+    slot: int
+    before: int
+    after: int
+    control: bool
+    reordered: bool = False
+
+
+def rewired(m: Matching) -> tuple[Ints, Ints]:
+    """The matched nodes whose inputs differ."""
+    old, new = m.together()
+    names_a = np.where(m.to_b >= 0, m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
+    names_b = np.arange(len(m.b), dtype=np.int64)
+    differ = input_sums(m.a, names_a)[old] != input_sums(m.b, names_b)[new]
+    return old[differ], new[differ]
+
+
+def input_sums(side: Side, names: np.ndarray) -> Hashes:
+    """A hash for each node of what comes in where."""
+    told = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
+    return run_sums(told, side.in_start[:-1], side.in_start[1:])
+
+
+def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
+    """The differences between the inputs of two matched nodes, as few as possible."""
+    data_a, control_a = _inputs(m, m.a, old, True)
+    data_b, control_b = _inputs(m, m.b, new, False)
+    return [*_data(m, old, new, data_a, data_b), *_control(old, new, control_a, control_b)]
+
+
+def _inputs(m: Matching, side: Side, node: int, old: bool) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
+    """Data inputs in order and control inputs, each with its edge."""
+    graph = side.graph
+    told: tuple[list[tuple[Token, int]], list[tuple[Token, int]]] = ([], [])
+    for edge in side.in_edges(node).tolist():
+        source, control = int(graph.source[edge]), bool(graph.control[edge])
+        partner = int(m.to_b[source]) if old else source
+        token = ("new", partner, "" if control else graph.keys[graph.key[edge]])
+        if partner < 0:
+            token = ("old", source, token[2])
+        told[control].append((token, edge))
+    return told
+
+
+def _data(
+    m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
+) -> list[Rewire]:
+    tokens = [token for token, _ in before], [token for token, _ in after]
+    if tokens[0] == tokens[1]:
+        return _by_slot(m, old, new, before, after)
+    if len(before) == len(after):
+        changed = [at for at in range(len(before)) if tokens[0][at] != tokens[1][at]]
+        same = Counter(tokens[0]) == Counter(tokens[1])
+        return [Rewire(old, new, at, before[at][1], after[at][1], False, same) for at in changed]
+    return _aligned(m, old, new, before, after)
+
+
+def _by_slot(
+    m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
+) -> list[Rewire]:
+    """The same inputs at other places: something between them names no node."""
+    slots = m.a.graph.slot, m.b.graph.slot
+    return [
+        Rewire(old, new, int(slots[1][two]), one, two, False, True)
+        for (_, one), (_, two) in zip(before, after, strict=True)
+        if slots[0][one] != slots[1][two]
+    ]
+
+
+def _aligned(
+    m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
+) -> list[Rewire]:
+    """Inputs came or went: align what stayed, pair what lies between."""
+    pairs = common([token for token, _ in before], [token for token, _ in after]) or []
+    told, at = [], (0, 0)
+    for stop in [*pairs, (len(before), len(after))]:
+        one, two = before[at[0] : stop[0]], after[at[1] : stop[1]]
+        for place in range(max(len(one), len(two))):
+            gone = one[place][1] if place < len(one) else -1
+            come = two[place][1] if place < len(two) else -1
+            told.append(Rewire(old, new, (at[1] if come >= 0 else at[0]) + place, gone, come, False))
+        at = stop[0] + 1, stop[1] + 1
+    return told
+
+
+def _control(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
+    """Control inputs have no order: what is on one side only."""
+    here, there = Counter(token for token, _ in before), Counter(token for token, _ in after)
+    told = []
+    for token, edge in before:
+        if here[token] > there[token]:
+            here[token] -= 1
+            told.append(Rewire(old, new, -1, edge, -1, True))
+    here = Counter(token for token, _ in before)
+    for token, edge in after:
+        if there[token] > here[token]:
+            there[token] -= 1
+            told.append(Rewire(old, new, -1, -1, edge, True))
+    return told

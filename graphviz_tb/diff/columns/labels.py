@@ -1,0 +1,132 @@
+"""What a node is, as numbers: its op type, its attributes in classes, its device.
+
+attributes ─┬▶ core        always counts
+            ├▶ shapes      _output_shapes
+            ├▶ colocation  _class
+            └▶ constants   numbers in tensors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined
+from graphviz_tb.diff.columns.values import canonical
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.model.columns import freeze
+from graphviz_tb.model.graph import Graph
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+SHAPES = frozenset({"_output_shapes", "_input_shapes"})
+COLOCATION = frozenset({"_class"})
+NOISE = frozenset({"shared_name", "_gradient_op_type"})
+Known = dict[bytes, tuple[int, int, int, int]]
+SHORT = 96  # longer serialized attributes are remembered by their hash
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """One column for each class of differences, one value a node. `own` is what counts with the given options,
+    names of library functions left out."""
+
+    op: Hashes
+    core: Hashes
+    shapes: Hashes
+    colocation: Hashes
+    constants: Hashes
+    devices: Hashes
+    own: Hashes
+
+    def wanted(self, options: DiffOptions) -> dict[str, Hashes]:
+        """The columns that count."""
+        return {word: getattr(self, word) for word in CLASSES_OF_NODES if getattr(options, word)}
+
+
+CLASSES_OF_NODES = ("shapes", "colocation", "constants", "devices")
+
+
+def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
+    """Read the attributes of every node once; equal ones are decoded once, also those of the other graph (`known`)."""
+    known = {} if known is None or graph.functions else known
+    library = frozenset(function.name for function in graph.functions)
+    op = digests("" if word in library else word for word in graph.op_types)[graph.op]
+    devices = digests(graph.devices)[graph.device]
+    table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
+    core, shapes, colocation, constants = (freeze(np.ascontiguousarray(table[:, at])) for at in range(4))
+    labels = Labels(op, core, shapes, colocation, constants, devices, op)
+    return Labels(op, core, shapes, colocation, constants, devices, joined(op, core, *labels.wanted(options).values()))
+
+
+def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
+    """The four classes of each node's attributes, in node order."""
+    for node in definitions(graph):
+        if not hasattr(node, "attr"):  # an argument of a function
+            yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
+            continue
+        data = attribute_bytes(node)
+        key = data if len(data) < SHORT else blake2b(data, digest_size=16).digest()
+        found = memo.get(key)
+        if found is None:
+            found = memo[key] = classify(node.attr, library)
+        yield found
+
+
+def definitions(graph: Graph) -> Iterator[Any]:
+    """The message of each node, in node order; for arguments of functions their ArgDef."""
+    yield from graph.graph_def.node
+    for function in graph.graph_def.library.function:
+        yield from function.signature.input_arg
+        yield from function.node_def
+
+
+def attribute_bytes(node: NodeDef) -> bytes:
+    """The attributes as bytes, in the order of their keys: what follows name, op, inputs and device.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
+    >>> two = NodeDef(name="other", op="Relu", attr={"a": {"i": 2}, "b": {"i": 1}})
+    >>> attribute_bytes(one) == attribute_bytes(two)
+    True
+    """
+    data: bytes = node.SerializeToString(deterministic=True)
+    at, size = 0, len(data)
+    while at < size and data[at] in (0x0A, 0x12, 0x1A, 0x22):
+        at += 1
+        length = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            length |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        at += length
+    return data[at:]
+
+
+def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
+    """Hashes of the attributes, class by class; 0 for a class that is empty."""
+    core: list[bytes] = []
+    told: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
+    for key in sorted(attrs):
+        if key in NOISE:
+            continue
+        value = attrs[key]
+        if key in SHAPES or key in COLOCATION:
+            into = told["shapes" if key in SHAPES else "colocation"]
+            into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
+            continue
+        counts, numbers = canonical(value, library)
+        core.append(key.encode() + b"=" + counts)
+        if numbers:
+            told["constants"].append(key.encode() + b"=" + numbers)
+    first, *rest = (core, *told.values())
+    hashed = [digest(b"\0".join(part)) if part else 0 for part in rest]
+    return digest(b"\0".join(first)), hashed[0], hashed[1], hashed[2]

@@ -1,0 +1,197 @@
+"""The tree of raw name scopes, constants like all other nodes: rows in preorder, nodes filed by their scope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
+from graphviz_tb.diff.columns.preorder import Numbered, Tree, number
+from graphviz_tb.model.columns import Ints, Longs, ints
+from graphviz_tb.model.graph import Graph
+
+BASE = np.uint64(0x9E6C63D0676A9A99)  # of the polynomial that hashes paths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scopes:
+    """One row a scope; `roots[b]` is the row of block b (0 the main graph, then each function).
+
+    `parent`, `end`, `depth`, `name`, `leaf` by row; `of_node` the row that holds each node, `node_leaf` the last
+    segment of its name; `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes
+    under row r are `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of
+    the names, so that the name below any scope has a hash too.
+    """
+
+    parent: Ints
+    end: Ints
+    depth: Ints
+    block: Ints
+    roots: tuple[int, ...]
+    name: list[str]
+    leaf: list[str]
+    of_node: Ints
+    node_leaf: list[str]
+    node_order: Ints
+    node_start: Longs
+    path: Hashes
+    node_path: Hashes
+    leaf_hash: Hashes
+    node_leaf_hash: Hashes
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def nodes(self, row: int) -> Ints:
+        """All nodes under a row."""
+        found: Ints = self.node_order[self.node_start[row] : self.node_start[self.end[row]]]
+        return found
+
+    def own_nodes(self, row: int) -> Ints:
+        """The nodes directly in a row."""
+        found: Ints = self.node_order[self.node_start[row] : self.node_start[row + 1]]
+        return found
+
+    def size(self, row: int) -> int:
+        """How many nodes lie under a row."""
+        return int(self.node_start[self.end[row]] - self.node_start[row])
+
+    def sizes(self) -> Longs:
+        """The size of every row."""
+        found: Longs = self.node_start[self.end] - self.node_start[:-1]
+        return found
+
+    def children(self, row: int) -> list[int]:
+        """The scopes directly in a row."""
+        found, at, end = [], row + 1, int(self.end[row])
+        while at < end:
+            found.append(at)
+            at = int(self.end[at])
+        return found
+
+    def below(self, row: int, nodes: Ints) -> Hashes:
+        """Hashes of the names that `nodes` have below `row`."""
+        power = powers(self.depth[self.of_node[nodes]] - self.depth[row] + 1)
+        found: Hashes = self.node_path[nodes] - self.path[row] * power
+        return found
+
+    def scopes_below(self, row: int) -> tuple[NDArray[np.int64], Hashes]:
+        """The scopes under `row`, and hashes of the names they have below it."""
+        rows = np.arange(row + 1, int(self.end[row]))
+        return rows, self.path[rows] - self.path[row] * powers(self.depth[rows] - self.depth[row])
+
+    def up_sums(self, of_nodes: Hashes) -> Hashes:
+        """For each row the sum over all nodes under it."""
+        return run_sums(of_nodes[self.node_order], self.node_start[:-1], self.node_start[self.end])
+
+
+def powers(exponents: NDArray[np.int32]) -> Hashes:
+    """`BASE` to many powers."""
+    top = int(exponents.max(initial=0)) + 1
+    table = np.ones(top + 1, np.uint64)
+    table[1:] = BASE
+    return np.cumprod(table, dtype=np.uint64)[exponents]
+
+
+def build_scopes(graph: Graph) -> Scopes:
+    """The scopes of all names, however deep. Nothing recurses."""
+    tree = Tree()
+    roots: list[int] = []
+    of_node: list[int] = []
+    leaves: list[str] = []
+    cuts = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
+    for block in range(len(graph.functions) + 1):
+        start, stop = (0 if block == 0 else cuts[block]), cuts[block + 1]
+        roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
+        add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves)
+    numbered = number(tree)
+    names = [tree.name[id] for id in numbered.order.tolist()]
+    rows = numbered.row_of[np.array(of_node, np.int64)] if of_node else np.zeros(0, np.int32)
+    return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
+
+
+def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leaves: list[str]) -> None:
+    """Add the scopes of one block; say for each name its scope and its last segment."""
+    scopes: dict[str, int] = {}
+    for name in names:
+        cut = name.rfind("/")
+        if cut < 0:
+            of_node.append(root)
+            leaves.append(name)
+            continue
+        around = name[:cut]
+        found = scopes.get(around)
+        of_node.append(add_scope(tree, scopes, root, around) if found is None else found)
+        leaves.append(name[cut + 1 :])
+
+
+def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str) -> int:
+    """Add a scope and those around it that are missing."""
+    missing, parent = [name], root
+    while (cut := missing[-1].rfind("/")) >= 0:
+        around = missing[-1][:cut]
+        if around in scopes:
+            parent = scopes[around]
+            break
+        missing.append(around)
+    for scope in reversed(missing):
+        parent = scopes[scope] = tree.add(parent, scope)
+    return parent
+
+
+def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[str], roots: list[int]) -> Scopes:
+    parent, end, depth = numbered.parent, numbered.end, numbered.depth
+    leaf = [name.rsplit("/", 1)[-1] for name in names]
+    leaf_hash, node_leaf_hash = _hashed(leaf), _hashed(leaves)
+    leaf_hash[roots] = 0
+    path = leaf_hash.copy()
+    for level in _levels(depth)[1:]:
+        path[level] += path[parent[level]] * BASE
+    order = np.argsort(of_node, kind="stable")
+    counts = np.bincount(of_node, minlength=len(parent)) if len(of_node) else np.zeros(len(parent), np.int64)
+    block = np.cumsum(np.isin(np.arange(len(parent)), roots)) - 1
+    return Scopes(
+        parent=parent,
+        end=end,
+        depth=depth,
+        block=ints(block),
+        roots=tuple(roots),
+        name=names,
+        leaf=leaf,
+        of_node=of_node,
+        node_leaf=leaves,
+        node_order=ints(order),
+        node_start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        path=path,
+        node_path=path[of_node] * BASE + node_leaf_hash,
+        leaf_hash=leaf_hash,
+        node_leaf_hash=node_leaf_hash,
+    )
+
+
+def _hashed(words: list[str]) -> Hashes:
+    """Hashes of words, each distinct one hashed once."""
+    memo = {word: digest(word) | 1 for word in set(words)}
+    return np.fromiter(map(memo.__getitem__, words), np.uint64, len(words))
+
+
+def _levels(depth: Ints) -> list[NDArray[np.int64]]:
+    """Rows by depth."""
+    order = np.argsort(depth, kind="stable")
+    cuts = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
+    return [order[start:stop] for start, stop in pairwise(cuts)]
+
+
+def exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
+    """For each row a hash of everything under it, names below the row and labels."""
+    inside = sums_by(scopes.of_node, mixed(own + scopes.node_leaf_hash), len(scopes))
+    told = mixed(inside)
+    for level in reversed(_levels(scopes.depth)[1:]):
+        told[level] = mixed(inside[level])
+        part = mixed(told[level] + scopes.leaf_hash[level])
+        np.add.at(inside, scopes.parent[level], part)
+    told[list(scopes.roots)] = mixed(inside[list(scopes.roots)])
+    return told

@@ -1,0 +1,187 @@
+"""One of the two graphs, as columns that can be compared with the other's."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
+from graphviz_tb.diff.columns.labels import Known, Labels, label
+from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.group.owners import meet
+from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.graph import Graph
+
+CONTROL = np.uint64(0xC0117801)
+OUTWARD = np.uint64(0x0B5E55ED)
+
+
+class Side:
+    """Columns of nodes, edges and scopes of one graph.
+
+    `function_class` is a hash for each function that equals that of the function it is compared with; `node_label`
+    is what a node is, the functions it calls included.
+    """
+
+    def __init__(self, graph: Graph, options: DiffOptions, known: Known | None = None) -> None:
+        self.graph = graph
+        self.labels: Labels = label(graph, options, known)
+        self.scopes: Scopes = build_scopes(graph)
+        self.function_class: Hashes = np.zeros(len(graph.functions), np.uint64)
+        self.block: Ints = (graph.function + 1).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.graph)
+
+    def with_functions(self, classes: Hashes) -> None:
+        """Say which function is which; everything that depends on it is made anew."""
+        self.function_class = classes
+        for name in ("node_label", "exact", "structural", "rounds"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def calls(self) -> tuple[Ints, Hashes, Ints]:
+        """Node, hash of the attribute and function of each call."""
+        calls = self.graph.calls
+        node = np.array([call.node for call in calls], np.int32)
+        return node, digests(call.attr for call in calls), np.array([call.function for call in calls], np.int32)
+
+    @cached_property
+    def node_label(self) -> Hashes:
+        """What each node is: op type, attributes that count, what it calls, inputs that name no node."""
+        node, attr, function = self.calls
+        told = self.labels.own
+        if len(node):
+            called = joined(attr, self.function_class[function])
+            callers = np.unique(node)
+            told = told.copy()
+            told[callers] = joined(told[callers], sums_by(node, called, len(self))[callers])
+        if self.dangling:
+            told = told.copy()
+            at = np.fromiter(self.dangling, np.int64, len(self.dangling))
+            told[at] = joined(told[at], digests(repr(words) for words in self.dangling.values()))
+        return told
+
+    @cached_property
+    def called(self) -> dict[int, list[tuple[str, int]]]:
+        """Attribute and function of each call, by node."""
+        told: dict[int, list[tuple[str, int]]] = {}
+        for call in self.graph.calls:
+            told.setdefault(call.node, []).append((call.attr, call.function))
+        return told
+
+    @cached_property
+    def index(self) -> dict[tuple[int, str], int]:
+        """Nodes by block and name."""
+        return dict(zip(zip(self.block.tolist(), self.graph.name, strict=True), range(len(self)), strict=True))
+
+    @cached_property
+    def dangling(self) -> dict[int, list[str]]:
+        """The inputs that name no node, by the nodes that have some."""
+        if not any(notice.code == "unknown-input" for notice in self.graph.notices):
+            return {}
+        told = {}
+        for node in range(len(self)):
+            definition = self.graph.node_def(node)
+            if definition is not None and len(definition.input) > self.in_start[node + 1] - self.in_start[node]:
+                known = set(self.graph.slot[self.in_edges(node)].tolist())
+                told[node] = [text for at, text in enumerate(definition.input) if at not in known]
+        return told
+
+    @cached_property
+    def edge_hash(self) -> Hashes:
+        """Which output goes to which input; control edges have no place."""
+        graph = self.graph
+        key = digests(graph.keys)[graph.key]
+        told = joined(key, graph.slot.astype(np.uint64))
+        told[graph.control] = CONTROL
+        return told
+
+    @cached_property
+    def in_start(self) -> Longs:
+        """Edges into node n are `in_start[n]:in_start[n + 1]`."""
+        return np.searchsorted(self.graph.target, np.arange(len(self) + 1)).astype(np.int64)
+
+    @cached_property
+    def out_order(self) -> Ints:
+        """Edge ids sorted by source."""
+        return np.argsort(self.graph.source, kind="stable").astype(np.int32)
+
+    @cached_property
+    def out_start(self) -> Longs:
+        """Edges out of node n are `out_order[out_start[n]:out_start[n + 1]]`."""
+        return np.searchsorted(self.graph.source[self.out_order], np.arange(len(self) + 1)).astype(np.int64)
+
+    def in_edges(self, node: int) -> Ints:
+        """Ids of the edges into `node`, by slot."""
+        return np.arange(self.in_start[node], self.in_start[node + 1], dtype=np.int32)
+
+    def out_edges(self, node: int) -> Ints:
+        """Ids of the edges out of `node`."""
+        found: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]
+        return found
+
+    def refine(self, colour: Hashes, inward: bool = True, outward: bool = True) -> Hashes:
+        """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
+        told = [colour]
+        if inward:
+            come = joined(colour[self.graph.source], self.edge_hash)
+            told.append(run_sums(come, self.in_start[:-1], self.in_start[1:]))
+        if outward:
+            go = joined(colour[self.graph.target], self.edge_hash)[self.out_order]
+            told.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTWARD)
+        return joined(*told)
+
+    @cached_property
+    def rounds(self) -> dict[tuple[int, str], Hashes]:
+        """Neighbourhood hashes that were made, by radius and direction."""
+        return {}
+
+    def around(self, radius: int, direction: str = "both") -> Hashes:
+        """A hash of everything within `radius` steps: "both", only "in" (what it is made from) or only "out"."""
+        if radius == 0:
+            return self.node_label
+        found = self.rounds.get((radius, direction))
+        if found is None:
+            inner = self.around(radius - 1, direction)
+            found = self.rounds[radius, direction] = self.refine(inner, direction != "out", direction != "in")
+        return found
+
+    @cached_property
+    def exact(self) -> Hashes:
+        """For each scope a hash of what is in it, with names."""
+        return exact_hashes(self.scopes, self.node_label)
+
+    @cached_property
+    def structural(self) -> Hashes:
+        """For each scope a hash of the nodes and edges in it, without names."""
+        graph, scopes = self.graph, self.scopes
+        nodes = scopes.up_sums(mixed(self.node_label))
+        if not graph.edge_count:
+            return joined(nodes, np.zeros(len(scopes), np.uint64))
+        # nodes hang below their scopes: number them behind the scopes for `meet`
+        parent = np.concatenate((scopes.parent, scopes.of_node)).astype(np.int32)
+        depth = np.concatenate((scopes.depth, scopes.depth[scopes.of_node] + 1)).astype(np.int32)
+        rows = np.int32(len(scopes))
+        owner, _, _ = meet(parent, depth, graph.source + rows, graph.target + rows)
+        label = self.node_label
+        edges = sums_by(owner, joined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
+        total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(edges, dtype=np.uint64)))
+        return joined(nodes, total[scopes.end] - total[:-1])
+
+    def whole(self) -> int:
+        """A number for the whole graph, whatever the order of its nodes: names, labels and edges."""
+        blocks = np.concatenate((np.zeros(1, np.uint64), digests(f.name for f in self.graph.functions)))
+        name = self.scopes.node_path + blocks[self.block]
+        come = joined(name[self.graph.source], self.edge_hash)
+        node = joined(name, self.labels.op, self.labels.core, self.labels.constants, self.labels.shapes)
+        node = joined(node, run_sums(come, self.in_start[:-1], self.in_start[1:]), self.labels.devices)
+        return digest(int(mixed(node).sum(dtype=np.uint64)).to_bytes(8, "little"))
+
+    def constants(self) -> Bools:
+        """Which nodes are constants."""
+        ops = [at for at, op in enumerate(self.graph.op_types) if op in ("Const", "HostConst", "ImmutableConst")]
+        found: Bools = np.isin(self.graph.op, ops)
+        return found

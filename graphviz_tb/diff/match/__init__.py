@@ -1,0 +1,1 @@
+"""Which node of one graph is which of the other, and why."""

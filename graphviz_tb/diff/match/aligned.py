@@ -1,0 +1,165 @@
+"""The members of numbered series on both sides, aligned: which is which, which came or went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.diff.columns.hashing import Hashes
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.functions import bag, dice
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.series import Words, align, between, runs_of
+
+MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
+ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A numbered sibling: its number, its scope's row or its node."""
+
+    number: int
+    id: int
+
+
+def shared_runs(
+    there_a: dict[str, int], there_b: dict[str, int], hash_a: Hashes, hash_b: Hashes
+) -> list[tuple[Words, list[Member], list[Member]]]:
+    """The series on both sides that differ in their numbers or in what their members are."""
+    runs_b = runs_of(there_b)
+    told = []
+    for words, run in runs_of(there_a).items():
+        other = runs_b.get(words)
+        if other is None:
+            continue
+        mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
+        others = [Member(number, there_b[other[number]]) for number in sorted(other)]
+        if [(one.number, hash_a[one.id]) for one in mine] != [(one.number, hash_b[one.id]) for one in others]:
+            told.append((words, mine, others))
+    return told
+
+
+def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
+    """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number."""
+    known = m.shifts.get(words, {})
+    place = {member.number: at for at, member in enumerate(others)}
+    top = max(known, default=-1) if words in m.decided else -1
+    wanted = [known.get(one.number, one.number if one.number > top else -1) for one in mine]
+    return {at: place[number] for at, number in enumerate(wanted) if number in place}
+
+
+def align_scopes(
+    m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]
+) -> list[tuple[int, int]] | None:
+    """Align the members of a series of scopes: same content, same structure, then alike."""
+    tiers = [
+        ([int(hashes_a[one.id]) for one in mine], [int(hashes_b[one.id]) for one in others])
+        for hashes_a, hashes_b in ((m.a.exact, m.b.exact), (m.a.structural, m.b.structural))
+    ]
+    likely = likely_pairs(m, words, mine, others)
+    pairs = align(tiers, likely)
+    return None if pairs is None else sorted(pairs + alike_in_gaps(m, mine, others, pairs, likely))
+
+
+def alike_in_gaps(
+    m: Matching,
+    mine: Sequence[Member],
+    others: Sequence[Member],
+    pairs: list[tuple[int, int]],
+    likely: dict[int, int],
+) -> list[tuple[int, int]]:
+    """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
+    found: list[tuple[int, int]] = []
+    for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
+        if a1 - a0 == b1 - b0:
+            wanted = {at: b0 + at - a0 for at in range(a0, a1)}
+        elif (a1 - a0) * (b1 - b0) <= MOST_TRIED:
+            wanted = None
+        else:
+            wanted = {at: likely[at] for at in range(a0, a1) if b0 <= likely.get(at, -1) < b1}
+            m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
+        shares = {
+            (i, j): alike(m, mine[i].id, others[j].id, likely.get(i) == j)
+            for i in range(a0, a1)
+            for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
+        }
+        found += heaviest(
+            {pair: share + 0.001 * (likely.get(pair[0]) == pair[1]) for pair, share in shares.items() if share >= ALIKE}
+        )
+    return found
+
+
+def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """The pairs of greatest weight that ascend on both sides.
+
+    >>> heaviest({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
+    [(0, 0), (1, 1)]
+    """
+    best: list[tuple[float, tuple[tuple[int, int], ...]]] = []
+    ordered = sorted(weights)
+    for at, (i, j) in enumerate(ordered):
+        before = [best[k] for k in range(at) if ordered[k][0] < i and ordered[k][1] < j]
+        weight, chain = max(before, key=lambda one: one[0], default=(0.0, ()))
+        best.append((weight + weights[i, j], (*chain, (i, j))))
+    return list(max(best, key=lambda one: one[0], default=(0.0, ()))[1])
+
+
+def alike(m: Matching, old: int, new: int, likely: bool) -> float:
+    """The share of ops that two scopes have in common; for likely ones also that of the names in them."""
+    nodes_a, nodes_b = m.a.scopes.nodes(old), m.b.scopes.nodes(new)
+    share = dice(bag(m.a, nodes_a), bag(m.b, nodes_b))
+    if not likely or share >= ALIKE:
+        return share
+    return max(
+        share, dice(Counter(m.a.scopes.below(old, nodes_a).tolist()), Counter(m.b.scopes.below(new, nodes_b).tolist()))
+    )
+
+
+def record(
+    m: Matching,
+    scopes: bool,
+    words: Words,
+    mine: Sequence[Member],
+    others: Sequence[Member],
+    pairs: list[tuple[int, int]],
+) -> None:
+    """Remember which numbers shifted, and which members cannot be told from their neighbours."""
+    caused = len(pairs) < max(len(mine), len(others))
+    moved = {mine[i].number: others[j].number for i, j in pairs}
+    known = m.shifts.setdefault(words, moved)
+    m.caused[words] = m.caused.get(words, False) or caused
+    if caused and any(known.get(number) != new for number, new in moved.items()):
+        known.update(moved)
+    for i, j in pairs:
+        if mine[i].number != others[j].number:
+            shifted = m.renumbered_scopes if scopes else m.renumbered
+            shifted[mine[i].id] = caused
+    if scopes:
+        gone, come = (
+            equal_neighbours(m.a, mine, {i for i, _ in pairs}),
+            equal_neighbours(m.b, others, {j for _, j in pairs}),
+        )
+        if words not in m.decided:
+            m.equals.update({("old", True, row): count for row, count in gone.items()})
+            m.equals.update({("new", True, row): count for row, count in come.items()})
+        if caused and not gone and not come:
+            m.decided.add(words)
+
+
+def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
+    """For each member without a partner: how many neighbours in the series are the same, itself counted."""
+    told: dict[int, int] = {}
+    hashes = [int(side.structural[member.id]) for member in members]
+    for at in range(len(members)):
+        if at in kept:
+            continue
+        start, stop = at, at + 1
+        while start and hashes[start - 1] == hashes[at]:
+            start -= 1
+        while stop < len(hashes) and hashes[stop] == hashes[at]:
+            stop += 1
+        if any(place in kept for place in range(start, stop)):
+            told[members[at].id] = stop - start
+    return told

@@ -1,0 +1,171 @@
+"""From the roots down: numbered series aligned by structure, then same name and op.
+
+Scopes that hold the same are matched at once, so that only the way to what differs is walked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.aligned import Member, align_scopes, equal_neighbours, likely_pairs, record, shared_runs
+from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.series import align
+from graphviz_tb.model.columns import Ints
+
+
+def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> None:
+    """Match below pairs of scopes by name.
+
+    Before: the pairs are matched. After: what has the same name (or the same place in a numbered series) and the same
+    op type below them is matched too.
+    """
+    queue = deque(starts)
+    waiting: list[tuple[int, int]] = []
+    while queue or waiting:
+        last = not queue
+        old, new = waiting.pop(0) if last else queue.popleft()
+        if m.a.exact[old] == m.b.exact[new]:
+            match_whole(m, old, new, Reason.NAME)
+        elif not last and undecided(m, old, new):
+            waiting.append((old, new))
+        else:
+            match_ops(m, old, new)
+            queue.extend(match_children(m, old, new))
+
+
+def undecided(m: Matching, old: int, new: int) -> bool:
+    """Whether it cannot be told from two scopes alone which members of a series in them came or went.
+
+    The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
+    """
+    there_a, there_b = free_children(m, old, new)
+    for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
+        if len(mine) == len(others) or words in m.decided:
+            continue
+        pairs = align_scopes(m, words, mine, others)
+        if pairs is not None and (
+            equal_neighbours(m.a, mine, {i for i, _ in pairs}) or equal_neighbours(m.b, others, {j for _, j in pairs})
+        ):
+            return True
+    return False
+
+
+def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The scopes directly in two scopes that have no partner, by the last segment of their name."""
+    a, b = m.a.scopes, m.b.scopes
+    return (
+        {a.leaf[row]: row for row in a.children(old) if m.scope_to_b[row] < 0},
+        {b.leaf[row]: row for row in b.children(new) if m.scope_to_a[row] < 0},
+    )
+
+
+def match_whole(m: Matching, old: int, new: int, reason: Reason) -> None:
+    """Match everything below two scopes that hold the same, by the names below them."""
+    a, b = m.a.scopes, m.b.scopes
+    rows_a, names_a = a.scopes_below(old)
+    rows_b, names_b = b.scopes_below(new)
+    if len(rows_a) == len(rows_b):
+        mine, other = rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")]
+        free = (m.scope_to_b[mine] < 0) & (m.scope_to_a[other] < 0)
+        mine, other = mine[free], other[free]
+        m.scope_to_b[mine], m.scope_to_a[other], m.scope_reason[mine] = other, mine, reason
+    nodes_a, nodes_b = a.nodes(old), b.nodes(new)
+    order_a = np.lexsort((m.a.around(1)[nodes_a], m.a.node_label[nodes_a], a.below(old, nodes_a)))
+    order_b = np.lexsort((m.b.around(1)[nodes_b], m.b.node_label[nodes_b], b.below(new, nodes_b)))
+    if len(nodes_a) == len(nodes_b):
+        m.pair_many(nodes_a[order_a], nodes_b[order_b], reason)
+
+
+def match_children(m: Matching, old: int, new: int) -> list[tuple[int, int]]:
+    """Match the scopes directly in two matched scopes; give back the pairs made."""
+    a, b = m.a.scopes, m.b.scopes
+    there_a, there_b = free_children(m, old, new)
+    made: list[tuple[int, int]] = []
+    for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
+        pairs = align_scopes(m, words, mine, others)
+        if pairs is None:
+            m.note(
+                "series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old]
+            )
+            continue
+        record(m, True, words, mine, others, pairs)
+        for i, j in pairs:
+            row, other = mine[i].id, others[j].id
+            same = a.leaf[row] == b.leaf[other]
+            m.pair_scopes(row, other, Reason.NAME if same else Reason.SERIES)
+            made.append((row, other))
+        _drop(there_a, mine)
+        _drop(there_b, others)
+    for leaf, row in there_a.items():
+        if leaf in there_b:
+            m.pair_scopes(row, there_b[leaf], Reason.NAME)
+            made.append((row, there_b[leaf]))
+    return made
+
+
+def _drop(there: dict[str, int], members: Sequence[Member]) -> None:
+    """Take members out of a table of names."""
+    gone = {member.id for member in members}
+    for leaf in [leaf for leaf, id in there.items() if id in gone]:
+        del there[leaf]
+
+
+def match_ops(m: Matching, old: int, new: int) -> None:
+    """Match the nodes directly in two matched scopes."""
+    there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+    there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+    for op, (mine_of, others_of) in by_op(m, there_a, there_b).items():
+        around_a, around_b = m.a.around(2), m.b.around(2)
+        for words, mine, others in shared_runs(mine_of, others_of, around_a, around_b):
+            tiers = [
+                ([int(hashes_a[one.id]) for one in mine], [int(hashes_b[one.id]) for one in others])
+                for hashes_a, hashes_b in (
+                    (around_a, around_b),
+                    (m.a.around(1, "in"), m.b.around(1, "in")),
+                    (m.a.node_label, m.b.node_label),
+                    (m.a.labels.op, m.b.labels.op),
+                )
+            ]
+            pairs = align(tiers, likely_pairs(m, words, mine, others))
+            if pairs is None:
+                m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
+                continue
+            record(m, False, words, mine, others, pairs)
+            for i, j in pairs:
+                same = mine[i].number == others[j].number
+                m.pair(mine[i].id, others[j].id, Reason.NAME if same else Reason.SERIES)
+            _drop(mine_of, mine)
+            _drop(others_of, others)
+        for leaf, node in mine_of.items():
+            if leaf in others_of:
+                m.pair(node, others_of[leaf], Reason.NAME)
+
+
+def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:
+    """Free nodes by the last segment of their name; of those that stand twice the first by label is taken."""
+    leaves = side.scopes.node_leaf
+    found: dict[str, int] = {}
+    for node in nodes.tolist():
+        if partner[node] < 0:
+            leaf = leaves[node]
+            if leaf in found:
+                found[leaf] = min(found[leaf], node, key=lambda one: int(side.node_label[one]))
+            else:
+                found[leaf] = node
+    return found
+
+
+def by_op(
+    m: Matching, there_a: dict[str, int], there_b: dict[str, int]
+) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
+    """The same tables, op type by op type."""
+    told: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
+    for which, side, there in ((0, m.a, there_a), (1, m.b, there_b)):
+        words, column = side.graph.op_types, side.graph.op
+        for leaf, node in there.items():
+            told.setdefault(words[column[node]], ({}, {}))[which][leaf] = node
+    return told

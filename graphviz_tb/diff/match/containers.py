@@ -1,0 +1,52 @@
+"""Scopes from the bottom up: two scopes are one when most of what they hold is matched (GumTree's containers)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from graphviz_tb.diff.match.anchors import free_scopes
+from graphviz_tb.diff.match.by_name import descend
+from graphviz_tb.diff.match.matching import Matching, Reason
+
+SHARE = 0.5  # GumTree's minDice
+
+
+def containers(m: Matching) -> None:
+    """Match free scopes by the share of matched descendants, the deepest first, then what is in them by name."""
+    rows_a, rows_b = free_scopes(m)
+    if not len(rows_a) or not len(rows_b):
+        return
+    free_b = np.zeros(len(m.b.scopes), bool)
+    free_b[rows_b] = True
+    made = []
+    for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
+        best = best_container(m, old, free_b)
+        if best is not None:
+            m.pair_scopes(old, best, Reason.CONTENT)
+            free_b[best] = False
+            made.append((old, best))
+    descend(m, made)
+
+
+def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
+    """The free scope of the new graph that shares most of its nodes with `old`; None where none shares enough."""
+    a, b = m.a.scopes, m.b.scopes
+    partners = m.to_b[a.nodes(old)]
+    partners = partners[partners >= 0]
+    if not len(partners):
+        return None
+    shared: Counter[int] = Counter()
+    for row, count in zip(*np.unique(b.of_node[partners], return_counts=True), strict=True):
+        at = int(row)
+        while at >= 0:
+            shared[at] += int(count)
+            at = int(b.parent[at])
+    scored = [
+        (2 * count / (a.size(old) + b.size(row)), a.leaf[old] == b.leaf[row], int(b.depth[row]), -row)
+        for row, count in shared.items()
+        if free_b[row] and row not in b.roots
+    ]
+    best = max(scored, default=(0.0, False, 0, 0))
+    return -best[3] if best[0] >= SHARE else None

@@ -1,0 +1,47 @@
+"""Graphs that have little in common: what went elsewhere on thin evidence is not the same after all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.model.columns import Bools, Ints
+
+LITTLE = 0.4  # share of the smaller graph that is matched
+
+
+def doubt(m: Matching) -> None:
+    """Take back matches that lead from scope to scope, if the graphs are unrelated.
+
+    After: of two graphs with little in common only what is at the same place is matched.
+    """
+    matched = int((m.to_b >= 0).sum())
+    if matched >= LITTLE * min(len(m.a), len(m.b)):
+        return
+    moved = moved_scopes(m)
+    nodes, partners = m.together()
+    part(m, nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)])
+    rows = np.flatnonzero(moved & (m.scope_to_b >= 0))
+    m.scope_to_a[m.scope_to_b[rows]] = -1
+    m.scope_to_b[rows] = -1
+    m.note("unrelated", "the graphs have little in common: nothing was followed from scope to scope")
+
+
+def part(m: Matching, nodes: Ints) -> None:
+    """Take back the matches of some old nodes."""
+    m.to_a[m.to_b[nodes]] = -1
+    m.to_b[nodes] = -1
+    m.reason[nodes] = Reason.NONE
+
+
+def moved_scopes(m: Matching) -> Bools:
+    """The old scopes that lie in one that was matched with a scope elsewhere, itself counted."""
+    a, b = m.a.scopes, m.b.scopes
+    told = np.zeros(len(a), bool)
+    for row, parent in enumerate(a.parent.tolist()):
+        partner = int(m.scope_to_b[row])
+        if parent < 0:
+            continue
+        elsewhere = partner >= 0 and m.scope_to_b[parent] != b.parent[partner]
+        told[row] = told[parent] or elsewhere
+    return told

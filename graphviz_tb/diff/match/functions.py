@@ -1,0 +1,186 @@
+"""Which function is which: by body, whatever number TensorFlow put behind the name.
+
+same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, sums_by
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.values import base_name
+from graphviz_tb.diff.match.matching import Matching
+
+ROUNDS = 8  # how deep calls in calls are told apart
+MOST_TRIED = 64  # functions of one name that are compared each with each
+ALIKE = 0.5  # share of ops in common
+
+
+def natural(word: str) -> tuple[tuple[bool, int, str], ...]:
+    """A key that orders numbers by value.
+
+    >>> sorted(["f_10", "f_9"], key=natural)
+    ['f_9', 'f_10']
+    """
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"([0-9]+)", word))
+
+
+def body_hashes(side: Side) -> Hashes:
+    """A hash for each function of its body, arguments and results, callees by their own bodies."""
+    count = len(side.graph.functions)
+    side.with_functions(np.zeros(count, np.uint64))
+    known = 0
+    for _ in range(ROUNDS):
+        told = _one_round(side)
+        side.with_functions(told)
+        found = len(np.unique(told))
+        if found == known:
+            break
+        known = found
+    return side.function_class
+
+
+def _one_round(side: Side) -> Hashes:
+    functions = side.graph.functions
+    inside = np.flatnonzero(side.block > 0)
+    around = side.around(2)
+    bodies = sums_by(side.block[inside] - 1, mixed(around[inside]), len(functions))
+    ends = []
+    for function in functions:
+        told = [int(around[node]) for node in function.args]
+        told += [digest(f"{int(around[node]) if node >= 0 else -1}:{key}") for node, key in function.returns]
+        ends.append(digest(repr(told)))
+    return joined(bodies, np.array(ends, np.uint64))
+
+
+def pair_functions(m: Matching) -> None:
+    """Fill `m.functions` and tell both sides which calls are equal."""
+    if not m.a.graph.functions or not m.b.graph.functions:
+        share_classes(m)
+        return
+    a_body, b_body = m.bodies = body_hashes(m.a), body_hashes(m.b)
+    names_a = [function.name for function in m.a.graph.functions]
+    names_b = [function.name for function in m.b.graph.functions]
+    exact_a, exact_b = (side.exact[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
+    for key in KEYS:
+        keys_a = list(map(key, names_a, a_body.tolist(), exact_a))
+        keys_b = list(map(key, names_b, b_body.tolist(), exact_b))
+        _pair_by(m, names_a, names_b, keys_a, keys_b)
+    _pair_alike(m, names_a, names_b)
+    share_classes(m)
+
+
+# What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
+KEYS: tuple[Callable[[str, int, int], object], ...] = (
+    lambda name, body, exact: (name, body, exact),
+    lambda name, body, exact: (base_name(name), body, exact),
+    lambda name, body, exact: (base_name(name), body),
+    lambda name, body, exact: (body, exact),
+    lambda name, body, exact: body,
+    lambda name, body, exact: name,
+)
+
+
+def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
+    """Pair free functions of equal keys, in natural order of their names."""
+    free_a, free_b = free(m, len(names_a), len(names_b))
+    there: dict[object, list[int]] = defaultdict(list)
+    for at in sorted(free_b, key=lambda at: natural(names_b[at])):
+        there[keys_b[at]].append(at)
+    for at in sorted(free_a, key=lambda at: natural(names_a[at])):
+        if waiting := there.get(keys_a[at]):
+            m.functions[at] = waiting.pop(0)
+
+
+def free(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
+    """Functions without a partner."""
+    taken = set(m.functions.values())
+    return [at for at in range(count_a) if at not in m.functions], [at for at in range(count_b) if at not in taken]
+
+
+def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
+    """Pair functions of one base name by the ops they share."""
+    free_a, free_b = free(m, len(names_a), len(names_b))
+    groups: dict[str, tuple[list[int], list[int]]] = {}
+    for which, found, names in ((0, free_a, names_a), (1, free_b, names_b)):
+        for at in found:
+            groups.setdefault(base_name(names[at]), ([], []))[which].append(at)
+    for base, (mine, others) in sorted(groups.items()):
+        if len(mine) == len(others) == 1:
+            m.functions[mine[0]] = others[0]
+        elif mine and others:
+            if max(len(mine), len(others)) > MOST_TRIED:
+                m.note("function-limit", f"more than {MOST_TRIED} functions {base!r}: paired in their order", base)
+                key = natural
+                ordered = sorted(mine, key=lambda at: key(names_a[at])), sorted(others, key=lambda at: key(names_b[at]))
+                m.functions.update(zip(*ordered, strict=False))
+            else:
+                _pair_best(m, mine, others, 0.0)
+    free_a, free_b = free(m, len(names_a), len(names_b))
+    _pair_best(m, free_a[:MOST_TRIED], free_b[:MOST_TRIED], ALIKE)
+
+
+def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
+    """Pair those that share most, best first."""
+    bags_a = {at: bag(m.a, np.flatnonzero(m.a.block == at + 1)) for at in mine}
+    bags_b = {at: bag(m.b, np.flatnonzero(m.b.block == at + 1)) for at in others}
+    scored = sorted(
+        (-dice(bags_a[one], bags_b[two]), place, one, two) for place, one in enumerate(mine) for two in others
+    )
+    taken: set[int] = set()
+    for score, _, one, two in scored:
+        if -score > least and one not in m.functions and two not in taken:
+            m.functions[one] = two
+            taken.add(two)
+
+
+def bag(side: Side, nodes: Iterable[int]) -> Counter[int]:
+    """How often each op type occurs."""
+    return Counter(side.labels.op[np.fromiter(nodes, np.int64)].tolist())
+
+
+def dice(one: Counter[int], two: Counter[int]) -> float:
+    """Twice what is shared, by what there is.
+
+    >>> dice(Counter("aab"), Counter("abb"))
+    0.6666666666666666
+    """
+    total = sum(one.values()) + sum(two.values())
+    return 2 * sum((one & two).values()) / total if total else 1.0
+
+
+def share_classes(m: Matching) -> None:
+    """Give functions that are one for their callers one hash on both sides: paired ones, and those of one body.
+
+    TensorFlow writes the same function several times; which copy is called is nothing.
+    """
+    count = len(m.a.graph.functions)
+    first = list(range(count + len(m.b.graph.functions)))
+
+    def top(at: int) -> int:
+        while first[at] != at:
+            first[at] = first[first[at]]
+            at = first[at]
+        return at
+
+    for one, two in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
+        low, high = sorted((top(one), top(two)))
+        first[high] = low
+    names = [*m.a.graph.functions, *m.b.graph.functions]
+    told = digests(f"{top(at) < count} {names[top(at)].name}" for at in range(len(first)))
+    m.a.with_functions(told[:count])
+    m.b.with_functions(told[count:])
+
+
+def same_bodies(m: Matching) -> list[tuple[int, int]]:
+    """Functions of one body, each with the first that has it; those of the new graph are counted behind the old."""
+    if m.bodies is None:
+        return []
+    known: dict[int, int] = {}
+    bodies = np.concatenate(m.bodies).tolist()
+    return [(known.setdefault(body, at), at) for at, body in enumerate(bodies)]

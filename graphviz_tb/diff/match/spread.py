@@ -1,0 +1,91 @@
+"""From matched nodes to those beside them: what feeds the same input, what uses the same output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from graphviz_tb.diff.columns.hashing import Hashes, joined
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.model.columns import Ints
+
+ROUNDS = 200  # how far a match spreads, in steps
+
+
+def spread(m: Matching, same_label: bool = True) -> None:
+    """Match free neighbours of matched nodes until nothing moves.
+
+    Before: some nodes are matched. After: a free node is matched where it is the only one with its op type (and its
+    attributes, first) at its place beside a matched node, on both sides.
+    """
+    for _ in range(ROUNDS):
+        free_a, free_b = m.left()
+        if not len(free_a) or not len(free_b):
+            return
+        moved = 0
+        for hash_a, hash_b in ((m.a.node_label, m.b.node_label), (m.a.labels.op, m.b.labels.op)):
+            moved = one_step(m, hash_a, hash_b)
+            if moved or same_label:
+                break
+        if not moved and same_label:
+            same_label = False
+            continue
+        if not moved:
+            return
+    m.note("spread-limit", f"matches were spread over {ROUNDS} steps and no further")
+
+
+def one_step(m: Matching, label_a: Hashes, label_b: Hashes) -> int:
+    """Match the nodes one edge away; say how many."""
+    mine = candidates(m.a, m.to_b, label_a, True)
+    others = candidates(m.b, m.to_a, label_b, False)
+    if not len(mine[0]) or not len(others[0]):
+        return 0
+    before = int((m.to_b >= 0).sum())
+    _, in_a, in_b = np.intersect1d(mine[0], others[0], assume_unique=True, return_indices=True)
+    for old, new in unambiguous(mine[1][in_a].tolist(), others[1][in_b].tolist()):
+        m.pair(old, new, Reason.SPREAD)
+    return int((m.to_b >= 0).sum()) - before
+
+
+def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
+    """Pairs most places vote for; a node that two partners are proposed for goes to the one with more votes.
+
+    >>> unambiguous([1, 1, 2], [5, 5, 5])
+    [(1, 5)]
+    """
+    votes: dict[tuple[int, int], int] = {}
+    for pair in zip(old, new, strict=True):
+        votes[pair] = votes.get(pair, 0) + 1
+    taken_a: set[int] = set()
+    taken_b: set[int] = set()
+    told = []
+    for one, two in sorted(votes, key=lambda pair: (-votes[pair], pair)):
+        if one not in taken_a and two not in taken_b:
+            told.append((one, two))
+            taken_a.add(one)
+            taken_b.add(two)
+    return told
+
+
+def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Hashes, Ints]:
+    """Places beside matched nodes where exactly one free node of its label stands: hashes, and the nodes.
+
+    A place is an input or an output of a matched node (named by its number on the old side), with the label.
+    """
+    graph = side.graph
+    known = partner >= 0
+    number = (np.arange(len(partner), dtype=np.int64) if old else partner.astype(np.int64)).view(np.uint64)
+    feeds = np.flatnonzero(known[graph.target] & ~known[graph.source])
+    uses = np.flatnonzero(known[graph.source] & ~known[graph.target])
+    keys = np.concatenate(
+        (
+            joined(number[graph.target[feeds]], side.edge_hash[feeds], label[graph.source[feeds]]),
+            ~joined(number[graph.source[uses]], side.edge_hash[uses], label[graph.target[uses]]),
+        )
+    )
+    nodes = np.concatenate((graph.source[feeds], graph.target[uses]))
+    found, first, count = np.unique(keys, return_index=True, return_counts=True)
+    return found[count == 1], nodes[first[count == 1]]

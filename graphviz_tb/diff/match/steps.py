@@ -1,0 +1,80 @@
+"""Matching, step by step. Every match keeps its reason; a bound that was hit is told.
+
+functions          by body, whatever number stands behind the name
+names              numbered series by structure, then same name and op, from the root down
+equal subtrees     scopes that hold the same, wherever they went, the largest first
+followers          what has the same name where its siblings went
+similar scopes     in matched scopes, by the names and ops below them
+anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
+containers         scopes by the share of matched descendants, from the bottom up
+what is left       nearest in matched scopes; same name and another op type
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.anchors import anchors, equal_rest, equal_subtrees, similar_scopes
+from graphviz_tb.diff.match.assign import assign, same_names
+from graphviz_tb.diff.match.by_name import descend
+from graphviz_tb.diff.match.containers import containers
+from graphviz_tb.diff.match.doubt import doubt
+from graphviz_tb.diff.match.follow import follow, wrapped
+from graphviz_tb.diff.match.functions import pair_functions, share_classes
+from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.spread import spread
+
+STEPS = (
+    wrapped, equal_subtrees, follow, similar_scopes, equal_subtrees, spread, anchors, containers, follow,
+    equal_subtrees, equal_rest, follow, spread, same_names, assign, containers, spread, assign,
+)  # fmt: skip
+ROUNDS = 3  # how often functions are paired by the calls of matched nodes
+
+
+def match(a: Side, b: Side) -> Matching:
+    """Match two graphs. Before: both sides were made with the same options."""
+    m = Matching(a, b)
+    pair_functions(m)
+    done: set[int] = set()
+    for _ in range(ROUNDS):
+        starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
+        fresh = [pair for pair in starts if pair[0] not in done]
+        if not fresh:
+            break
+        done.update(mine for mine, _ in fresh)
+        match_blocks(m, fresh)
+        if not pair_called(m):
+            break
+    doubt(m)
+    return m
+
+
+def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
+    """Match the main graphs, or two functions, or several pairs at once."""
+    roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
+    for old, new in roots:
+        m.pair_scopes(old, new, Reason.NAME)
+    wrapped(m, whole=True)
+    descend(m, roots)
+    for step in STEPS:
+        free_a, free_b = m.left()
+        if not len(free_a) or not len(free_b):
+            break
+        step(m)
+    containers(m)
+
+
+def pair_called(m: Matching) -> bool:
+    """Pair free functions that matched calls name by the same attribute; say whether there were any."""
+    taken = set(m.functions.values())
+    there = {(call.node, call.attr): call.function for call in m.b.graph.calls}
+    found = False
+    for call in m.a.graph.calls:
+        new = int(m.to_b[call.node])
+        other = there.get((new, call.attr), -1)
+        if new >= 0 and other >= 0 and call.function not in m.functions and other not in taken:
+            m.functions[call.function] = other
+            taken.add(other)
+            found = True
+    if found:
+        share_classes(m)
+    return found

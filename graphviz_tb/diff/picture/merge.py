@@ -1,0 +1,281 @@
+"""Both graphs in one: the new graph, with what was removed where it was, and what became of every node and edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.report.words import place, value
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.diff.run import Source
+from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.measure import width
+from graphviz_tb.place.sizes import BADGE_ROOM, OP_MOST, SMALL_SIZE
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+MOST_PLACES = 3  # of one change that are opened in the picture
+ROOM = OP_MOST - 2 * BADGE_ROOM  # for the second line of a box
+Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
+
+
+@dataclass(slots=True)
+class Merged:
+    """The merged graph.
+
+    `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
+    it; `scopes` what scopes were that are moved or renamed; `beside` which input changed at nodes that take it from
+    what was added, or took it from what was removed; `lost` inputs that are gone, `gained` ones that came,
+    of nodes that are wired anew: (node, place of the input). `shown` are nodes to be seen: for each change the first
+    places.
+    """
+
+    graph_def: GraphDef
+    signs: dict[Where, str] = field(default_factory=dict)
+    told: dict[Where, list[str]] = field(default_factory=dict)
+    scopes: dict[Where, str] = field(default_factory=dict)
+    beside: dict[Where, str] = field(default_factory=dict)
+    lost: set[tuple[Where, int]] = field(default_factory=set)
+    gained: set[tuple[Where, int]] = field(default_factory=set)
+    shown: list[Where] = field(default_factory=list)
+
+
+def merge(changes: Changes) -> Merged:
+    """Put both graphs into one. Before: changes with their source. After: removed nodes stand in the scope that the
+    old one around them became; a name that is taken gets ` (old)` behind it."""
+    from graphviz_tb.proto import GraphDef
+
+    source: Source = changes.source
+    merged = Merged(GraphDef())
+    merged.graph_def.CopyFrom(source.new.graph_def)
+    names = old_names(source)
+    for change in changes:
+        mark(merged, source, change, names)
+    add_removed(merged, source, names)
+    add_lost(merged, source, changes, names)
+    return merged
+
+
+def where_new(source: Source, node: int) -> Where:
+    """A node of the new graph in the merged one."""
+    graph = source.new
+    function = int(graph.function[node])
+    return (graph.functions[function].name if function >= 0 else "", graph.name[node])
+
+
+def old_names(source: Source) -> dict[int, Where]:
+    """Where each removed node of the old graph stands in the merged one."""
+    m, turned = source.matching, source.turned
+    old, new = (m.b, m.a) if turned else (m.a, m.b)
+    scope_of = m.scope_to_a if turned else m.scope_to_b
+    node_of = m.to_a if turned else m.to_b
+    standing = set(new.scopes.name)
+    paths: list[str] = []
+    for row, parent in enumerate(old.scopes.parent.tolist()):
+        partner = int(scope_of[row])
+        if parent < 0:
+            paths.append("")
+        elif partner >= 0:
+            paths.append(new.scopes.name[partner])
+        else:
+            path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
+            paths.append(f"{path} (old)" if path in standing else path)
+    functions = {mine: other for other, mine in m.functions.items()} if turned else m.functions
+    taken = {where_new(source, node) for node in range(len(source.new))}
+    told: dict[int, Where] = {}
+    for node in range(len(old)):
+        if node_of[node] >= 0:
+            told[node] = where_new(source, int(node_of[node]))
+            continue
+        function = int(old.graph.function[node])
+        inside = new.graph.functions[functions[function]].name if function in functions else ""
+        around = paths[int(old.scopes.of_node[node])]
+        name = f"{around}/{old.scopes.node_leaf[node]}" if around else old.scopes.node_leaf[node]
+        while (inside, name) in taken:
+            name += " (old)"
+        taken.add((inside, name))
+        told[node] = (inside, name)
+    return told
+
+
+def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]) -> None:
+    """Say what became of the nodes and scopes of one change."""
+    if change.inside:
+        for inner in change.inside:
+            mark(merged, source, inner, names)
+        return
+    edits: Edits = change.edits
+    merged.shown += first_places(source, edits, names)
+    for node in edits.added:
+        merged.signs[where_new(source, node)] = "+"
+    for node in edits.removed:
+        merged.signs[names[node]] = "−"
+    if change.kind in ("moved", "renamed"):
+        mark_moved(merged, source, edits)
+    if change.kind in ("added", "removed"):
+        merged.beside.update(beside(change, source))
+    if change.kind in ("changed", "rewired"):
+        words = brief(change)
+        for _, node in (*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs):
+            at = where_new(source, node)
+            merged.signs[at] = "~"
+            merged.told.setdefault(at, []).append(words)
+
+
+def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
+    """The nodes that take an input from what was added, or no more from what was removed, and what came instead."""
+    wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
+    for _, node in change.edits.inputs:
+        at = where_new(source, node)
+        if at[1] in wires:
+            yield at, brief_wire(wires[at[1]])
+
+
+def was(old: str, new: str) -> str:
+    """What a node or scope with another name was.
+
+    >>> was("a/kernel", "a/other"), was("a/b/c", "d/c"), was("a/b", "c")
+    ('was kernel', 'from a/b', 'was a/b')
+    """
+    around = old.rpartition("/")[0], new.rpartition("/")[0]
+    if around[0] == around[1]:
+        return f"was {leaf(old)}"
+    if leaf(old) != leaf(new):
+        return shortest("was ", old)
+    return shortest("from ", around[0]) if around[0] else "from the root"
+
+
+def shortest(before: str, name: str) -> str:
+    """As much of a name as there is room for: all, its first and last segment, its last.
+
+    >>> shortest("from ", "optimizer/gradients/loss/nce_loss")
+    'from optimizer/…/nce_loss'
+    """
+    first, _, rest = name.partition("/")
+    short = f"{before}{first}/…/{leaf(name)}" if "/" in rest else f"{before}{name}"
+    return fitting(f"{before}{name}", short, f"{before}…/{leaf(name)}")
+
+
+def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
+    """Say that nodes, and scopes with all in them, have another name, and what it was."""
+    for old, node in edits.nodes:
+        at = where_new(source, node)
+        merged.signs.setdefault(at, "→")
+        merged.told.setdefault(at, []).append(was(source.old.name[old], at[1]))
+    m, turned = source.matching, source.turned
+    before, scopes = (m.b.scopes, m.a.scopes) if turned else (m.a.scopes, m.b.scopes)
+    for old, row in edits.scopes:
+        block = int(scopes.block[row])
+        inside = source.new.functions[block - 1].name if block else ""
+        merged.scopes[inside, scopes.name[row]] = was(before.name[old], scopes.name[row])
+        for node in scopes.nodes(row).tolist():
+            merged.signs.setdefault(where_new(source, node), "→")
+
+
+def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[Where]:
+    """Nodes that stand for a change in the picture."""
+    if edits.removed:
+        return [names[edits.removed[0]]]
+    if edits.added:
+        return [where_new(source, edits.added[0])]
+    if edits.scopes:
+        m, turned = source.matching, source.turned
+        inside = (m.a if turned else m.b).scopes.nodes(edits.scopes[0][1])
+        return [where_new(source, int(inside[0]))] if len(inside) else []
+    pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
+    return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
+
+
+def brief(change: Change) -> str:
+    """What changed at a node, so short that the old and the new value are read in its box."""
+    detail = change.detail
+    if change.kind == "changed":
+        ends = f"{value(detail['old'])} → {value(detail['new'])}"
+        return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
+    if detail.get("reordered"):
+        return "inputs reordered"
+    inputs = detail["inputs"]
+    if len(inputs) > 1:
+        return f"{len(inputs)} inputs rewired"
+    return brief_wire(inputs[0])
+
+
+def brief_wire(wire: Mapping[str, Any]) -> str:
+    """What became of one input."""
+    ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
+    return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
+
+
+def leaf(name: str | None) -> str:
+    """The last segment of a name."""
+    return name.rsplit("/", 1)[-1] if name else "nothing"
+
+
+def fitting(*words: str) -> str:
+    """The first of `words` that a box has room for on its second line, else the last.
+
+    >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
+    'a_rather_long_name → other'
+    """
+    return next((one for one in words if width(one, SMALL_SIZE) <= ROOM), words[-1])
+
+
+def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:
+    """Put the removed nodes of compared blocks back, wired as they were."""
+    graph = source.old
+    m, turned = source.matching, source.turned
+    partner = m.to_a if turned else m.to_b
+    index = {where_in(graph, node): node for node in range(len(graph))}
+    bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
+    for node in range(len(graph)):
+        where = names[node]
+        definition = graph.node_def(node)
+        if partner[node] >= 0 or definition is None or merged.signs.get(where) != "−":
+            continue
+        made: NodeDef = (bodies[where[0]] if where[0] else merged.graph_def.node).add()
+        made.CopyFrom(definition)
+        made.name = where[1]
+        del made.input[:]
+        made.input.extend(moved_input(graph, index, names, node, text) for text in definition.input)
+
+
+def where_in(graph: Any, node: int) -> tuple[int, str]:
+    """The function and the name of a node."""
+    return int(graph.function[node]), graph.name[node]
+
+
+def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:
+    """An input of an old node under the merged names."""
+    name, _, _ = split_input(text)
+    origin = index.get((int(graph.function[node]), name))
+    start = len(text) - len(text.removeprefix("^"))
+    return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
+
+
+def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, Where]) -> None:
+    """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
+    from graphviz_tb.diff.changes.wiring import rewires
+
+    m, turned = source.matching, source.turned
+    bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
+    nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
+    for function, body in bodies.items():
+        nodes.update({(function, node.name): node for node in body})
+    for old, new in sorted({pair for change in changes for pair in change.edits.inputs}):
+        at = where_new(source, new)
+        for wire in rewires(m, new, old) if turned else rewires(m, old, new):
+            before, after = (wire.after, wire.before) if turned else (wire.before, wire.after)
+            if wire.reordered:
+                continue
+            if after >= 0:
+                merged.gained.add((at, int(source.new.slot[after])))
+            if before >= 0:
+                origin = names[int(source.old.source[before])]
+                key = source.old.keys[source.old.key[before]]
+                merged.lost.add((at, len(nodes[at].input)))
+                nodes[at].input.append(
+                    f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
+                )

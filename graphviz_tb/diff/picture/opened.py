@@ -1,0 +1,78 @@
+"""Which groups of the merged picture are open: the way to each change, the gravest first, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from graphviz_tb.diff.picture.merge import Where
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, function_of, parent_path
+
+MOST_BOXES = 160  # boxes that may be shown before a way to one more change stays closed
+
+
+def ways(
+    hierarchy: Hierarchy,
+    metagraph: Callable[[Path], Metagraph],
+    signs: Sequence[str],
+    where: Sequence[Where | None],
+    shown: Sequence[Where],
+) -> tuple[list[Path], int]:
+    """The groups to open so that the nodes `shown` are seen, and how many of those are not for want of room.
+
+    What is new, gone or renamed as a whole stays closed.
+    """
+    row_of = {at: row for row, at in enumerate(where) if at is not None}
+    callers = first_callers(hierarchy)
+    opened: dict[Path, None] = {}
+    boxes, left = len(metagraph((0,)).children), 0
+    for place in dict.fromkeys(shown):
+        row = row_of.get(place, -1)
+        path = path_of(hierarchy, row, callers) if row >= 0 else None
+        chain = groups_around(hierarchy, path, signs) if path else []
+        fresh = [group for group in chain if group not in opened]
+        more = sum(len(metagraph(group).children) for group in fresh)
+        if fresh and opened and boxes + more > MOST_BOXES:
+            left += 1
+            continue
+        boxes += more
+        opened.update(dict.fromkeys(fresh))
+    return list(opened), left
+
+
+def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str]) -> list[Path]:
+    """The groups around a node that are neither new nor gone nor renamed as a whole, from the outside in."""
+    chain: list[Path] = []
+    at = parent_path(hierarchy, path)
+    while at is not None:
+        chain.append(at)
+        at = parent_path(hierarchy, at)
+    told = []
+    own = signs[path[-1]]
+    for group in reversed(chain[:-1]):
+        if signs[group[-1]] == own and own in ("+", "−", "→"):
+            break
+        told.append(group)
+    return told
+
+
+def first_callers(hierarchy: Hierarchy) -> dict[int, int]:
+    """The first call of each function."""
+    callers: dict[int, int] = {}
+    for row, called in sorted(hierarchy.calls.items()):
+        for _, body in called:
+            callers.setdefault(body, row)
+    return callers
+
+
+def path_of(hierarchy: Hierarchy, row: int, callers: dict[int, int]) -> Path | None:
+    """Where a row is shown first: through the first call of the function that it lies in."""
+    path: Path = (row,)
+    seen: set[int] = set()
+    while root := function_of(hierarchy, path[0]):
+        if root in seen or root not in callers:
+            return None
+        seen.add(root)
+        path = (callers[root], *path)
+    return path

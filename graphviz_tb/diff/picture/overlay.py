@@ -1,0 +1,226 @@
+"""One picture of both graphs: what is unchanged stays closed and pale, the way to what changed is open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.color.hues import mixed, plain
+from graphviz_tb.color.none import is_op
+from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
+from graphviz_tb.diff.picture.opened import ways
+from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places
+from graphviz_tb.diff.picture.tints import CAME, KEPT, Tints
+from graphviz_tb.diff.picture.wrap import wrapped
+from graphviz_tb.diff.report.explain import kinds_of
+from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paint import Caption, Fill, LegendRow, Tint
+from graphviz_tb.model.paths import address
+from graphviz_tb.model.scene import Route, Scene, Stub
+from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
+
+LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
+DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
+WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
+TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
+BAND = 45  # per cent of the colour in the band under a line of which a part changed
+MOST_ROWS = 14
+HOLDING = "the same, but something in it changed, or an input is reconnected"
+LOST_DASHES = "6 3"
+
+
+@dataclass(eq=False)
+class Overlay:
+    """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` what became of each edge
+    (0 nothing, 1 came, 2 gone), `tints` that of lines once they are drawn."""
+
+    hierarchy: Hierarchy
+    theme: Theme
+    changes: Changes
+    sign: list[str]
+    words: dict[int, str]
+    edges: np.ndarray
+    scheme: str = "diff"
+    tints: Tints | None = None
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """The colour of each sign."""
+        return LIGHT if self.theme.name == "light" else DARK
+
+    def fill(self, row: int) -> Fill:
+        """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
+        sign = self.sign[row]
+        usual = plain(self.theme, is_op(self.hierarchy, row))
+        if sign == HOLDS:
+            return replace(usual, stroke=self.theme.secondary, second=usual.text)
+        if not sign:
+            ground = self.theme.background
+            faded = mixed(usual.fill, ground, PALE), mixed(usual.stroke, ground, PALE)
+            return replace(
+                usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
+            )
+        return self.signed(sign)
+
+    def signed(self, sign: str) -> Fill:
+        """The fill of a sign."""
+        colour, theme = self.colours[sign], self.theme
+        return Fill(mixed(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign)
+
+    def second(self, row: int) -> str | None:
+        """What changed at an op, how much changed in a group."""
+        return self.words.get(row)
+
+    def facts(self, caption: Caption) -> str:
+        """The verdict, and how much is counted and shown."""
+        ops = f"{counted(caption.ops, 'op')} of both together, constants and summaries apart"
+        return f"{kinds_of(self.changes)} · {ops} · {caption.shown:,} shown"
+
+    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+        """Totals, then the changes one by one, the gravest first."""
+        totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
+        told = [
+            LegendRow(f"{WORDS[sign]}: {counted(totals[sign], 'change')}", self.signed(sign))
+            for sign in WORDS
+            if totals[sign]
+        ]
+        neutral = plain(self.theme, False)
+        if any(self.sign[row] == HOLDS for row in rows):
+            told.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
+        if any(not self.sign[row] for row in rows):
+            told.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
+        lines = [row for change in self.changes for row in self.rows(change)]
+        told += lines[:MOST_ROWS]
+        if len(lines) > MOST_ROWS:
+            told.append(LegendRow(f"+{len(lines) - MOST_ROWS} more changes", neutral, "rest"))
+        return told
+
+    def rows(self, change: Change) -> list[LegendRow]:
+        """The rows of one change; of a function's those inside."""
+        if not change.inside:
+            return [self.row(change)]
+        where = f"function {change.detail['function']}"
+        return [self.row(one, f"{where}: ") for one in change.inside]
+
+    def row(self, change: Change, before: str = "") -> LegendRow:
+        """One change on one or two lines."""
+        first, *more = wrapped(f"{before}{line(change)}", WIDEST - SAMPLE - GAP, SIZE)
+        return LegendRow(first, self.signed(SIGNS[change.kind]), more=more[0] if more else "")
+
+    def fill_unchanged(self, usual: Fill) -> Fill:
+        """The pale box of the legend."""
+        ground = self.theme.background
+        return replace(usual, fill=mixed(usual.fill, ground, PALE), stroke=mixed(usual.stroke, ground, PALE))
+
+    def became(self, scene: Scene, line: Route | Stub) -> Tint | None:
+        """What became of a line or a stub: all it stands for came or is gone, or a part of it."""
+        if self.tints is None:
+            return None
+        found = self.tints.route(scene, line) if isinstance(line, Route) else self.tints.stub(scene, line)
+        changed = found - {KEPT}
+        if not changed:
+            return None
+        sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
+        dashes = LOST_DASHES if sign == "−" else None
+        if len(found) == 1:
+            return Tint(self.colours[sign], dashes, sign)
+        return Tint(mixed(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
+
+
+def line(change: Change) -> str:
+    """A change in one line of the legend.
+
+    >>> from graphviz_tb.diff import diff
+    >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'
+    >>> line(diff(old, new)[0])
+    'x: op Relu → Tanh'
+    """
+    told = head(change, 2).replace("  ", ": ", 1) + between(change)
+    if change.kind in ("rewired", "signature-changed"):
+        told += "; " + "; ".join(list(facts(change))[:2])
+    if change.also and change.kind != "moved":
+        told += f" and {counted(len(change.also), 'other place')}"
+    return told
+
+
+def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
+    """The merged picture, as a `Picture`.
+
+    Before: changes of `diff`. After: every group on the way to a change is open (at most `MOST_GROUPS`), unless
+    `options` say what is.
+    """
+    from graphviz_tb.pipeline import draw, load
+
+    options = options or PictureOptions()
+    merged = merge(changes)
+    model = load(merged.graph_def)
+    hierarchy = model.hierarchy
+    where = places(hierarchy)
+    painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
+    title = options.title if options.title is not None else title_of(changes)
+    opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown)
+    wanted = options.open or tuple(address(hierarchy, path) for path in opened)
+    drawn = draw(model, replace(options, title=title, open=wanted), painter)
+    painter.tints = Tints(hierarchy, drawn.view, painter.edges)
+    if not left or options.open:
+        return drawn
+    told = f"{counted(left, 'change')} in groups that stay closed (--open)"
+    return replace(drawn, notices=(*drawn.notices, Notice("closed", told)))
+
+
+def title_of(changes: Changes) -> str:
+    """The names of the two files, with as many of the folders around them as tell one from the other.
+
+    >>> from graphviz_tb.diff.result import Changes
+    >>> title_of(Changes((), "runs/a.pb", "runs/b.pb")), title_of(Changes((), "runs/1/model.pb", "runs/2/model.pb"))
+    ('a.pb → b.pb', '1/model.pb → 2/model.pb')
+    >>> title_of(Changes((), "this graph", "this graph"))
+    'old → new'
+    """
+    old, new = changes.old_name, changes.new_name
+    if old == new:
+        return "old → new"
+    parts = PurePath(old).parts, PurePath(new).parts
+    for many in range(1, max(map(len, parts)) + 1):
+        ends = ["/".join(part[-many:]) for part in parts]
+        if ends[0] != ends[1]:
+            return " → ".join(ends)
+    return f"{old} → {new}"
+
+
+def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme) -> Overlay:
+    """What became of every row."""
+    signs = [merged.signs.get(at, HOLDS if at in merged.beside else "") if at else "" for at in where]
+    words = {row: told for row, at in enumerate(where) if at and (told := second_line(merged, at))}
+    scopes = {
+        row: before
+        for row, name in enumerate(hierarchy.name)
+        if hierarchy.node[row] < 0 and (before := merged.scopes.get((function_at(hierarchy, row), name)))
+    }
+    words |= scopes
+    kinds = {change.kind for change in changes} & {"moved", "renamed"}
+    edges = edge_states(hierarchy, signs, where, merged)
+    group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
+    return Overlay(hierarchy, quiet(theme), changes, signs, words, edges)
+
+
+def second_line(merged: Merged, at: Where) -> str:
+    """What changed at a node; where that is too much, how much."""
+    told = merged.told.get(at, ())
+    return fitting("; ".join(told), counted(len(told), "change")) if told else merged.beside.get(at, "")
+
+
+def quiet(theme: Theme) -> Theme:
+    """The theme without the colour of reference edges and marks: in a diff it would look like what was removed."""
+    return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)

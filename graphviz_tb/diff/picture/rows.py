@@ -1,0 +1,114 @@
+"""What became of every row and edge of the merged graph's hierarchy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.color.none import STACKS
+from graphviz_tb.diff.picture.merge import Merged, Where
+from graphviz_tb.diff.report.words import counted
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.through import OpsThroughCalls
+
+HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
+SIGNS = ("", "+", "−", "~", "→", HOLDS)
+WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
+MOST_CALLS = 32  # how deep calls of a changed function in calls are marked
+
+
+def function_at(hierarchy: Hierarchy, row: int) -> str:
+    """The name of the function that a row lies in, "" for the main graph."""
+    root = function_of(hierarchy, row)
+    return hierarchy.name[root] if root else ""
+
+
+def places(hierarchy: Hierarchy) -> list[Where | None]:
+    """For each row that is a node its function and name; None for groups."""
+    graph = hierarchy.graph
+    told: list[Where | None] = []
+    for node in hierarchy.node.tolist():
+        if node < 0:
+            told.append(None)
+            continue
+        function = int(graph.function[node])
+        told.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
+    return told
+
+
+def group_signs(
+    hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str = "renamed"
+) -> None:
+    """Give groups their sign: wholly added or removed ones that, moved or renamed ones `→`, others with changes in
+    them `HOLDS`; calls of functions with changes in them too, through any number of calls. `away` is the word for
+    what has another name.
+    """
+    for _ in range(MOST_CALLS):
+        sign_groups(hierarchy, signs, words, moved, away)
+        found = [
+            row for row, called in hierarchy.calls.items() if not signs[row] and any(signs[body] for _, body in called)
+        ]
+        if not found:
+            return
+        for row in found:
+            signs[row] = HOLDS
+            words.setdefault(row, "function changed")
+
+
+def sign_groups(
+    hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str
+) -> None:
+    """The signs of groups from those of the ops in them."""
+    groups = np.flatnonzero(hierarchy.node < 0)
+    nodes, counts = of_signs(hierarchy, signs, hierarchy.node >= 0)
+    ordinary, _ = of_signs(hierarchy, signs, (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE))
+    ops = OpsThroughCalls(hierarchy)
+    for row in groups.tolist():
+        every, count = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])], int(counts[row])
+        whole = next((sign for sign, number in zip(SIGNS[1:3], every, strict=False) if count and number == count), "")
+        signs[row] = whole or moved.get(row, "") or (HOLDS if any(every) else "")
+        if signs[row] == HOLDS and row:
+            told = account(every, ordinary[:, row].tolist(), ops(row), away)
+            words[row] = told.partition(" of ")[0] if hierarchy.kind[row] in STACKS else told
+
+
+def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
+    own = np.array([SIGNS.index(sign) for sign in signs]) * among
+    marks = [own == at for at in range(1, len(SIGNS))]
+    total = np.stack([np.concatenate(([0], np.cumsum(one))) for one in (*marks, among)])
+    inside = total[:, hierarchy.end] - total[:, :-1]
+    return inside[:-1], inside[-1]
+
+
+def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
+    """How much changed in a group; constants and summaries, which no box counts, by themselves.
+
+    >>> account([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved")
+    '1 new, 1 changed of 22 ops and 1 constant or summary'
+    """
+    kinds = {**WORDS, "→": away}
+    told = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
+    total = "∞ ops" if ops is None else counted(ops, "op")
+    first = f"{', '.join(told)} of {total}" if told else ""
+    marks = sum(every) - sum(ordinary)
+    more = f"{marks:,} {'constant or summary' if marks == 1 else 'constants and summaries'}" if marks else ""
+    return f"{first} and {more}" if first and more else first or f"{total}, {more} changed"
+
+
+def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
+    """What became of each edge: 0 nothing, 1 came, 2 gone. All edges of a new node came, all of a removed one are
+    gone; of other nodes those that `merged` tells.
+    """
+    graph = hierarchy.graph
+    told = np.zeros(graph.edge_count, np.uint8)
+    own = np.array([signs[row] if row >= 0 else "" for row in hierarchy.row_of_node.tolist()], "U1")
+    told[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
+    told[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
+    inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
+    node_at = {at: int(hierarchy.node[row]) for row, at in enumerate(where) if at is not None}
+    for (at, slot), state in inputs.items():
+        start, stop = np.searchsorted(graph.target, (node_at[at], node_at[at] + 1))
+        told[start:stop][graph.slot[start:stop] == slot] = state
+    return told

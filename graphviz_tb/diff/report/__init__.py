@@ -1,0 +1,1 @@
+"""Changes in words: text, JSON, Markdown."""

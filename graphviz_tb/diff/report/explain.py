@@ -1,0 +1,177 @@
+"""Changes told: text for a terminal, JSON for machines, markdown for a pull request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from graphviz_tb.diff.report.words import SIGNS, counted, facts, head
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.change import KINDS, SEVERITIES, Change
+
+VERSION = 1
+STYLES = ("text", "json", "markdown")
+MOST_CHARACTERS = 65_000  # of a comment on a pull request
+MOST_ROWS = 20
+COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
+HEADINGS = {
+    "signature": "Signature",
+    "op": "Ops",
+    "attribute": "Attributes",
+    "wiring": "Wiring",
+    "rename": "Names",
+    "cosmetic": "Cosmetic",
+}
+
+
+def explain(changes: Changes, style: str = "text", limit: int | None = 40, colour: bool = False) -> str:
+    """The changes in one of the `STYLES`. `limit` is how many are told in text, None for all."""
+    if style not in STYLES:
+        raise UnknownChoice.among("style", style, STYLES)
+    if style == "json":
+        return json.dumps(document(changes), indent=1, ensure_ascii=False, default=str) + "\n"
+    return markdown(changes) if style == "markdown" else text(changes, limit, colour)
+
+
+def document(changes: Changes) -> dict[str, Any]:
+    """The changes as plain values (docs/diff.md)."""
+    return {
+        "format": "tbgraph-diff",
+        "version": VERSION,
+        "same": changes.same,
+        "old": changes.old_name,
+        "new": changes.new_name,
+        "summary": changes.summary,
+        "changes": [change.to_json() for change in changes],
+        "notices": [{"code": one.code, "message": one.message, "count": one.count} for one in changes.notices],
+    }
+
+
+def verdict(changes: Changes) -> str:
+    """One line: how much changed.
+
+    >>> from graphviz_tb.diff import diff
+    >>> verdict(diff(b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'))
+    '1 change: 1 changed; 1 op'
+    """
+    old, new = changes.old_ops, changes.new_ops
+    ops = counted(new, "op") if old == new else f"{old:,} → {counted(new, 'op')}"
+    if changes.same:
+        return f"same; {ops}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {ops}"
+
+
+def kinds_of(changes: Changes) -> str:
+    """How many changes of each kind: `1 removed, 2 rewired`."""
+    kinds = changes.summary["kinds"]
+    return ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kind in kinds) or "same"
+
+
+def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
+    """Lines for a terminal."""
+    lines = [verdict(changes)]
+    shown = changes.items if limit is None else changes.items[:limit]
+    for severity in SEVERITIES:
+        found = [change for change in shown if change.severity == severity]
+        if found:
+            lines += ["", _bold(HEADINGS[severity], colour)]
+            for change in found:
+                lines += _lines(change, colour, "  ")
+    if len(shown) < len(changes):
+        lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
+    lines += remarks(changes)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(change: Change, colour: bool, indent: str) -> Iterator[str]:
+    sign = SIGNS[change.kind]
+    shown = f"\x1b[{COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
+    yield f"{indent}{shown} {printable(head(change))}"
+    for fact in facts(change):
+        yield f"{indent}    {printable(fact)}"
+    for inner in change.inside:
+        yield from _lines(inner, colour, indent + "    ")
+
+
+def printable(words: str) -> str:
+    """A name cannot end its line or reach the terminal's controls.
+
+    >>> printable("a\\nb\\x1b[31m")
+    'a\\\\nb\\\\x1b[31m'
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
+
+
+def _bold(words: str, colour: bool) -> str:
+    return f"\x1b[1m{words}\x1b[0m" if colour else words
+
+
+def remarks(changes: Changes) -> list[str]:
+    """What was left out, and bounds that were hit."""
+    told = []
+    if changes.renumbered:
+        told.append(f"{counted(changes.renumbered, 'name')} only renumbered by insertions or removals")
+    if changes.ignored:
+        listed = ", ".join(f"{word} {count:,}" for word, count in changes.ignored.items())
+        told.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
+    told += [f"note: {notice.message}" for notice in changes.notices]
+    return ["", *map(printable, told)] if told else []
+
+
+def markdown(changes: Changes) -> str:
+    """A comment that stands alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
+    names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
+    lines = [f"### Graph diff: {verdict(changes)}", "", names, ""]
+    if not changes.same:
+        lines += _table(changes)
+        lines += ["", *_rows(changes.items[:MOST_ROWS])]
+    rest = changes.items[MOST_ROWS:]
+    tail = [f"> {line}" for line in remarks(changes) if line]
+    if rest:
+        room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - 400
+        lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
+        lines += [*_fitting(rest, room), "", "</details>"]
+    told = "\n".join([*lines, "", *tail]).rstrip() + "\n"
+    return told if len(told) < MOST_CHARACTERS else told[: MOST_CHARACTERS - 20].rsplit("\n", 1)[0] + "\n\n…\n"
+
+
+def _table(changes: Changes) -> list[str]:
+    """Kinds by severity."""
+    severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
+    lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
+    for kind in KINDS:
+        counts = [sum(one.kind == kind and one.severity == word for one in changes) for word in severities]
+        if any(counts):
+            lines.append(f"| {SIGNS[kind]} {kind} | " + " | ".join(str(count or "") for count in counts) + " |")
+    return lines
+
+
+def _rows(found: Iterable[Change], indent: str = "") -> Iterator[str]:
+    for change in found:
+        yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
+        for fact in facts(change):
+            yield f"{indent}  - {_escaped(fact)}"
+        yield from _rows(change.inside, indent + "  ")
+
+
+def _fitting(found: tuple[Change, ...], room: int) -> Iterator[str]:
+    """As many changes as there is room for, and how many are left out."""
+    for at, change in enumerate(found):
+        lines = list(_rows([change]))
+        room -= sum(len(line) + 1 for line in lines)
+        if room < 0:
+            yield f"- … and {counted(len(found) - at, 'more change')}"
+            return
+        yield from lines
+
+
+def _code(words: str) -> str:
+    """Words between back quotes."""
+    return printable(words).replace("`", "'")
+
+
+def _escaped(words: str) -> str:
+    """Words that markdown shows as they are."""
+    return "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))

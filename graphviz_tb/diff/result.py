@@ -1,0 +1,108 @@
+"""The result of a diff: changes that can be counted, filtered, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from graphviz_tb.model.change import KINDS, SEVERITIES, Change, in_order
+from graphviz_tb.model.notice import Notice
+
+Style = Literal["text", "json", "markdown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """All changes between two graphs: a sequence that filters, counts and explains itself.
+
+    `old_name`, `new_name` say what was compared, `ignored` counts differences of classes that were not asked for,
+    `renumbered` how many nodes and scopes only have another number because members of their series came or went,
+    `notices` tells bounds that were hit. `source` knows the two graphs and the matching.
+    """
+
+    items: tuple[Change, ...]
+    old_name: str = "old"
+    new_name: str = "new"
+    old_ops: int = 0
+    new_ops: int = 0
+    matched: int = 0
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    renumbered: int = 0
+    notices: tuple[Notice, ...] = ()
+    source: Any = field(default=None, repr=False)
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    def __getitem__(self, at: int) -> Change:
+        return self.items[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Changes) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changed that counts."""
+        return not self.items
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts: by kind, by severity, of ops on either side and of matched ones, of what was ignored."""
+        return {
+            "changes": len(self.items),
+            "kinds": {kind: count for kind in KINDS if (count := sum(one.kind == kind for one in self.items))},
+            "severities": {
+                word: count for word in SEVERITIES if (count := sum(one.severity == word for one in self.items))
+            },
+            "ops": {"old": self.old_ops, "new": self.new_ops},
+            "matched": self.matched,
+            "renumbered": self.renumbered,
+            "ignored": dict(self.ignored),
+        }
+
+    def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Changes:
+        """Only changes of a kind, of a severity, at or below a name."""
+        kept = [
+            one
+            for one in self.items
+            if (kind is None or one.kind == kind)
+            and (severity is None or one.severity == severity)
+            and (under is None or any(_below(name, under) for name in (one.old, one.new)))
+        ]
+        return replace(self, items=tuple(kept))
+
+    def inverted(self) -> Changes:
+        """The changes from the new graph to the old one."""
+        return replace(
+            self,
+            items=in_order(change.inverted() for change in self.items),
+            old_name=self.new_name,
+            new_name=self.old_name,
+            old_ops=self.new_ops,
+            new_ops=self.old_ops,
+            source=self.source.inverted() if self.source is not None else None,
+        )
+
+    def matches(self) -> Iterator[tuple[str, str, str]]:
+        """Every matched node: its old name, its new name, and why."""
+        return self.source.matches() if self.source is not None else iter(())
+
+    def explain(self, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
+        """The changes in words: "text", "json" or "markdown". `limit` is the number of changes told in text."""
+        from graphviz_tb.diff.report.explain import explain
+
+        return explain(self, style, limit, colour)
+
+
+def _below(name: str | None, scope: str) -> bool:
+    return name is not None and (name == scope or name.startswith(scope.rstrip("/") + "/"))

@@ -1,0 +1,213 @@
+"""Changes applied to the old graph: proof that they tell all.
+
+names      every node under the name it has now (also what an insertion renumbered)
+nodes      removed ones go, added ones come, op types and attributes as they are now
+inputs     as they were, under the new names; as they are now where a change says so
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.diff.run import Source
+from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.model.change import Edits
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.graph import Graph
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+
+@dataclass(slots=True)
+class Plan:
+    """All edits of all changes, looked up by node or scope of the old graph."""
+
+    source: Source
+    edits: Edits
+    scopes: dict[int, int] = field(default_factory=dict)
+    nodes: dict[int, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+
+
+def apply(changes: Changes) -> GraphDef:
+    """The old graph with the changes made to it.
+
+    After: equal to the new graph up to what `diff` takes no notice of. Only `changes` say what is different: the
+    new graph is asked for values, never for what else it holds.
+    """
+    from graphviz_tb.proto import GraphDef
+
+    edits = Edits()
+    for change in changes:
+        edits = edits + change.edits
+    plan = Plan(changes.source, edits, dict(edits.scopes), dict(edits.nodes))
+    renumbered(plan)
+    rename(plan)
+    rename_library(plan)
+    told = GraphDef()
+    told.versions.CopyFrom((plan.source.new if edits.versions else plan.source.old).graph_def.versions)
+    told.node.extend(block(plan, -1, -1))
+    for function in range(len(plan.source.old.functions)):
+        if function not in edits.removed_functions:
+            told.library.function.append(one_function(plan, function))
+    library = plan.source.new.graph_def.library.function
+    told.library.function.extend(library[index] for index in edits.added_functions)
+    return told
+
+
+def renumbered(plan: Plan) -> None:
+    """Numbers that shifted because members of a series came or went are no changes, but names all the same."""
+    from graphviz_tb.diff.changes.names import shifts
+
+    scopes, nodes = shifts(plan.source.matching)
+    turned = plan.source.turned
+    for found, into in ((scopes, plan.scopes), (nodes, plan.nodes)):
+        for old, new in found:
+            into.setdefault(*((new, old) if turned else (old, new)))
+
+
+def rename(plan: Plan) -> None:
+    """Find the new name of every old node: that of the scope around it, and its own."""
+    m, turned = plan.source.matching, plan.source.turned
+    old, new = (m.b, m.a) if turned else (m.a, m.b)
+    names: list[str] = []
+    for row, parent in enumerate(old.scopes.parent.tolist()):
+        if parent < 0:
+            names.append("")
+        elif row in plan.scopes:
+            names.append(new.scopes.name[plan.scopes[row]])
+        elif old.scopes.parent[parent] < 0:
+            names.append(old.scopes.leaf[row])
+        else:
+            names.append(f"{names[parent]}/{old.scopes.leaf[row]}")
+    roots = set(old.scopes.roots)
+    for node, row in enumerate(old.scopes.of_node.tolist()):
+        leaf = old.scopes.node_leaf[node]
+        plain = leaf if row in roots else f"{names[row]}/{leaf}"
+        plan.names[node] = new.graph.name[plan.nodes[node]] if node in plan.nodes else plain
+
+
+def rename_library(plan: Plan) -> None:
+    """The name that each function that stays has now."""
+    m, turned = plan.source.matching, plan.source.turned
+    for mine, other in m.functions.items():
+        old, new = (other, mine) if turned else (mine, other)
+        plan.functions[plan.source.old.functions[old].name] = plan.source.new.functions[new].name
+
+
+def block(plan: Plan, old_function: int, new_function: int) -> list[NodeDef]:
+    """The nodes of the main graph (-1) or of one function."""
+    old, new, edits = plan.source.old, plan.source.new, plan.edits
+    gone = set(edits.removed)
+    wired = dict(edits.inputs)
+    ops = dict(edits.ops)
+    keys: dict[int, list[tuple[int, str]]] = {}
+    for mine, other, key in edits.attributes:
+        keys.setdefault(mine, []).append((other, key))
+    index: dict[str, int] = {}
+    rows = [node for node in range(len(old)) if int(old.function[node]) == old_function]
+    for node in rows:
+        index[old.name[node]] = node
+    told = []
+    for node in rows:
+        definition = old.node_def(node)
+        if node in gone or definition is None:
+            continue
+        made = type(definition)()
+        made.CopyFrom(definition)
+        made.name = plan.names[node]
+        inputs = [renamed_input(plan, index, text) for text in definition.input]
+        if node in wired:
+            inputs = list(_definition(new, wired[node]).input)
+        del made.input[:]
+        made.input.extend(inputs)
+        rename_functions(plan, made)
+        change_values(made, new, ops.get(node), keys.get(node, []))
+        told.append(made)
+    added = [node for node in edits.added if int(new.function[node]) == new_function and new.definition[node] >= 0]
+    told.extend(_definition(new, node) for node in added)
+    return told
+
+
+def _definition(graph: Graph, node: int) -> NodeDef:
+    found = graph.node_def(node)
+    assert found is not None
+    return found
+
+
+def renamed_input(plan: Plan, index: dict[str, int], text: str) -> str:
+    """An input string under the new names."""
+    name, _, _ = split_input(text)
+    node = index.get(name)
+    if node is None:
+        return text
+    start = len(text) - len(text.removeprefix("^"))
+    return f"{text[:start]}{plan.names[node]}{text[start + len(name) :]}"
+
+
+def rename_functions(plan: Plan, made: NodeDef) -> None:
+    """Calls under the names that the functions have now."""
+    made.op = plan.functions.get(made.op, made.op)
+    for key in made.attr:
+        value = made.attr[key]
+        for function in [value.func] if value.HasField("func") else value.list.func:
+            function.name = plan.functions.get(function.name, function.name)
+
+
+def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[int, str]]) -> None:
+    """The op type and the attributes that changed."""
+    if op is not None:
+        definition = _definition(new, op)
+        made.op = definition.op
+        made.device = definition.device
+        made.ClearField("attr")
+        for key in definition.attr:
+            made.attr[key].CopyFrom(definition.attr[key])
+    for node, key in keys:
+        if new.definition[node] < 0:
+            continue
+        definition = _definition(new, node)
+        if key == "device":
+            made.device = definition.device
+        elif key in definition.attr:
+            made.attr[key].CopyFrom(definition.attr[key])
+        elif key in made.attr:
+            del made.attr[key]
+
+
+def one_function(plan: Plan, function: int) -> Any:
+    """A function with the changes made to it. Where its signature changed it is taken from the new one."""
+    old, new = plan.source.old, plan.source.new
+    m, turned = plan.source.matching, plan.source.turned
+    partners = {other: mine for mine, other in m.functions.items()} if turned else m.functions
+    other = partners[function]
+    before = old.graph_def.library.function[old.functions[function].index]
+    after = new.graph_def.library.function[new.functions[other].index]
+    made = type(before)()
+    made.CopyFrom(before)
+    made.signature.name = after.signature.name
+    del made.node_def[:]
+    made.node_def.extend(block(plan, function, other))
+    changed = (function, other) in plan.edits.functions or any(
+        new.definition[node] < 0 for node in plan.edits.added if int(new.function[node]) == other
+    )
+    if changed:
+        made.signature.CopyFrom(after.signature)
+        made.ret.clear()
+        made.ret.update(after.ret)
+        return made
+    index = {old.name[node]: node for node in range(len(old)) if int(old.function[node]) == function}
+    for key, text in before.ret.items():
+        made.ret[key] = renamed_input(plan, index, text)
+    for argument, node in zip(made.signature.input_arg, old.functions[function].args, strict=True):
+        argument.name = plan.names[node]
+        argument.type = after.signature.input_arg[list(new.functions[other].args).index(_partner(plan, node))].type
+    return made
+
+
+def _partner(plan: Plan, node: int) -> int:
+    m = plan.source.matching
+    return int((m.to_a if plan.source.turned else m.to_b)[node])
