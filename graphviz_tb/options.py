@@ -111,9 +111,7 @@ class Options:
         return replace(
             base,
             flatten=replace(base.flatten, tensorboard=True),
-            group=replace(
-                base.group, scope_series=False, lenient_numbers=False, folds=False, tensorboard=True
-            ),
+            group=replace(base.group, scope_series=False, lenient_numbers=False, folds=False, tensorboard=True),
             expand=replace(base.expand, tensorboard=True),
         )
 

@@ -1,8 +1,8 @@
 """The list of stages, in order: the program's explanation, its profiler and its progress bar.
 
-    file     read ▶ flatten ▶ group ▶ annotate                  once per file
-    group    expand ▶ arrange                                   once per group, when it is opened
-    picture  color ▶ view ▶ place ▶ render                      once per picture
+file     read ▶ flatten ▶ group ▶ annotate                  once per file
+group    expand ▶ arrange                                   once per group, when it is opened
+picture  color ▶ view ▶ place ▶ render                      once per picture
 """
 
 from __future__ import annotations
@@ -366,9 +366,7 @@ def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
     """Addresses picked out with `select`."""
     from graphviz_tb.model.paths import address
 
-    return tuple(
-        address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern)
-    )
+    return tuple(address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern))
 
 
 def formats() -> tuple[str, ...]:

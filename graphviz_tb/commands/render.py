@@ -54,9 +54,7 @@ picture_options = together(
 @input_options
 @click.option("--timing", is_flag=True, help="Print how long each stage took.")
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
-def render(
-    model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any
-) -> None:
+def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any) -> None:
     """Draw the graph in MODEL.
 
     The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs stand in an

@@ -124,9 +124,7 @@ def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> Beside:
     _, first, counts = np.unique(key, return_index=True, return_counts=True)
     order = np.lexsort((first, hosts[first]))
     first, counts = first[order], counts[order]
-    return Beside(
-        marks[first].astype(np.int32), hosts[first].astype(np.int32), inward[first], counts.astype(np.int32)
-    )
+    return Beside(marks[first].astype(np.int32), hosts[first].astype(np.int32), inward[first], counts.astype(np.int32))
 
 
 def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:

@@ -63,9 +63,7 @@ def edge_ends(graph: Graph, numbered: Numbered, row_of_node: Ints) -> tuple[Ints
     return edge_from, edge_to, owner
 
 
-def call_rows(
-    graph: Graph, row_of_node: Ints, function_rows: list[int]
-) -> dict[int, tuple[tuple[str, int], ...]]:
+def call_rows(graph: Graph, row_of_node: Ints, function_rows: list[int]) -> dict[int, tuple[tuple[str, int], ...]]:
     """For each op that calls functions: its attributes and the functions' rows."""
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for call in graph.calls:

@@ -169,9 +169,6 @@ def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int
     for source, target, flag in edges:
         for at in {component.get(source, -1), component.get(target, -1)} - {-1}:
             looks[at].append((cell[source], cell[target], flag))
-    order = sorted(
-        range(len(parts)), key=lambda at: (sorted(cell[node] for node in parts[at]), sorted(looks[at]))
-    )
+    order = sorted(range(len(parts)), key=lambda at: (sorted(cell[node] for node in parts[at]), sorted(looks[at])))
     nth = {part: at for at, part in enumerate(order)}
     return sorted(range(len(cell)), key=lambda node: (cell[node], nth.get(component.get(node, -1), -1), node))
-

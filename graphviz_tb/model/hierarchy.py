@@ -1,9 +1,9 @@
 """The hierarchy: every scope, op, series, fold and function is a row; rows are in preorder.
 
-    descendants of r                rows r+1 … end[r]-1
-    is a an ancestor of b?          a <= b < end[a]
-    a sum over everything under r   total[end[r]] - total[r]
-    metaedges inside group g        the run of edges owned by g
+descendants of r                rows r+1 … end[r]-1
+is a an ancestor of b?          a <= b < end[a]
+a sum over everything under r   total[end[r]] - total[r]
+metaedges inside group g        the run of edges owned by g
 """
 
 from __future__ import annotations

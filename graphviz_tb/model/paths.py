@@ -1,7 +1,7 @@
 """Where a shown node is: a path of rows, the calls it lies in and then its own row.
 
-    (7,)       row 7 of the main graph
-    (7, 90)    row 90, inside the function that call 7 opens to
+(7,)       row 7 of the main graph
+(7, 90)    row 90, inside the function that call 7 opens to
 """
 
 from __future__ import annotations

@@ -109,16 +109,12 @@ def open_all(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int)
     return spread(hierarchy, metagraph, opened, limit, None)
 
 
-def open_to_depth(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth: int, limit: int
-) -> tuple[Notice, ...]:
+def open_to_depth(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth: int, limit: int) -> tuple[Notice, ...]:
     """Open every group of the first `depth` levels."""
     return spread(hierarchy, metagraph, opened, limit, depth)
 
 
-def spread(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None
-) -> tuple[Notice, ...]:
+def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None) -> tuple[Notice, ...]:
     """Breadth first from the root."""
     boxes = len(metagraph(ROOT).children)
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])

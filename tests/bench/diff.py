@@ -1,7 +1,7 @@
 """Time and memory of a diff against those of loading both graphs.
 
-    python tests/bench/diff.py big.pb            time: loading both, then the diff of the file and a changed copy
-    python tests/bench/diff.py big.pb --memory   peak memory of either, each in a process of its own
+python tests/bench/diff.py big.pb            time: loading both, then the diff of the file and a changed copy
+python tests/bench/diff.py big.pb --memory   peak memory of either, each in a process of its own
 """
 
 from __future__ import annotations
