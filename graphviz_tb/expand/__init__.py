@@ -83,7 +83,7 @@ class Expander:
     def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list) -> Level:  # type: ignore[type-arg]
         sides: list[set[str]] = [set() for _ in rows]
         for child, (_, side, kind, _) in marks:
-            if self.options.tensorboard or kind != "constant":
+            if self.options.tensorboard or kind not in ("constant", "weight"):
                 sides[child].add(side)
         return Level(
             count=len(rows),

@@ -13,6 +13,9 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
 from graphviz_tb.model.paths import Path
 
+SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
+ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # beside an op, from the top
+
 
 class MarkFiles:
     """Marks by the row of the op they stand beside."""
@@ -25,15 +28,15 @@ class MarkFiles:
         self.hierarchy = hierarchy
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
-        """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, constants first."""
+        """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
         a, b = np.searchsorted(self.rows, (row, row + 1))
         graph, found = self.hierarchy.graph, []
         for at in self.order[a:b].tolist():
             mark = int(graph.beside.mark[at])
-            kind: StubKind = "constant" if graph.mark[mark] == Mark.CONSTANT else "summary"
+            kind = SIGNS[Mark(graph.mark[mark])]
             side: Side = "in" if graph.beside.inward[at] else "out"
             found.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[at])))
-        return sorted(found, key=lambda entry: entry[2])
+        return sorted(found, key=lambda entry: ORDER[entry[2]])
 
 
 def handed_constants(

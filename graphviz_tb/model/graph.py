@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -21,6 +23,7 @@ class Mark(IntEnum):
     NONE = 0
     CONSTANT = 1
     SUMMARY = 2
+    WEIGHT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,9 @@ class Graph:
     that do not are told in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
     several with one name the last. `labels` says what a node is called in pictures where its name is no help.
+
+    `weights` tells of every node with the mark `WEIGHT` that stands beside an op which variable it brings; `layers` of
+    a node or scope of the main graph, by name, which Keras layer it is.
     """
 
     name: list[str]
@@ -107,6 +113,8 @@ class Graph:
     index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    weights: Mapping[int, Weight] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     def __len__(self) -> int:
         return len(self.name)

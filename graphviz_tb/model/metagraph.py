@@ -9,7 +9,7 @@ from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.tensors import Carried, carry
 
 Side = Literal["in", "out"]
-StubKind = Literal["shortcut", "constant", "summary"]
+StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 

@@ -100,7 +100,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """A constant, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
+    """A constant, a weight, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
 
     `other` is the row it stands for (-1 for the rest), `points` the line to the box (from tail to tip).
     """
@@ -109,7 +109,7 @@ class Stub:
     y: int
     width: int
     height: int
-    kind: Literal["shortcut", "constant", "summary", "more"]
+    kind: Literal["shortcut", "constant", "summary", "weight", "more"]
     side: Literal["in", "out"]
     box: int
     other: int

@@ -26,6 +26,7 @@ EXTENT: dict[str, tuple[int, int]] = {
     "shortcut": (18, 10),
     "constant": (10, 10),
     "summary": (12, 12),
+    "weight": (10, 10),
     "more": (0, 10),
 }
 GAP = 4  # between a label and whatever comes next
@@ -35,7 +36,7 @@ GAP = 4  # between a label and whatever comes next
 class Row:
     """One stub before it has a place: `other` is -1 for the rest."""
 
-    kind: Literal["shortcut", "constant", "summary", "more"]
+    kind: Literal["shortcut", "constant", "summary", "weight", "more"]
     label: str
     title: str
     other: int
@@ -78,7 +79,12 @@ def rows(
     return told
 
 
-WORDS: dict[StubKind, str] = {"shortcut": "linked", "constant": "constant", "summary": "summary"}
+WORDS: dict[StubKind, str] = {
+    "shortcut": "linked",
+    "constant": "constant",
+    "summary": "summary",
+    "weight": "weight",
+}
 
 
 def _row(annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> Row:

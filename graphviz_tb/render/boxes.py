@@ -192,6 +192,8 @@ def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -
         radius = one.width / 2 - 0.5
         centre = (one.x + one.width / 2, one.y + one.height / 2)
         told.append(element("circle", cx=centre[0], cy=centre[1], r=radius, fill=theme.background, stroke=theme.stroke))
+    elif one.kind == "weight":
+        told.append(element("path", d=diamond(one), fill=theme.secondary, stroke=theme.stroke))
     elif one.kind == "summary":
         told.append(bars(one.x, one.y, theme))
     elif one.kind == "shortcut" and fill is not None:
@@ -214,6 +216,12 @@ def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -
     elif fill is not None:
         told.append(signs.disc(*middle, fill, theme))
     return "".join(told)
+
+
+def diamond(one: Stub) -> str:
+    """The outline of a weight: a square on its tip, within the stub."""
+    across, along = one.width / 2, one.height / 2
+    return f"M{one.x + across:g} {one.y:g}l{across:g} {along:g}l{-across:g} {along:g}l{-across:g} {-along:g}Z"
 
 
 def bars(x: float, y: float, theme: Theme) -> str:

@@ -148,7 +148,7 @@ def _edge(route: Route, scene: Scene, gates: Gates, theme: Theme) -> Any:
     )
 
 
-SHAPES = {"constant": "circle", "summary": "square", "shortcut": "box", "more": "plaintext"}
+SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "shortcut": "box", "more": "plaintext"}
 
 
 def _stub(index: int, stub: Stub, scene: Scene, around: Any, painter: Painter) -> None:

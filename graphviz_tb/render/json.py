@@ -77,6 +77,12 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             bodies = hierarchy.calls[row]
             entry["function"] = bodies[0][1]
             entry["functions"] = {attr or "body": function for attr, function in bodies}
+        if (weight := hierarchy.graph.weights.get(node)) is not None:
+            entry["weight"] = {
+                "variable": weight.variable,
+                "dtype": weight.dtype,
+                "shape": None if weight.shape is None else list(weight.shape),
+            }
         if row in functions:
             entry["function_name"] = hierarchy.graph.functions[functions[row]].name
         if kind in (Kind.SERIES, Kind.FOLD):

@@ -161,6 +161,7 @@ SIGNS: tuple[tuple[str, str, Callable[[Fill, Theme], str]], ...] = (
     ("chain", "series, linked", _box_sign(kind="series", sheets=2, connected=True, height=22, y=-4)),
     ("fold", "fold of many", _box_sign(kind="fold", sheets=2)),
     ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))),
+    ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))),
     ("summary", "summary", _stub_sign(Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))),
     (
         "shortcut",

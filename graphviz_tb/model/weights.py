@@ -1,0 +1,34 @@
+"""Weights: the trained numbers that an op uses, as marks beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphviz_tb.model.tensors import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a node marked `Mark.WEIGHT` brings to its users.
+
+    `variable` is the name of the variable (of the constant, in a frozen graph) as the program called it; `dtype` that
+    of its value ("" where unknown), `shape` None where unknown. `role` is what the op that uses it calls the input
+    ("kernel", "bias", …), "" where the op has no word for it. `uses` is how many ops use the variable.
+    """
+
+    variable: str
+    dtype: str = ""
+    shape: Shape = None
+    role: str = ""
+    uses: int = 1
+
+    @property
+    def label(self) -> str:
+        """What stands beside the op.
+
+        >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
+        ('kernel 784×128', 'w')
+        """
+        word = self.variable.rsplit("/", 1)[-1] or self.variable
+        dims = "" if self.shape is None else "×".join("?" if dim is None else str(dim) for dim in self.shape)
+        return f"{word} {dims}".strip()
