@@ -6,7 +6,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from graphviz_tb.errors import CannotWrite, RequestError, UnknownChoice
 
@@ -94,19 +96,26 @@ def check_writable(targets: Iterable[str]) -> None:
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
 
 
-def keep_input(source: str, targets: Iterable[str]) -> None:
-    """Refuse to write over what is read."""
+def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to write over what is read, however it is spelled; "-" is what standard output leads to.
+
+    `sources` are whatever was given to read: graphs, run statistics, fonts. Raises `RequestError`.
+    """
+    from graphviz_tb.read.inputs import is_input
+
+    sources = list(sources)
     for target in targets:
-        if "-" not in (source, target) and same_file(source, target):
-            raise RequestError(f"{target!r} is the input itself", hint="write to another file with -o")
+        file = what_is_at(target)
+        if file is not None and any(is_input(source, file) for source in sources):
+            name = "standard output" if str(target) == "-" else repr(str(target))
+            raise RequestError(f"{name} is the input itself", hint="write to another file")
 
 
-def same_file(one: str, two: str) -> bool:
-    """Whether both names lead to one file; what cannot be looked at is no file here."""
-    try:
-        return Path(one).samefile(two)
-    except OSError:
-        return False
+def what_is_at(target: str | os.PathLike[str]) -> os.stat_result | None:
+    """What would be written over; None where there is nothing, or nothing that can be looked at."""
+    with suppress(OSError, ValueError):
+        return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
+    return None
 
 
 def mode_for(path: Path) -> int:

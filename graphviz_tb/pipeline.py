@@ -39,7 +39,7 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.model.view import View
 from graphviz_tb.options import LEAST, Options, PictureOptions, ReadOptions
-from graphviz_tb.output import format_of, write
+from graphviz_tb.output import format_of, keep_inputs, write
 from graphviz_tb.place import place
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import profiles, read
@@ -216,6 +216,10 @@ class Model:
         """What was odd on the way."""
         return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
 
+    def inputs(self) -> tuple[Any, ...]:
+        """What was given to read: no output may take its place."""
+        return (self.source, *self.options.read.run_metadata)
+
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
         return self.expander.metagraph(path)
@@ -251,6 +255,7 @@ class Model:
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write the default picture, or `.json`, to a file; the format follows from the suffix."""
+        keep_inputs(self.inputs(), [target])
         if format_of(target, format) == "json":
             write(target, self.json_bytes())
         else:
@@ -289,6 +294,7 @@ class Picture:
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""
+        keep_inputs((*self.model.inputs(), *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
 
     def _repr_svg_(self) -> str:

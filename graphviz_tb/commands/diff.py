@@ -77,6 +77,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     """
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.output import keep_inputs
 
     if values["fail_on"] not in FAILING:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
@@ -84,6 +85,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     options = DiffOptions.including(values["include"])
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])
+    keep_inputs((old, new), values["outputs"])
     changes = compare(old, new, options, choices(values))
     if not values["quiet"]:
         report(changes, style, values, header(sources))

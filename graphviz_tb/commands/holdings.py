@@ -31,12 +31,12 @@ class Source:
 
 def source_of(model: str, options: ReadOptions) -> Source:
     """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
-    from graphviz_tb.read.opened import HEAD, open_path, open_stdin
+    from graphviz_tb.read.opened import HEAD, open_path, open_stdin, path_of
     from graphviz_tb.read.sniff import sniff
 
-    if model != "-" and Path(model).is_dir():
+    if model != "-" and path_of(model).is_dir():
         return Source(model, model)
-    with open_stdin(options) if model == "-" else open_path(Path(model), options) as opened:
+    with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
         if model != "-" and Path(model).is_file():
             return Source(model, model, form, Path(model).stat().st_size)
@@ -54,7 +54,7 @@ def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, .
     if source.form in CONTAINERS or (not source.form and not chosen(options)):
         from graphviz_tb.read import contents
 
-        return matching(contents(source.value, ReadOptions()), options)
+        return matching(contents(source.value, ReadOptions(run=options.run)), options)
     graph = loaded.graph_def
     form = FORMS.get(source.form, source.form.replace("_", " "))
     return (
@@ -75,7 +75,7 @@ def undecided(source: Source, options: ReadOptions, error: TbGraphError) -> tupl
 
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
-    entries = matching(contents(source.value, ReadOptions()), options)
+    entries = matching(contents(source.value, ReadOptions(run=options.run)), options)
     if not entries:
         raise error
     return entries

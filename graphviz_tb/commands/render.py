@@ -68,13 +68,13 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.output import check_writable, format_of, keep_input, write
+    from graphviz_tb.output import check_writable, format_of, keep_inputs, write
 
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     check_choices(options)
     check_writable(outputs)
-    keep_input(model, outputs)
+    keep_inputs((model, *options.read.run_metadata, *options.picture.font_files), outputs)
     with open_model(model, options, timing, quiet) as session:
         picture = session.picture() if set(formats) != {"json"} else None
         made = [session.encode(picture, format) for format in formats]

@@ -25,7 +25,7 @@ from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, label
 from graphviz_tb.read.keras_model import read_keras
 from graphviz_tb.read.logdir import read_events, read_logdir
-from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin
+from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
 
@@ -130,7 +130,7 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
     elif source == "-":
         opened = open_stdin(options)
     else:
-        path = Path(source)
+        path = path_of(source)
         if path.is_dir():
             return str(path), _of_folder(path, options, progress)
         opened = open_path(path, options)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
+from graphviz_tb.read.walk import files_below, identity
 
 Progress = Callable[[int, int | None], None]
 Run = str | None
@@ -35,9 +36,7 @@ def read_events(opened: Opened, options: ReadOptions) -> Holding:
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
     """Before: a folder. After: what the event files below it hold, run by run; or NoGraph if there are none."""
-    files = event_files(folder)
-    if options.run is not None and any(run == options.run for run, _ in files):
-        files = [(run, path) for run, path in files if run == options.run]
+    files = of_run(options.run, folder, event_files(folder))
     if not files:
         raise no_events(folder)
     total = sum(path.stat().st_size for _, path in files)
@@ -52,19 +51,26 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
     return _holding(runs, str(folder))
 
 
+def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+    """The files of the run of that name, or of the one that a link of that name leads to; all where there is none."""
+    runs = dict.fromkeys(run for run, _ in files)
+    if name is None:
+        return files
+    if name in runs:
+        return [(run, path) for run, path in files if run == name]
+    with suppress(OSError, ValueError):
+        meant = identity(folder / name)
+        same = next((run for run in runs if identity(folder / run) == meant), None)
+        return [(name, path) for run, path in files if run == same] or files
+    return files
+
+
 def event_files(folder: Path) -> list[tuple[str, Path]]:
     """Every event file below a folder with its run, in the order of names; "." is the folder itself."""
-    found = []
-    for parent, folders, names in os.walk(folder, followlinks=True):
-        folders.sort()
-        run = os.path.relpath(parent, folder).replace(os.sep, "/")
-        found += [(run, path) for name in sorted(names) if _is_event_file(path := Path(parent, name))]
-        if len(Path(run).parts) > 64:  # links that lead round in a circle
-            folders.clear()
-    return found
+    return [(run, path) for run, path in files_below(folder) if is_event_file(path)]
 
 
-def _is_event_file(path: Path) -> bool:
+def is_event_file(path: Path) -> bool:
     try:
         if not path.is_file():
             return False

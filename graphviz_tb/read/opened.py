@@ -98,11 +98,18 @@ def open_stdin(options: ReadOptions) -> Opened:
     return Opened("standard input", sys.stdin.buffer, options)
 
 
+def path_of(name: str | os.PathLike[str]) -> Path:
+    """The path of a name; an empty one is refused rather than taken for the current folder."""
+    if not os.fspath(name):
+        raise ReadError("no file or folder '': the name is empty", hint="'.' is the current folder")
+    return Path(name)
+
+
 def open_path(path: Path, options: ReadOptions) -> Opened:
     """Before: the path of a file. After: it is open, or the error says why not."""
     try:
         handle = path.open("rb", buffering=BLOCK)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
     try:
         opened = Opened(str(path), handle, options, path if path.is_file() else None)
@@ -113,10 +120,11 @@ def open_path(path: Path, options: ReadOptions) -> Opened:
     return opened
 
 
-def unreadable(path: Path, error: OSError) -> ReadError:
+def unreadable(path: Path, error: OSError | ValueError) -> ReadError:
     if isinstance(error, FileNotFoundError):
         return ReadError(f"no file or folder '{path}'", hint="check the path; '-' reads standard input")
-    return ReadError(f"cannot read '{path}': {os.strerror(error.errno or 0)}")
+    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    return ReadError(f"cannot read '{path}': {reason}")
 
 
 def too_large(name: str, limit: int) -> TooLarge:

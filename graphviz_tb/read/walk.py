@@ -1,0 +1,76 @@
+"""Every file below a folder, each folder once: links may lead round in a circle, or to one place many times."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from graphviz_tb.errors import ReadError
+
+FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
+
+
+def files_below(top: Path) -> list[tuple[str, Path]]:
+    """All files below a folder with the folder they are in, relative to `top`; in the order of names.
+
+    A folder that several names lead to is entered once, under its own name rather than that of a link.
+    Raises ReadError where `top` itself cannot be listed; a folder below it that cannot is left out.
+    """
+    try:
+        os.scandir(top).close()
+        entered = {identity(top)}
+    except (OSError, ValueError) as error:
+        raise cannot_list(top, error) from None
+    found: list[tuple[str, Path]] = []
+    folders, links = deque([top]), deque[Path]()
+    while folders or links:
+        folder = folders.popleft() if folders else _behind(links.popleft(), entered)
+        if folder is None:
+            continue
+        run = os.path.relpath(folder, top).replace(os.sep, "/")
+        for path, is_folder, is_link in _entries(folder):
+            if not is_folder:
+                found.append((run, path))
+            elif is_link:
+                links.append(path)
+            elif _enter(path, entered):
+                folders.append(path)
+    return sorted(found, key=lambda each: (Path(each[0]).parts, each[1].name))
+
+
+def cannot_list(folder: Path, error: OSError | ValueError) -> ReadError:
+    """What the system said, as our error."""
+    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    return ReadError(f"cannot read the folder '{folder}': {reason}")
+
+
+def identity(path: Path) -> FileId:
+    """Which file or folder a name leads to."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _entries(folder: Path) -> Iterator[tuple[Path, bool, bool]]:
+    """What a folder holds, in the order of names: path, whether it is a folder, whether it is a link."""
+    with suppress(OSError), os.scandir(folder) as listed:
+        for entry in sorted(listed, key=lambda each: each.name):
+            with suppress(OSError):  # a link to itself
+                yield Path(entry.path), entry.is_dir(), entry.is_symlink()
+
+
+def _behind(link: Path, entered: set[FileId]) -> Path | None:
+    """The folder that a link leads to, unless it was entered."""
+    return link if _enter(link, entered) else None
+
+
+def _enter(folder: Path, entered: set[FileId]) -> bool:
+    """Whether this is the first time; from now on it is not."""
+    with suppress(OSError):
+        known = identity(folder)
+        if known not in entered:
+            entered.add(known)
+            return True
+    return False

@@ -1,0 +1,161 @@
+"""No output takes the place of what is read, however either is spelled; folders end, whatever links are in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.commands import run
+from graphviz_tb.errors import ReadError, RequestError
+from graphviz_tb.read.walk import files_below
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of one input of each kind, as the current folder."""
+    shutil.copytree(FIXTURES / "containers/saved_model", tmp_path / "sm")
+    shutil.copytree(FIXTURES / "logdirs/trace_export", tmp_path / "logs")
+    shutil.copy(FIXTURES / "containers/keras3_functional.json", tmp_path / "k.json")
+    shutil.copy(FIXTURES / "real/hidden_scope.pbtxt", tmp_path / "good.pbtxt")
+    shutil.copy(FIXTURES / "real/mnist_cnn.pbtxt", tmp_path / "mnist.pbtxt")
+    shutil.copy(FIXTURES / "run_metadata/mnist_cnn_step099.pb", tmp_path / "step.pb")
+    next(path for path in (tmp_path / "logs").rglob("*") if path.is_file()).rename(tmp_path / "logs/e.tfevents.svg")
+    (tmp_path / "soft.json").symlink_to("k.json")
+    (tmp_path / "hard.json").hardlink_to(tmp_path / "k.json")
+    (tmp_path / "sm2").symlink_to("sm")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "render k.json -o k.json",
+        "render k.json -o ./sm/../k.json",
+        "render k.json -o soft.json",
+        "render k.json -o hard.json",
+        "render hard.json -o k.json",
+        "render good.pbtxt -o out.svg -o good.pbtxt -f svg",
+        "render sm -o sm/saved_model.pb -f svg",
+        "render sm -o sm2/saved_model.pb -f svg",
+        "render sm/saved_model.pb -o sm2/saved_model.pb -f json",
+        "render logs -o logs/e.tfevents.svg",
+        "render logs --run elsewhere -o logs/e.tfevents.svg",
+        "render mnist.pbtxt --run-metadata step.pb -o step.pb -f svg",
+        "diff k.json k.json -o k.json",
+        "diff good.pbtxt k.json -o k.json",
+        "diff hard.json good.pbtxt -o soft.json",
+        "diff sm logs -o logs/../logs/e.tfevents.svg",
+    ],
+)
+def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(folder)
+    assert run(line.split()) == 2
+    assert "is the input itself" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("line", ["render - -o k.json < k.json", "render good.pbtxt -f json -o - 1<> good.pbtxt",
+                                  "diff - good.pbtxt -o hard.json < k.json"])  # fmt: skip
+def test_nor_where_a_shell_has_opened_it(line: str, folder: Path) -> None:
+    before = contents(folder)
+    line = f"{sys.executable} -m graphviz_tb {line}"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "is the input itself" in done.stderr
+    assert contents(folder) == before
+
+
+def test_nor_from_python(folder: Path) -> None:
+    model = load("k.json")
+    for save in (model.save, model.picture().save):
+        with pytest.raises(RequestError, match="is the input itself"):
+            save(folder / "hard.json", "json")
+    model.save(folder / "sm/beside.svg")
+    load("mnist.pbtxt", run_metadata="step.pb").save("other.pb", "svg")
+
+
+def test_what_lies_beside_an_input_may_be_written_again(folder: Path) -> None:
+    for _ in range(2):
+        assert run(["render", "logs", "-o", "logs/graph.svg", "-q"]) == 0
+        assert run(["render", "sm", "-o", "sm/graph.json", "-q"]) == 0
+        assert run(["diff", "sm", "sm", "-o", "sm/diff.json", "-q"]) == 0
+
+
+@pytest.mark.parametrize("line", ["render --format svg -o x.svg", "info", "tree", "diff good.pbtxt"])
+def test_an_empty_name_is_not_the_current_folder(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*line.split(), ""]) == 3
+    assert "the name is empty" in capsys.readouterr().err
+
+
+def test_nor_for_run_statistics(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["render", "mnist.pbtxt", "-o", "x.svg", "--run-metadata="]) == 3
+    assert "the name is empty" in capsys.readouterr().err
+    assert not Path("x.svg").exists()
+
+
+def test_links_to_the_folder_itself(folder: Path) -> None:
+    """Two of them are 2^64 paths to whoever follows both; one lists every run once for each level."""
+    alone = files_below(folder / "logs")
+    for name in ("again", "once_more"):
+        (folder / "logs" / name).symlink_to(".")
+    assert files_below(folder / "logs") == alone
+
+
+def test_links_that_branch_without_a_circle(folder: Path) -> None:
+    """31 folders, each with two links to the next: 2^30 paths to the last."""
+    for level in range(31):
+        (folder / f"many/f{level}").mkdir(parents=True)
+        for name in "ab" * (level > 0):
+            link = folder / f"many/f{level - 1}" / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(f"../f{level}")
+    shutil.copy(folder / "logs/e.tfevents.svg", folder / "many/f30/events")
+    run_name = "/".join("a" * 30)
+    assert files_below(folder / "many/f0") == [(run_name, folder / "many/f0" / run_name / "events")]
+
+
+def test_a_run_bears_its_own_name_and_a_link_finds_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "runs").mkdir()
+    for run_name in ("one", "two"):
+        shutil.copytree(folder / "logs", folder / "runs" / run_name)
+    (folder / "runs/best").symlink_to("two")
+    assert run(["info", "runs"]) == 0
+    said = capsys.readouterr().out
+    assert "best" not in said
+    assert run(["render", "runs", "--run", "best", "-o", "x.svg", "-q"]) == 0
+    assert run(["info", "runs", "--run", "best"]) == 0
+    assert "best" in capsys.readouterr().out
+
+
+def test_folders_deeper_than_python_recurses(tmp_path: Path) -> None:
+    deep = "/".join("d" * 1500)
+    subprocess.run(["mkdir", "-p", deep], cwd=tmp_path, check=True)
+    try:
+        (tmp_path / deep / "events").write_bytes(b"x")
+        assert files_below(tmp_path) == [(deep, tmp_path / deep / "events")]
+    finally:
+        subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path) -> Iterator[os.DirEntry[str]]:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", forbidden)
+    with pytest.raises(ReadError, match="Permission denied"):
+        load(tmp_path)
