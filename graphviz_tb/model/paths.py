@@ -54,6 +54,21 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
     return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)
 
 
+def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> Path:
+    """The path of a row that the lines of open group `path` speak of.
+
+    It lies in the function of the group or in that of a call around it: the nearest such call counts, and the group's
+    own content first where the row may lie `inside` it.
+    """
+    home = function_of(hierarchy, row)
+    if inside and any(body == home for _, body in hierarchy.calls.get(path[-1], ())):
+        return (*path, row)
+    for at in range(len(path) - 1, -1, -1):
+        if function_of(hierarchy, path[at]) == home:
+            return (*path[:at], row)
+    return (row,)
+
+
 def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 

@@ -16,6 +16,22 @@ Direction = Literal["BT", "TB", "LR", "RL"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge"]
 BoxKind = Literal["scope", "op", "series", "fold", "call", "function"]
+Entry = Literal["edge", "bridge", "loop", "annotation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a line stands for: entry `index` of the metagraph of an open group.
+
+    `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
+    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown.
+    """
+
+    group: str = ""
+    kind: Entry = "edge"
+    index: int = -1
+    source: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +87,9 @@ class Route:
     """An edge. `points` is a polyline from the source's border to the target's border (arrow tip at the last point,
     at the first for a reference edge).
 
-    `source`, `target` are box numbers (-1 where the end is a port of the frame `frame`); `thickness` is in tenths of
-    a pixel; `title` the full account for a tooltip (one line).
+    `source`, `target` are box numbers (-1 where the end is a port of the frame `frame`); `source_port`, `target_port`
+    number the port in `Scene.ports` at which the line crosses a frame, its own group's or an open child's (-1: none);
+    `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line).
     """
 
     points: tuple[Point, ...]
@@ -84,11 +101,18 @@ class Route:
     arrow: bool = True
     frame: int = -1
     title: str = ""
+    identity: Identity = Identity()
+    source_port: int = -1
+    target_port: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port)."""
+    """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port).
+
+    `group` is the address of the open group, `slot` the number of the port in its skeleton, `first` whether it lies
+    on the side where the flow begins, `others` the addresses of the neighbours that share it.
+    """
 
     x: int
     y: int
@@ -96,13 +120,18 @@ class Port:
     kind: EdgeKind
     count: int = 1
     title: str = ""
+    group: str = ""
+    slot: int = -1
+    first: bool = True
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stub:
     """A constant, a weight, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
 
-    `other` is the row it stands for (-1 for the rest), `points` the line to the box (from tail to tip).
+    `other` is the row it stands for (-1 for the rest), `points` the line to the box (from tail to tip). `identities`
+    are the edges it stands for: one, but for the "+N" rest.
     """
 
     x: int
@@ -116,6 +145,7 @@ class Stub:
     points: tuple[Point, ...]
     control: bool = False
     title: str = ""
+    identities: tuple[Identity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

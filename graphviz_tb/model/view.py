@@ -37,8 +37,8 @@ class View:
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
     and bridges of this metagraph speak of (rows may lie anywhere in the graph), `labels` what they are
-    called where that is not the last segment of the name. `functions` is a face for each of `metagraph.functions`; an
-    open one is in `opened` at position `len(metagraph.children) + i`.
+    called where that is not the last segment of the name, `addresses` where they are. `functions` is a face for each
+    of `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`.
     """
 
     address: str
@@ -49,4 +49,5 @@ class View:
     opened: Mapping[int, View] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
+    addresses: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[Face, ...] = ()

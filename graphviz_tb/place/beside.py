@@ -14,7 +14,7 @@ from typing import Literal
 
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
-from graphviz_tb.model.scene import Point, Stub, Text
+from graphviz_tb.model.scene import Identity, Point, Stub, Text
 from graphviz_tb.place.labels import brief
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE
 
@@ -34,13 +34,14 @@ GAP = 4  # between a label and whatever comes next
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One stub before it has a place: `other` is -1 for the rest."""
+    """One stub before it has a place: `other` is -1 for the rest; `notes` are the annotations it stands for."""
 
     kind: Literal["shortcut", "constant", "summary", "weight", "more"]
     label: str
     title: str
     other: int
     control: bool
+    notes: tuple[int, ...] = ()
 
     @property
     def extent(self) -> int:
@@ -57,7 +58,7 @@ class Beside:
 
 
 def rows(
-    annotations: Sequence[Annotation],
+    annotations: Sequence[tuple[int, Annotation]],
     side: Side,
     names: Mapping[int, str],
     most: int,
@@ -66,16 +67,16 @@ def rows(
     """The rows of one side: at most `most`, then one that counts the rest and names them in its tooltip. A row is
     called by the last segment of its name, or by what `labels` says.
 
-    >>> stubs = [Annotation(0, "in", row, "constant") for row in range(4)]
+    >>> stubs = [(row, Annotation(0, "in", row, "constant")) for row in range(4)]
     >>> [row.label for row in rows(stubs, "in", {row: f"a/c{row}" for row in range(4)}, 2)]
     ['c0', 'c1', '+2']
     """
-    mine = [annotation for annotation in annotations if annotation.side == side]
-    told = [_row(annotation, names, labels) for annotation in mine[:most]]
+    mine = [(index, annotation) for index, annotation in annotations if annotation.side == side]
+    told = [_row(index, annotation, names, labels) for index, annotation in mine[:most]]
     rest = mine[most:]
     if rest:
-        title = f"{len(rest)} more: " + ", ".join(brief(names.get(one.other, "")) for one in rest[:40])
-        told.append(Row("more", f"+{len(rest)}", title, -1, False))
+        title = f"{len(rest)} more: " + ", ".join(brief(names.get(one.other, "")) for _, one in rest[:40])
+        told.append(Row("more", f"+{len(rest)}", title, -1, False, tuple(index for index, _ in rest)))
     return told
 
 
@@ -87,14 +88,14 @@ WORDS: dict[StubKind, str] = {
 }
 
 
-def _row(annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> Row:
+def _row(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> Row:
     full = clean(names.get(annotation.other, ""))
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
     title = f"{brief(full)} ({WORDS[annotation.kind]}{count}{control})"
     called = clean(labels.get(annotation.other, "")) or full.rsplit("/", 1)[-1] or full
     label = elide(called, LABEL_MOST, SMALL_SIZE)
-    return Row(annotation.kind, label, title, annotation.other, annotation.control)
+    return Row(annotation.kind, label, title, annotation.other, annotation.control, (index,))
 
 
 def column_width(column: Sequence[Row]) -> int:
@@ -141,7 +142,8 @@ def _stub(row: Row, side: Side, left: int, middle: int, line: tuple[Point, ...])
     across, along = EXTENT[row.kind]
     points = line if side == "in" else line[::-1]
     top = middle - along // 2
-    return Stub(left, top, across, along, row.kind, side, -1, row.other, points, row.control, row.title)
+    notes = tuple(Identity(kind="annotation", index=index) for index in row.notes)
+    return Stub(left, top, across, along, row.kind, side, -1, row.other, points, row.control, row.title, notes)
 
 
 def _label(row: Row, x: int, middle: int, anchor: Literal["start", "end"]) -> Text:

@@ -37,7 +37,7 @@ class Frame:
     """An open group at its own origin.
 
     `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
-    skeleton lies on the border, `gates` the same by neighbour; `routes` the polylines of the wires that are
+    skeleton lies on the border, `gates` the port of each neighbour; `routes` the polylines of the wires that are
     drawn; `labels` the middle of each label; `lines` what the wires stand for.
     """
 
@@ -45,7 +45,7 @@ class Frame:
     height: int
     slots: tuple[Slot | None, ...]
     ports: tuple[Point, ...] = ()
-    gates: Mapping[Gate, Point] = field(default_factory=dict)
+    gates: Mapping[Gate, int] = field(default_factory=dict)
     routes: Mapping[int, Sequence[Point]] = field(default_factory=dict)
     labels: Mapping[int, Point] = field(default_factory=dict)
     lines: Mapping[int, Line] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def frame(
         *size,
         slots,
         tuple(ports),
-        gates(view, ports),
+        gates(view),
         routes,
         spots(routes, told, _taken(slots, texts), (1, 1, size[0] - 1, size[1] - 1)),
         lines,
@@ -108,9 +108,9 @@ def _add(point: Point, shift: Point) -> Point:
 
 def children(view: View, below: Mapping[int, Frame], options: PictureOptions) -> list[Piece]:
     """The piece of every child, then of every function."""
-    notes: dict[int, list[Annotation]] = {}
-    for annotation in view.metagraph.annotations:
-        notes.setdefault(annotation.child, []).append(annotation)
+    notes: dict[int, list[tuple[int, Annotation]]] = {}
+    for index, annotation in enumerate(view.metagraph.annotations):
+        notes.setdefault(annotation.child, []).append((index, annotation))
     loops = dict(view.metagraph.loops)
     upright, most = vertical(options.direction), options.max_annotations
     return [
@@ -187,18 +187,17 @@ def laid_out(
     count = len(view.metagraph.children)
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
     inner = {position: made.gates for position, made in below.items()}
-    fixed = anchors(view, pieces, inner, direction, GAPS)
+    met = {position: made.ports for position, made in below.items()}
+    fixed = anchors(view, pieces, inner, met, direction, GAPS)
     room = {wire: across_along(direction, size) for wire, size in told.items()}
     longest = max((along for _, along in room.values()), default=0)
     gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * (GAPS.straight + ROOM)))
     return coordinates(view.skeleton, sizes, gaps, anchors=fixed, labels=room)
 
 
-def gates(view: View, ports: Sequence[Point]) -> dict[Gate, Point]:
-    """Where each neighbour outside is met."""
-    return {
-        (*other, slot.first): at for slot, at in zip(view.skeleton.ports, ports, strict=True) for other in slot.others
-    }
+def gates(view: View) -> dict[Gate, int]:
+    """The port at which each neighbour outside is met."""
+    return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
 
 
 def _slots(

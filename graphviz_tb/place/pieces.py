@@ -38,7 +38,7 @@ def framed(size: tuple[int, int]) -> Piece:
 
 def piece(
     face: Face,
-    annotations: Sequence[Annotation],
+    annotations: Sequence[tuple[int, Annotation]],
     names: Mapping[int, str],
     labels: Mapping[int, str],
     most: int,

@@ -13,16 +13,22 @@ from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.turn import across_along, vertical
 
 Gate = tuple[int, bool, bool]  # row of the neighbour outside, inbound, on the first side
-Gates = Mapping[int, Mapping[Gate, Point]]  # by the position of an open child
+Gates = Mapping[int, Mapping[Gate, int]]  # by the position of an open child: the number of its port
 INSET = 8  # no line nearer to the corner of a frame
 
 
 def anchors(
-    view: View, pieces: Sequence[Piece], gates: Gates, direction: Direction, gaps: Gaps
+    view: View,
+    pieces: Sequence[Piece],
+    gates: Gates,
+    ports: Mapping[int, Sequence[Point]],
+    direction: Direction,
+    gaps: Gaps,
 ) -> dict[tuple[int, int], int]:
     """For each wire and end (0 its source, 1 its target) at a child, how far from the edge of the child's
     slot it lies.
 
+    Before: `ports` are the places of the ports of each open child, from its corner.
     After: on each side the order is that of the neighbours; a line that goes on inside an open child lies at
     its port.
     """
@@ -41,10 +47,10 @@ def anchors(
                     sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
     for (child, _), ends in sides.items():
         found = [gate_of(view, index, end, gates) for index, end in ends]
-        ports = [None if gate is None else gate[0] if upright else gate[1] for gate in found]
+        across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in found]
         order = sorted(range(len(ends)), key=lambda at: (fixed[ends[at]], ends[at]))
         width = boxes[child][0]
-        for at, x in zip(order, between([ports[at] for at in order], width, gaps.spread), strict=True):
+        for at, x in zip(order, between([across[at] for at in order], width, gaps.spread), strict=True):
             fixed[ends[at]] = x
     return fixed
 
@@ -82,9 +88,9 @@ def clamp(x: int, width: int) -> int:
     return max(min(x, width - INSET), min(INSET, width // 2))
 
 
-def gate_of(view: View, index: int, end: int, gates: Gates) -> Point | None:
-    """Where wire `index` goes on inside the open child at one end: a point on the child's frame; None where
-    the child is closed or holds no port for it."""
+def gate_of(view: View, index: int, end: int, gates: Gates) -> int | None:
+    """The port at which wire `index` goes on inside the open child at one end; None where the child is closed or
+    holds no port for it."""
     wire = view.skeleton.wires[index]
     inner = gates.get(wire.chain[-1 if end else 0])
     if inner is None:

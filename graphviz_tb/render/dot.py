@@ -3,14 +3,13 @@ line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pydot
 
 from graphviz_tb.model.measure import clean
 from graphviz_tb.model.paint import Caption, Fill, Painter, fill_of
-from graphviz_tb.model.scene import Box, Point, Route, Scene, Stub, Text
+from graphviz_tb.model.scene import Box, Route, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.boxes import is_pill
@@ -19,7 +18,6 @@ from graphviz_tb.render.svg import account
 
 LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
 FONT = "Arimo,Arial,Helvetica,sans-serif"
-Gates = Mapping[tuple[int, Point], str]  # node of the port at a point of a frame
 
 
 def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> bytes:
@@ -36,13 +34,11 @@ def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOption
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
             around.add_node(_node(index, box, labels.get(index, []), fill_of(painter, box.row, box.address)))
-    gates: dict[tuple[int, Point], str] = {}
     for index, port in enumerate(scene.ports):
-        gates[port.box, (port.x, port.y)] = f"p{index}"
         colour = quoted(edge_colour(port.kind, painter.theme))
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
-        graph.add_edge(_edge(route, scene, gates, painter.theme))
+        graph.add_edge(_edge(route, scene, painter.theme))
     for index, stub in enumerate(scene.stubs):
         _stub(index, stub, scene, parts[scene.boxes[stub.box].parent], painter)
     text: str = graph.to_string()
@@ -126,15 +122,14 @@ def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
     )
 
 
-def _edge(route: Route, scene: Scene, gates: Gates, theme: Theme) -> Any:
+def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
     """A line from box or port to box or port."""
     told: dict[str, Any] = {}
     ends = []
-    for point, box, key in ((route.points[0], route.source, "ltail"), (route.points[-1], route.target, "lhead")):
-        gate = gates.get((route.frame if box < 0 else box, point))
-        if gate is None and scene.boxes[box].open:
+    for port, box, key in ((route.source_port, route.source, "ltail"), (route.target_port, route.target, "lhead")):
+        if port < 0 and scene.boxes[box].open:
             told[key] = f"cluster_b{box}"
-        ends.append(gate or (f"c{box}" if scene.boxes[box].open else f"b{box}"))
+        ends.append(f"p{port}" if port >= 0 else f"c{box}" if scene.boxes[box].open else f"b{box}")
     return pydot.Edge(
         ends[0],
         ends[1],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.view.faces import Faces
@@ -54,7 +54,8 @@ def one_view(
     listed = faces.functions(level, views) if path == (0,) else ()
     opened = {at: views[child] for at, child in enumerate(paths) if child in views}
     opened |= {len(paths) + at: views[face.row,] for at, face in enumerate(listed) if (face.row,) in views}
-    rows = {note.other for note in level.annotations} | {bridge.other for bridge in level.bridges}
+    outside = {bridge.other for bridge in level.bridges}
+    rows = {note.other for note in level.annotations} | outside
     return View(
         address=address(hierarchy, path),
         row=path[-1],
@@ -64,5 +65,8 @@ def one_view(
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
         labels={row: hierarchy.leaf(row) for row in sorted(rows) if int(hierarchy.node[row]) in hierarchy.graph.labels},
+        addresses={
+            row: address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside)) for row in sorted(rows)
+        },
         functions=listed,
     )

@@ -94,7 +94,7 @@ def scene(one: Scene) -> str:
     """A scene, one line for each thing in it."""
     told = [json.dumps({"width": one.width, "height": one.height, "direction": one.direction})]
     for kind in ("boxes", "routes", "ports", "stubs", "texts", "rules"):
-        told += [json.dumps({kind: plain(thing)}, ensure_ascii=False) for thing in getattr(one, kind)]
+        told += [json.dumps({kind: plain(thing)}, ensure_ascii=False, default=plain) for thing in getattr(one, kind)]
     return "\n".join(told) + "\n"
 
 

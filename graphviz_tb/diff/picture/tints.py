@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.scene import Route, Scene, Stub
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.scene import Identity, Route, Scene, Stub
 from graphviz_tb.model.view import View
-from graphviz_tb.place.labels import Line, account
 
 CAME, GONE, KEPT = 1, 2, 0
 EVERY = slice(None)
-Key = tuple[str, int, bool]  # address of the open group, row of the child, whether the line comes in
 
 
 class Tints:
@@ -23,53 +21,44 @@ class Tints:
         self.hierarchy = hierarchy
         self.states = states
         self.changed = np.flatnonzero(states)
-        self.lines: dict[Key, list[tuple[int, str, Line]]] = defaultdict(list)
+        self.levels: dict[str, Metagraph] = {}
         todo = [view]
         while todo:
             one = todo.pop()
-            self._file(one)
+            self.levels[one.address] = one.metagraph
             todo += one.opened.values()
-
-    def _file(self, view: View) -> None:
-        """Every line of one open group, by the child that it touches: the row beyond, its account, itself."""
-        level, names = view.metagraph, [face.full for face in view.faces]
-        for edge in level.edges:
-            source, target = level.children[edge.source], level.children[edge.target]
-            told = account(edge, names[edge.source], names[edge.target])
-            self.lines[view.address, source, False].append((target, told, edge))
-            self.lines[view.address, target, True].append((source, told, edge))
-        for bridge in level.bridges:
-            ends = (names[bridge.child], view.names.get(bridge.other, "…"))
-            told = account(bridge, *(ends[::-1] if bridge.inbound else ends))
-            self.lines[view.address, level.children[bridge.child], bridge.inbound].append((bridge.other, told, bridge))
 
     def route(self, scene: Scene, one: Route) -> set[int]:
         """What became of the edges that a line stands for."""
-        inbound = one.source < 0
-        box = scene.boxes[one.target if inbound else one.source]
-        around = scene.boxes[box.parent].address if box.parent >= 0 else ""
-        beyond = scene.boxes[one.target].row if not inbound and one.target >= 0 else None
-        found = [
-            line
-            for other, told, line in self.lines[around, box.row, inbound]
-            if told == one.title and beyond in (None, other)
-        ]
-        return self._states(found)
+        return self._states(one.identity)
 
     def stub(self, scene: Scene, one: Stub) -> set[int]:
         """What became of the edges that a stub stands for."""
-        box = scene.boxes[one.box]
-        around = scene.boxes[box.parent].address if box.parent >= 0 else ""
-        inbound = one.side == "in"
-        if one.kind == "shortcut":
-            return self._states([line for row, _, line in self.lines[around, box.row, inbound] if row == one.other])
-        ends = (one.other, box.row) if inbound else (box.row, one.other)
-        return self._between(*ends) if (self._between(*ends, self.changed) - {KEPT}) else {KEPT}
+        row, inbound = scene.boxes[one.box].row, one.side == "in"
+        found: set[int] = set()
+        for identity in one.identities:
+            if identity.kind == "annotation":
+                other = self.levels[identity.group].annotations[identity.index].other
+                found |= self._mark(*((other, row) if inbound else (row, other)))
+            else:
+                found |= self._states(identity)
+        return found
 
-    def _states(self, lines: list[Line]) -> set[int]:
-        return {
-            state for line in lines if line.edges is not None for state in np.unique(self.states[line.edges]).tolist()
-        }
+    def _mark(self, source: int, target: int) -> set[int]:
+        """What became of the edges of a constant or summary; looked for only where one of them changed."""
+        changed = self._between(source, target, self.changed) - {KEPT}
+        return self._between(source, target) if changed else {KEPT}
+
+    def _states(self, identity: Identity) -> set[int]:
+        """What became of the edges of a metaedge or bridge."""
+        edges = self._edges(identity)
+        return set() if edges is None else set(np.unique(self.states[edges]).tolist())
+
+    def _edges(self, identity: Identity) -> Ints | None:
+        level = self.levels[identity.group]
+        if identity.kind == "bridge":
+            return level.bridges[identity.index].edges
+        return level.edges[identity.index].edges if identity.kind == "edge" else None
 
     def _between(self, source: int, target: int, among: np.ndarray | slice = EVERY) -> set[int]:
         """What became of the edges from one row to another."""

@@ -1,0 +1,52 @@
+"""What each drawn line stands for, by the address of its group and of its ends."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.metagraph import Annotation, Side
+from graphviz_tb.model.scene import Entry, Identity
+from graphviz_tb.model.view import View
+
+Beside = tuple[int, Side, int]  # child, side, row of the neighbour
+
+
+def of_wire(view: View, index: int) -> Identity:
+    """The metaedge or bridge that wire `index` of the skeleton is drawn for."""
+    wire = view.skeleton.wires[index]
+    if wire.edge >= 0:
+        edge = view.metagraph.edges[wire.edge]
+        return Identity(
+            view.address, "edge", wire.edge, view.faces[edge.source].address, view.faces[edge.target].address
+        )
+    bridge = view.metagraph.bridges[wire.bridge]
+    ends = view.faces[bridge.child].address, view.addresses.get(bridge.other, "")
+    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends))
+
+
+def of_loop(view: View, position: int) -> Identity:
+    """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
+    at = [child for child, _ in view.metagraph.loops].index(position)
+    address = view.faces[position].address
+    return Identity(view.address, "loop", at, address, address)
+
+
+class Undrawn:
+    """The metaedges and bridges of one group that stubs stand for."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.entries: dict[Beside, tuple[Entry, int]] = {}
+        level = view.metagraph
+        for index, bridge in enumerate(level.bridges):
+            if not bridge.drawable:
+                self.entries[bridge.child, "in" if bridge.inbound else "out", bridge.other] = "bridge", index
+        for index in level.mask.stubbed:
+            edge = level.edges[index]
+            self.entries[edge.source, "out", level.children[edge.target]] = "edge", index
+            self.entries[edge.target, "in", level.children[edge.source]] = "edge", index
+
+    def of_annotation(self, index: int) -> Identity:
+        """The edge behind annotation `index`; the annotation itself for constants and summaries, which have none."""
+        note: Annotation = self.view.metagraph.annotations[index]
+        entry, number = self.entries.get((note.child, note.side, note.other), ("annotation", index))
+        ends = self.view.addresses.get(note.other, ""), self.view.faces[note.child].address
+        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]))

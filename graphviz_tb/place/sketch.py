@@ -1,0 +1,204 @@
+"""The scene, drawn group by group from their frames: boxes with their texts and stubs, lines, ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from graphviz_tb.model.metagraph import Bridge, EdgeKind
+from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text
+from graphviz_tb.model.view import Face, View
+from graphviz_tb.place import labels
+from graphviz_tb.place.frames import Frame, Slot
+from graphviz_tb.place.groups import Open, links
+from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
+from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved, second_line
+from graphviz_tb.place.touch import gate_of
+
+TOLD = 40  # names in a tooltip
+AreaName = Literal["main", "in_extract", "out_extract", "functions"]
+PortKey = tuple[int, int]  # number of the group, number of the port in its skeleton
+
+
+class Sketch:
+    """The scene while it is drawn. Groups are entered in order, parents before children."""
+
+    def __init__(self, groups: Sequence[Open], frames: Mapping[int, Frame]) -> None:
+        self.groups, self.frames = groups, frames
+        self.boxes: list[Box] = []
+        self.routes: list[Route] = []
+        self.ports: list[Port] = []
+        self.stubs: list[Stub] = []
+        self.texts: list[Text] = []
+        self.rules: list[Rule] = []
+        touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
+        self.port_number: dict[PortKey, int] = {key: at for at, key in enumerate(touched)}
+
+    def group(self, number: int, box: int, depth: int, origin: Point) -> dict[int, int]:
+        """Draw one group inside box `box` (-1: the picture) with its frame's corner at `origin`; give the box number
+        of each position."""
+        made = self.frames[number]
+        self.texts += [moved(text, *origin, box) for text in made.texts]
+        self.rules += [Rule(*_add((r.x1, r.y1), origin), *_add((r.x2, r.y2), origin)) for r in made.rules]
+        numbers = self._boxes(number, box, depth, origin)
+        for index in made.lines:
+            self._line(number, index, numbers, box, origin)
+        for port, wires in sorted(self.touched(number).items()):
+            self._port(number, port, wires, box, origin)
+        return numbers
+
+    def scene(self, direction: Direction) -> Scene:
+        """All that was drawn."""
+        return Scene(
+            self.frames[0].width,
+            self.frames[0].height,
+            direction,
+            tuple(self.boxes),
+            tuple(self.routes),
+            tuple(self.ports),
+            tuple(self.stubs),
+            tuple(self.texts),
+            tuple(self.rules),
+        )
+
+    def touched(self, number: int) -> dict[int, list[int]]:
+        """The ports of a group that drawn lines touch, with these lines."""
+        skeleton = self.groups[number].view.skeleton
+        found: dict[int, list[int]] = {}
+        for index in self.frames[number].lines:
+            chain = skeleton.wires[index].chain
+            for end in (chain[0], chain[-1]):
+                if end >= skeleton.children:
+                    found.setdefault(end - skeleton.children, []).append(index)
+        return found
+
+    def _boxes(self, number: int, parent: int, depth: int, origin: Point) -> dict[int, int]:
+        """Draw the children of one group with their texts and stubs."""
+        group, made = self.groups[number], self.frames[number]
+        numbers: dict[int, int] = {}
+        areas, undrawn = areas_of(group.view), Undrawn(group.view)
+        for position, slot in enumerate(made.slots):
+            if slot is None:
+                continue
+            face = group.faces[position]
+            box = numbers[position] = len(self.boxes)
+            at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
+            opened = position in group.below
+            more = links(group.view, position) if opened else []
+            self.boxes.append(_box(face, slot, at, parent, depth, opened, areas.get(position, "main"), more))
+            self.texts += [moved(text, *at, box) for text in slot[0].texts]
+            self.stubs += [_stub(one, at, box, undrawn) for one in slot[0].stubs]
+            if slot[0].loop:
+                points = tuple(_add(point, at) for point in slot[0].loop)
+                title = f"{labels.brief(face.full)} → itself"
+                identity = of_loop(group.view, position)
+                self.routes.append(Route(points, "data", box, box, labels.THIN, title=title, identity=identity))
+        return numbers
+
+    def _line(self, number: int, index: int, numbers: Mapping[int, int], box: int, origin: Point) -> None:
+        """Draw one line of a group with its label."""
+        made, view = self.frames[number], self.groups[number].view
+        wire, line = view.skeleton.wires[index], made.lines[index]
+        ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
+        source, target = (numbers[end] if end < count else -1 for end in ends)
+        gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
+        goes_on = [end >= count or gate_of(view, index, at, gates) is not None for at, end in enumerate(ends)]
+        route = Route(
+            tuple(_add(point, origin) for point in made.routes[index]),
+            line.kind,
+            source,
+            target,
+            labels.thickness(line),
+            back=wire.turned,
+            arrow=not goes_on[0 if line.kind == "reference" else 1],
+            frame=box if source < 0 or target < 0 else -1,
+            title=account(view, index, line),
+            identity=of_wire(view, index),
+            source_port=self.port_at(number, index, 0),
+            target_port=self.port_at(number, index, 1),
+        )
+        self.routes.append(route)
+        if index in made.labels:
+            self.texts.append(_label(line, _add(made.labels[index], origin), box, route.title))
+
+    def port_at(self, number: int, index: int, end: int) -> int:
+        """The port at which an end (0 the source, 1 the target) of a line crosses a frame; -1 where it crosses none."""
+        group = self.groups[number]
+        item = group.view.skeleton.wires[index].chain[-1 if end else 0]
+        if item >= group.view.skeleton.children:
+            return self.port_number[number, item - group.view.skeleton.children]
+        if item not in group.below:
+            return -1
+        child = group.below[item]
+        port = gate_of(group.view, index, end, {item: self.frames[child].gates})
+        return -1 if port is None else self.port_number.get((child, port), -1)
+
+    def _port(self, number: int, port: int, wires: Sequence[int], box: int, origin: Point) -> None:
+        """Draw the dot of one port; it has the colour of the strongest kind that passes."""
+        made, view = self.frames[number], self.groups[number].view
+        kinds = {made.lines[index].kind for index in wires}
+        kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds else "control"
+        slot = view.skeleton.ports[port]
+        names = [labels.brief(view.names.get(row, "…")) for row, _ in slot.others[:TOLD]]
+        at = _add(made.ports[port], origin)
+        others = tuple(view.addresses.get(row, "") for row, _ in slot.others)
+        title = ", ".join(names)
+        self.ports.append(Port(*at, box, kind, len(slot.others), title, view.address, port, slot.first, others))
+
+
+def _add(point: Point, shift: Point) -> Point:
+    return point[0] + shift[0], point[1] + shift[1]
+
+
+def areas_of(view: View) -> dict[int, AreaName]:
+    """Where children stand that are not in the main area."""
+    mask, count = view.metagraph.mask, len(view.faces)
+    areas: dict[int, AreaName] = dict.fromkeys(mask.in_extract, "in_extract")
+    areas.update(dict.fromkeys(mask.out_extract, "out_extract"))
+    areas.update(dict.fromkeys(range(count, count + len(view.functions)), "functions"))
+    return areas
+
+
+def _box(
+    face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, more: list[str]
+) -> Box:
+    linked_to = f"linked with {', '.join(map(labels.brief, more[:TOLD]))}" if more else ""
+    told = " · ".join(part for part in (labels.brief(face.full), second_line(face), linked_to) if part)
+    return Box(
+        face.address,
+        face.row,
+        face.kind,
+        parent,
+        depth,
+        *at,
+        *slot[0].box,
+        open=opened,
+        openable=bool(face.openable),
+        sheets=0 if opened else slot[0].sheets,
+        connected=face.connected,
+        area=area,
+        member=face.member,
+        title=told,
+    )
+
+
+def _stub(one: Stub, at: Point, number: int, undrawn: Undrawn) -> Stub:
+    """A stub in its place, with the edges behind its annotations."""
+    points = tuple(_add(point, at) for point in one.points)
+    identities = tuple(undrawn.of_annotation(identity.index) for identity in one.identities)
+    return replace(one, x=one.x + at[0], y=one.y + at[1], box=number, points=points, identities=identities)
+
+
+def account(view: View, index: int, line: labels.Line) -> str:
+    """The full account of a line."""
+    if not isinstance(line, Bridge):
+        return labels.account(line, view.faces[line.source].full, view.faces[line.target].full)
+    ends = (view.faces[line.child].full, view.names.get(line.other, "…"))
+    return labels.account(line, *(ends[::-1] if line.inbound else ends))
+
+
+def _label(line: labels.Line, middle: Point, box: int, title: str) -> Text:
+    text, wide = labels.shown(line)
+    y = middle[1] + BASELINE[SMALL_SIZE]
+    return Text(middle[0], y, text, title, SMALL_SIZE, wide, "edge", box=box)
