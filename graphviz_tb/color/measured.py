@@ -11,7 +11,7 @@ from graphviz_tb.color.none import is_op
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paint import Fill, LegendRow, Tint
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import Figures, Stats
@@ -74,12 +74,12 @@ class Measured:
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
-    def tint(self, scene: Scene, route: Route) -> tuple[str, str | None] | None:
+    def tint(self, scene: Scene, route: Route) -> Tint | None:
         """A fainter colour for an edge one of whose ends was not measured; None for the usual one."""
         boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
         if all(self.figures(self.places.get(box.address, (box.row,))).known for box in boxes):
             return None
-        return faint(route, self.theme), None
+        return Tint(faint(route, self.theme))
 
     def unknown(self, row: int) -> Fill:
         """A row of which nothing is known: hatched, its label in the second colour."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphviz_tb.color.measured import faint, needed, unmeasured
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import Fill, LegendRow, Painter
+from graphviz_tb.model.paint import Fill, LegendRow, Painter, Tint
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import Stats
@@ -57,11 +57,11 @@ class WithStats:
         """The colouring's own fill, or the hatch."""
         return self.painter.fill(path[-1]) if self.known(path) else unmeasured(self.hierarchy, self.theme, path[-1])
 
-    def tint(self, scene: Scene, route: Route) -> tuple[str, str | None] | None:
+    def tint(self, scene: Scene, route: Route) -> Tint | None:
         """A fainter colour for an edge one of whose ends was not measured."""
         boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
         known = all(self.known(self.places.get(box.address, (box.row,))) for box in boxes)
-        return None if known else (faint(route, self.theme), None)
+        return None if known else Tint(faint(route, self.theme))
 
     def second(self, row: int) -> str | None:
         """Time and memory; the colouring's own line where nothing was measured."""

@@ -83,7 +83,7 @@ class Tint:
     """
 
     colour: str
-    dashes: str | None = None
+    dashes: tuple[float, ...] = ()
     sign: str = ""
     whole: bool = True
 
@@ -93,9 +93,8 @@ def tint_of(painter: Painter, scene: Scene, line: Route | Stub) -> Tint | None:
     became: Callable[[Scene, Route | Stub], Tint | None] | None = getattr(painter, "became", None)
     if became is not None:
         return became(scene, line)
-    tint: Callable[[Scene, Route], tuple[str, str | None] | None] | None = getattr(painter, "tint", None)
-    found = tint(scene, line) if tint is not None and isinstance(line, Route) else None
-    return None if found is None else Tint(*found)
+    tint: Callable[[Scene, Route], Tint | None] | None = getattr(painter, "tint", None)
+    return tint(scene, line) if tint is not None and isinstance(line, Route) else None
 
 
 def account_of(painter: Painter, row: int) -> str:

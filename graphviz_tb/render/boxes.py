@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from graphviz_tb.model.drawing import Curve, Disc, Hatch, Pen, Rect, Shape, Step
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 from graphviz_tb.render.lines import head, rounded, shortened
-from graphviz_tb.render.markup import element
 
 CORNER = 6
 SHEET = 4
 EAR = 8
 BAND_LEAST = 4
-FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = "4 3", "2 2", "2 2"
+FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)
 STUB_LINE, STUB_TINTED = 0.8, 1.5
 
 
@@ -33,82 +33,66 @@ def front(box: Box) -> tuple[int, int, int, int]:
     return box.x, box.y, box.width - away, box.height
 
 
-def closed(box: Box, fill: Fill, theme: Theme) -> str:
+def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
     """The outline of a closed box, its bands, its stack, its mark."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
-    border = "none" if fill.sign else fill.stroke
-    told = []
+    border = None if fill.sign else Pen(fill.stroke)
+    shapes: list[Shape] = []
     for sheet in range(box.sheets, 0, -1):
         dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
-        told.append(_rect(x + dx, y + dy, width, height, radius, fill.fill, fill.stroke))
+        shapes.append(_rect(x + dx, y + dy, width, height, radius, fill.fill, Pen(fill.stroke)))
     if box.kind == "fold":
-        told.append(_eared(x, y, width, height, fill))
+        shapes += _eared(x, y, width, height, fill)
     else:
-        told.append(_rect(x, y, width, height, radius, fill.fill, border, bool(fill.bands)))
+        shapes.append(_rect(x, y, width, height, radius, None if fill.bands else fill.fill, border))
     if fill.bands:
-        told += bands(x, y, width, height, radius, fill)
+        shapes += bands(x, y, width, height, radius, fill)
     if fill.hatch:
-        told.append(_rect(x, y, width, height, radius, "url(#hatch)", "none"))
+        inner = radius - 0.5 if radius else 0
+        shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, inner, theme.stroke))
     if box.kind == "call":
-        told.append(_inner_ring(x, y, width, height, radius, fill))
-    told.append(signs.outline(x, y, width, height, radius, fill))
+        shapes.append(_inner_ring(x, y, width, height, radius, fill))
+    shapes += signs.outline(x, y, width, height, radius, fill)
     if box.openable:
-        told.append(mark(*mark_place(box), theme, opened=False))
-    told.append(signs.disc(x + 4, y + 3, fill, theme))
-    return "".join(told)
+        shapes += mark(*mark_place(box), theme, opened=False)
+    return [*shapes, *signs.disc(x + 4, y + 3, fill, theme)]
 
 
-def _rect(
-    x: float, y: float, width: float, height: float, radius: float, fill: str, stroke: str, bare: bool = False
-) -> str:
+def _rect(x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None) -> Rect:
     """A rounded rectangle whose 1 px stroke lies inside its bounds."""
-    return element(
-        "rect",
-        x=x + 0.5,
-        y=y + 0.5,
-        width=width - 1,
-        height=height - 1,
-        rx=radius - 0.5 if radius else None,
-        fill="none" if bare else fill,
-        stroke=stroke if stroke != "none" else None,
-    )
+    return Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5 if radius else 0, fill, pen)
 
 
-def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> str:
+def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> Rect:
     """A call is an op with a second outline: it holds a body."""
-    return element(
-        "rect",
-        x=x + 2.5,
-        y=y + 2.5,
-        width=width - 5,
-        height=height - 5,
-        rx=radius - 2.5,
-        fill="none",
-        stroke=fill.stroke,
-    )
+    return Rect(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
-def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> str:
+def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Shape]:
     """A sheet whose upper left corner is folded over."""
     left, top, right, bottom = x + 0.5, y + 0.5, x + width - 0.5, y + height - 0.5
-    around = [(left + EAR, top), (right, top), (right, bottom), (left, bottom), (left, top + EAR)]
-    outline = "M" + "L".join(f"{px:g} {py:g}" for px, py in around) + "Z"
-    ear = f"M{left + EAR:g} {top:g}L{left + EAR:g} {top + EAR:g}L{left:g} {top + EAR:g}"
-    sheet = element("path", d=outline, fill=fill.fill, stroke=fill.stroke, stroke_linejoin="round")
-    return sheet + element("path", d=ear, fill="none", stroke=fill.stroke, stroke_linejoin="round")
+    pen = Pen(fill.stroke, join="round")
+    corners = [(right, top), (right, bottom), (left, bottom), (left, top + EAR)]
+    lines: list[Step] = [("L", corner) for corner in corners]
+    ear: tuple[Step, ...] = (
+        ("M", (left + EAR, top)),
+        ("L", (left + EAR, top + EAR)),
+        ("L", (left, top + EAR)),
+    )
+    return [Curve((("M", (left + EAR, top)), *lines, ("Z", ())), fill.fill, pen), Curve(ear, pen=pen)]
 
 
-def bands(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> list[str]:
+def bands(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> list[Shape]:
     """Colours side by side in proportion, each at least a sliver wide, then the outline again."""
-    told, left = [], float(x)
+    shapes: list[Shape] = []
+    left = x
     widths = band_widths(width, [share for _, share in fill.bands])
     for index, ((colour, _), wide) in enumerate(zip(fill.bands, widths, strict=True)):
         first, last = index == 0, index == len(widths) - 1
-        told.append(element("path", d=_band(left, y, wide, height, radius, first, last), fill=colour))
+        shapes.append(Curve(_band(left, y, wide, height, radius, first, last), colour))
         left += wide
-    told.append(_rect(x, y, width, height, radius, "none", fill.stroke))
-    return told
+    return [*shapes, _rect(x, y, width, height, radius, None, Pen(fill.stroke))]
 
 
 def band_widths(width: int, shares: list[int]) -> list[int]:
@@ -124,21 +108,20 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
     return wide
 
 
-def _band(x: float, y: int, width: float, height: int, radius: int, first: bool, last: bool) -> str:
-    """Path data of one band; the outer ones take the corners of the box."""
-    radius = min(radius, int(width)) if first or last else 0
+def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[Step, ...]:
+    """The outline of one band; the outer ones take the corners of the box."""
+    radius = min(radius, width) if first or last else 0
     a, b = (radius if first else 0), (radius if last else 0)
     right, bottom = x + width, y + height
-    told = f"M{x + a:g} {y}L{right - b:g} {y}"
-    told += (
-        f"A{b} {b} 0 0 1 {right:g} {y + b}L{right:g} {bottom - b}A{b} {b} 0 0 1 {right - b:g} {bottom}"
-        if b
-        else (f"L{right:g} {bottom}")
-    )
-    told += f"L{x + a:g} {bottom}"
+    steps: list[Step] = [("M", (x + a, y)), ("L", (right - b, y))]
+    if b:
+        steps += [("A", (b, right, y + b)), ("L", (right, bottom - b)), ("A", (b, right - b, bottom))]
+    else:
+        steps.append(("L", (right, bottom)))
+    steps.append(("L", (x + a, bottom)))
     if a:
-        told += f"A{a} {a} 0 0 1 {x:g} {bottom - a}L{x:g} {y + a}A{a} {a} 0 0 1 {x + a:g} {y}"
-    return told + "Z"
+        steps += [("A", (a, x, bottom - a)), ("L", (x, y + a)), ("A", (a, x + a, y))]
+    return (*steps, ("Z", ()))
 
 
 def mark_place(box: Box) -> tuple[int, int]:
@@ -149,101 +132,81 @@ def mark_place(box: Box) -> tuple[int, int]:
     return x + width - 10, y + (12 if box.open else 10)
 
 
-def mark(x: int, y: int, theme: Theme, opened: bool) -> str:
+def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Shape]:
     """The sign that a box opens (+) or is open (−)."""
-    sign = f"M{x - 3} {y}H{x + 3}" + ("" if opened else f"M{x} {y - 3}V{y + 3}")
-    disc = element("circle", cx=x, cy=y, r=6, fill=theme.mark, stroke=theme.sign, stroke_width=0.5)
-    return disc + element("path", d=sign, fill="none", stroke=theme.sign, stroke_width=1.5)
+    across: tuple[Step, ...] = (("M", (x - 3, y)), ("H", (x + 3,)))
+    down: tuple[Step, ...] = () if opened else (("M", (x, y - 3)), ("V", (y + 3,)))
+    disc = Disc(x, y, 6, theme.mark, Pen(theme.sign, 0.5))
+    return [disc, Curve(across + down, pen=Pen(theme.sign, 1.5))]
 
 
-def frame(box: Box, fill: Fill, theme: Theme) -> str:
+def frame(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
     """An open group: its ground, its border, and the bar that bears its hue."""
     x, y, width, height = box.x, box.y, box.width, box.height
-    stroke = fill.stroke if fill.hued else theme.stroke
-    told = [
-        element(
-            "rect",
-            x=x + 0.5,
-            y=y + 0.5,
-            width=width - 1,
-            height=height - 1,
-            rx=CORNER - 0.5,
-            fill=theme.frame(box.depth + 1),
-            stroke=None if fill.sign else stroke,
-            stroke_dasharray=FRAME_DASHES if box.kind in ("series", "fold") else None,
-        )
-    ]
+    stack = box.kind in ("series", "fold")
+    pen = Pen(fill.stroke if fill.hued else theme.stroke, dashes=FRAME_DASHES if stack else ())
+    shapes: list[Shape] = [_rect(x, y, width, height, CORNER, theme.frame(box.depth + 1), None if fill.sign else pen)]
     if fill.hued:
-        right, foot = x + 3, y + height - 1
-        round_off = f"A5 5 0 0 1 {x} {foot - CORNER + 1}V{y + CORNER}A5 5 0 0 1 {right} {y + 1}Z"
-        bar = f"M{right} {y + 1}V{foot}{round_off}"
-        told.append(element("path", d=bar, fill=fill.fill))
-    told.append(signs.outline(x, y, width, height, CORNER, fill))
+        shapes.append(_bar(x, y, y + height - 1, fill.fill))
+    shapes += signs.outline(x, y, width, height, CORNER, fill)
     if box.openable:
-        told.append(mark(*mark_place(box), theme, opened=True))
-    told.append(signs.disc(x + 2, y + 2, fill, theme))
-    return "".join(told)
+        shapes += mark(*mark_place(box), theme, opened=True)
+    return [*shapes, *signs.disc(x + 2, y + 2, fill, theme)]
 
 
-def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> str:
-    """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
-    told = [] if one.kind == "more" else [_stub_line(one, theme, tint)]
-    if one.kind == "constant":
-        radius = one.width / 2 - 0.5
-        centre = (one.x + one.width / 2, one.y + one.height / 2)
-        told.append(element("circle", cx=centre[0], cy=centre[1], r=radius, fill=theme.background, stroke=theme.stroke))
-    elif one.kind == "weight":
-        told.append(element("path", d=diamond(one), fill=theme.secondary, stroke=theme.stroke))
-    elif one.kind == "summary":
-        told.append(bars(one.x, one.y, theme))
-    elif one.kind == "shortcut" and fill is not None:
-        told.append(
-            element(
-                "rect",
-                x=one.x + 0.5,
-                y=one.y + 0.5,
-                width=one.width - 1,
-                height=one.height - 1,
-                rx=4.5,
-                fill=fill.fill,
-                stroke=fill.stroke,
-                stroke_dasharray=STUB_DASHES,
-            )
-        )
-    middle = one.x + one.width / 2, one.y + one.height / 2
-    if tint is not None and tint.whole:
-        told.append(signs.bead(*middle, tint, theme))
-    elif fill is not None:
-        told.append(signs.disc(*middle, fill, theme))
-    return "".join(told)
-
-
-def diamond(one: Stub) -> str:
-    """The outline of a weight: a square on its tip, within the stub."""
-    across, along = one.width / 2, one.height / 2
-    return f"M{one.x + across:g} {one.y:g}l{across:g} {along:g}l{-across:g} {along:g}l{-across:g} {-along:g}Z"
-
-
-def bars(x: float, y: float, theme: Theme) -> str:
-    """The icon of a summary: a small bar chart, 12 × 12."""
-    ground = element(
-        "rect", x=x + 0.5, y=y + 0.5, width=11, height=11, rx=1.5, fill=theme.background, stroke=theme.stroke
+def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
+    """The bar at the left of a frame, within its rounded corners."""
+    steps: tuple[Step, ...] = (
+        ("M", (x + 3, y + 1)),
+        ("V", (foot,)),
+        ("A", (5, x, foot - CORNER + 1)),
+        ("V", (y + CORNER,)),
+        ("A", (5, x + 3, y + 1)),
+        ("Z", ()),
     )
-    chart = f"M{x + 3.5:g} {y + 10:g}V{y + 6:g}M{x + 6:g} {y + 10:g}V{y + 3:g}M{x + 8.5:g} {y + 10:g}V{y + 5:g}"
-    return ground + element("path", d=chart, fill="none", stroke=theme.secondary, stroke_width=1.5)
+    return Curve(steps, colour)
 
 
-def _stub_line(one: Stub, theme: Theme, tint: Tint | None) -> str:
+def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Shape]:
+    """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
+    shapes: list[Shape] = [] if one.kind == "more" else _stub_line(one, theme, tint)
+    middle = one.x + one.width / 2, one.y + one.height / 2
+    if one.kind == "constant":
+        shapes.append(Disc(*middle, one.width / 2 - 0.5, theme.background, Pen(theme.stroke)))
+    elif one.kind == "weight":
+        shapes.append(Curve(diamond(one), theme.secondary, Pen(theme.stroke)))
+    elif one.kind == "summary":
+        shapes += bars(one.x, one.y, theme)
+    elif one.kind == "shortcut" and fill is not None:
+        pen = Pen(fill.stroke, dashes=STUB_DASHES)
+        shapes.append(_rect(one.x, one.y, one.width, one.height, 5, fill.fill, pen))
+    if tint is not None and tint.whole:
+        shapes += signs.bead(*middle, tint, theme)
+    elif fill is not None:
+        shapes += signs.disc(*middle, fill, theme)
+    return shapes
+
+
+def diamond(one: Stub) -> tuple[Step, ...]:
+    """The outline of a weight: a square on its tip, within the stub."""
+    across, along = one.x + one.width / 2, one.y + one.height / 2
+    right, foot = one.x + one.width, one.y + one.height
+    return ("M", (across, one.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (one.x, along)), ("Z", ())
+
+
+def bars(x: float, y: float, theme: Theme) -> list[Shape]:
+    """The icon of a summary: a small bar chart, 12 × 12."""
+    chart: list[Step] = []
+    for right, top in ((3.5, 6), (6, 3), (8.5, 5)):
+        chart += [("M", (x + right, y + 10)), ("V", (y + top,))]
+    ground = Rect(x + 0.5, y + 0.5, 11, 11, 1.5, theme.background, Pen(theme.stroke))
+    return [ground, Curve(tuple(chart), pen=Pen(theme.secondary, 1.5))]
+
+
+def _stub_line(one: Stub, theme: Theme, tint: Tint | None) -> list[Shape]:
     points: list[tuple[float, float]] = list(one.points)
     arrow = head(points[-1], points[-2], 0.7)
     colour = tint.colour if tint else theme.data
-    dashes = tint.dashes if tint else None
-    line = element(
-        "path",
-        d=rounded(shortened(points, 4, False)),
-        fill="none",
-        stroke=colour,
-        stroke_width=STUB_TINTED if tint else STUB_LINE,
-        stroke_dasharray=dashes or (CONTROL_DASHES if one.control else None),
-    )
-    return line + element("path", d=arrow, fill=colour)
+    dashes = (tint.dashes if tint else ()) or (CONTROL_DASHES if one.control else ())
+    pen = Pen(colour, STUB_TINTED if tint else STUB_LINE, dashes)
+    return [Curve(rounded(shortened(points, 4, False)), pen=pen), Curve(arrow, colour)]

@@ -14,7 +14,7 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.boxes import is_pill
 from graphviz_tb.render.lines import edge_colour
-from graphviz_tb.render.svg import account
+from graphviz_tb.render.sheet import account
 
 LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
 FONT = "Arimo,Arial,Helvetica,sans-serif"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from graphviz_tb.model.drawing import Group, Place, Shape
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Fill, LegendRow, Painter, Tint, tint_of
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.lines import route
-from graphviz_tb.render.markup import element, written
+from graphviz_tb.render.texts import written
 
 MOST = 260
 WIDEST = 480  # where the rows are sentences
@@ -43,18 +44,18 @@ class Entry:
     """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it stands for; `more` is a second
     line, where labels are in one column."""
 
-    sample: str
+    sample: tuple[Shape, ...]
     label: str
     more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """The legend as SVG at its own origin."""
+    """The legend at its own origin: a group for each heading and each row."""
 
     width: int
     height: int
-    body: str
+    groups: tuple[Group, ...]
 
 
 def legend(scene: Scene, painter: Painter) -> Legend | None:
@@ -69,36 +70,42 @@ def legend(scene: Scene, painter: Painter) -> Legend | None:
         ),
         ("Signs", [*signs(scene, painter.theme), *became(scene, painter)]),
     ]
-    told, y, wide = [], 0, 0
+    groups: list[Group] = []
+    y = wide = 0
     for heading, entries in blocks:
         if entries:
             most = WIDEST if painter.scheme == "diff" and heading == TITLES["diff"] else MOST
-            body, block_width, block_height = _block(heading, entries, y, painter.theme, most)
-            told.append(body)
+            block, block_width, block_height = _block(heading, entries, y, painter.theme, most)
+            groups += block
             y += block_height + GAP
             wide = max(wide, block_width)
-    return Legend(wide, y - GAP, "".join(told)) if told else None
+    return Legend(wide, y - GAP, tuple(groups)) if groups else None
 
 
-def _block(heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST) -> tuple[str, int, int]:
+def _block(
+    heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST
+) -> tuple[list[Group], int, int]:
     """A heading and its rows, in two columns where the labels are short enough."""
     half = (most - SAMPLE - GAP * 2 - SAMPLE) // 2
     two = most == MOST and len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
     lines = -(-len(entries) // 2) if two else len(entries)
-    told = [_text(heading, 0, top + 14, theme.text, True)]
+    groups = [Group(tuple(_text(heading, 0, top + 14, theme.text, True)))]
     lower = 0
     for index, entry in enumerate(entries):
-        x = MOST // 2 * (index // lines)
-        y = top + HEADING + ROW * (index % lines) + lower
-        label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
-        told.append(element("g", entry.sample, transform=f"translate({x} {y})"))
-        told.append(_text(label, x + SAMPLE + GAP, y + 12, theme.text, False))
-        if entry.more:
-            lower += MORE
-            told.append(_text(entry.more, x + SAMPLE + GAP, y + 12 + MORE, theme.text, False))
+        at = MOST // 2 * (index // lines), top + HEADING + ROW * (index % lines) + lower
+        groups.append(_row(entry, at, most, theme))
+        lower += MORE if entry.more else 0
     widest = max(width(text, SIZE) for entry in entries for text in (entry.label, entry.more)) + SAMPLE + GAP
     wide = max(widest + (MOST // 2 if two else 0), width(heading, SIZE, True))
-    return "".join(told), min(most, wide), HEADING + ROW * lines + lower
+    return groups, min(most, wide), HEADING + ROW * lines + lower
+
+
+def _row(entry: Entry, at: Place, most: int, theme: Theme) -> Group:
+    """A sample with its words."""
+    label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
+    texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
+    texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)
+    return Group((*entry.sample, *texts), at=at)
 
 
 def became(scene: Scene, painter: Painter) -> list[Entry]:
@@ -111,48 +118,53 @@ def became(scene: Scene, painter: Painter) -> list[Entry]:
             found.setdefault((tint.sign, tint.whole), tint)
     sample = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
     return [
-        Entry(route(sample, painter.theme, False, found[key]), label) for key, label in BECAME.items() if key in found
+        Entry(route(sample, painter.theme, False, found[key]).shapes, label)
+        for key, label in BECAME.items()
+        if key in found
     ]
 
 
-def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> str:
+def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Shape]:
     return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)
 
 
 def _colour(row: LegendRow, theme: Theme) -> Entry:
     """A sample of one colour, with its badge."""
     if row.shape == "rest":
-        return Entry("", row.label)
+        return Entry((), row.label)
     box = replace(SAMPLE_BOX, width=SAMPLE, height=16)
     sample = boxes.closed(box, row.fill, theme)
     if row.fill.badge:
         sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
-    return Entry(sample, row.label, row.more)
+    return Entry(tuple(sample), row.label, row.more)
 
 
 SAMPLE_BOX = Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
 
 
-def _box_sign(**changes: object) -> Callable[[Fill, Theme], str]:
+Sample = Callable[[Fill, Theme], Sequence[Shape]]
+
+
+def _box_sign(**changes: object) -> Sample:
     box = replace(SAMPLE_BOX, **changes)  # type: ignore[arg-type]
     return lambda fill, theme: boxes.closed(box, fill, theme)
 
 
-def _edge_sign(**changes: object) -> Callable[[Fill, Theme], str]:
+def _edge_sign(**changes: object) -> Sample:
     edge = replace(Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10), **changes)  # type: ignore[arg-type]
-    return lambda fill, theme: route(edge, theme, chosen=False)
+    return lambda fill, theme: route(edge, theme, chosen=False).shapes
 
 
-def _stub_sign(stub: Stub) -> Callable[[Fill, Theme], str]:
+def _stub_sign(stub: Stub) -> Sample:
     return lambda fill, theme: boxes.stub(stub, fill, theme)
 
 
-def _mark_sign(fill: Fill, theme: Theme) -> str:
+def _mark_sign(fill: Fill, theme: Theme) -> list[Shape]:
     return boxes.mark(7, 8, theme, opened=False) + boxes.mark(21, 8, theme, opened=True)
 
 
 LINE = ((16, 8), (28, 8))
-SIGNS: tuple[tuple[str, str, Callable[[Fill, Theme], str]], ...] = (
+SIGNS: tuple[tuple[str, str, Sample], ...] = (
     ("opens", "opens, is open", _mark_sign),
     ("op", "operation", _box_sign(kind="op")),
     ("call", "function call", _box_sign(kind="call")),
@@ -193,4 +205,4 @@ def signs(scene: Scene, theme: Theme) -> list[Entry]:
     """The signs of this picture, in the order of the table."""
     found = occurring(scene)
     plain = Fill(theme.op, theme.stroke, theme.text, theme.secondary)
-    return [Entry(draw(plain, theme), label) for name, label, draw in SIGNS if name in found]
+    return [Entry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in found]

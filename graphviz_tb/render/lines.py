@@ -6,24 +6,22 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
+from graphviz_tb.model.drawing import Curve, Group, Pen, Place, Shape, Step
 from graphviz_tb.model.paint import Tint
 from graphviz_tb.model.scene import Point, Route
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
-from graphviz_tb.render.markup import element, num, tooltip
 
 RADIUS = 10
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
-DASHES = "4 3"
+DASHES = (4, 3)
 SELECTED_MORE = 15  # tenths of a pixel
 TINTED = 1.8  # the least thickness of a line that came or went
 BAND = 2.5  # how far the band under a line reaches on either side
 BEAD_AWAY = 20  # from the tip of the arrow to the sign of a line that came or went
 
-Place = tuple[float, float]
 
-
-def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> str:
+def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> Group:
     """An edge as one group: its line, its arrow head, and the chevron of a back edge.
 
     `tint` is what became of it between two graphs: its colour, or that of a band under it where only a part changed.
@@ -34,7 +32,7 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> s
     thickness = max(thickness, TINTED) if whole and whole.sign else thickness
     points = tidy(one.points)
     if len(points) < 2:
-        return ""
+        return Group((), tooltip=one.title)
     backwards = one.kind == "reference"
     marks = []
     if one.arrow:
@@ -45,31 +43,26 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> s
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
     if one.back:
         marks.append(chevron(points, thickness))
-    dashes = (whole.dashes if whole else None) or (DASHES if one.kind == "control" else None)
-    path = _line(points, colour, thickness if thickness != 1 else None, dashes)
-    heads = "".join(element("path", d=mark, fill=colour) for mark in marks)
-    under = band(points, thickness, tint) if tint and not whole else ""
-    bead = bead_of(one, whole, theme) if whole and whole.sign and one.arrow else ""
-    return f"<g>{tooltip(one.title)}{under}{path}{heads}{bead}</g>"
+    dashes = (whole.dashes if whole else ()) or (DASHES if one.kind == "control" else ())
+    shapes: list[Shape] = [band(points, thickness, tint)] if tint and not whole else []
+    shapes.append(Curve(rounded(points), pen=Pen(colour, thickness, dashes)))
+    shapes += [Curve(mark, colour) for mark in marks]
+    if whole and whole.sign and one.arrow:
+        shapes += bead_of(one, whole, theme)
+    return Group(tuple(shapes), tooltip=one.title)
 
 
-def band(points: Sequence[Place], thickness: float, tint: Tint) -> str:
+def straight(start: Place, end: Place, pen: Pen) -> Curve:
+    """A straight line."""
+    return Curve((("M", start), ("L", end)), pen=pen)
+
+
+def band(points: Sequence[Place], thickness: float, tint: Tint) -> Curve:
     """What lies under a line of which only a part changed."""
-    return _line(points, tint.colour, thickness + 2 * BAND, tint.dashes)
+    return Curve(rounded(points), pen=Pen(tint.colour, thickness + 2 * BAND, tint.dashes))
 
 
-def _line(points: Sequence[Place], colour: str, thickness: float | None, dashes: str | None) -> str:
-    return element(
-        "path",
-        d=rounded(points),
-        fill="none",
-        stroke=colour,
-        stroke_width=thickness,
-        stroke_dasharray=dashes,
-    )
-
-
-def bead_of(one: Route, tint: Tint, theme: Theme) -> str:
+def bead_of(one: Route, tint: Tint, theme: Theme) -> list[Shape]:
     """The sign of a line that came or went, on its last run before the arrow head."""
     points = tidy(one.points)
     tip, before = (points[0], points[1]) if one.kind == "reference" else (points[-1], points[-2])
@@ -123,34 +116,29 @@ def _towards(start: Place, goal: Place, distance: float) -> Place:
     return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start
 
 
-def rounded(points: Sequence[Place]) -> str:
-    """Path data through the points, corners rounded.
+def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
+    """An outline through the points, corners rounded.
 
     >>> rounded([(0, 0), (0, 40), (30, 40)])
-    'M0 0L0 30Q0 40 10 40L30 40'
+    (('M', (0, 0)), ('L', (0.0, 30.0)), ('Q', (0, 40, 10.0, 40.0)), ('L', (30, 40)))
     """
-    told = [f"M{_pair(points[0])}"]
+    steps: list[Step] = [("M", points[0])]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         radius = min(RADIUS, _length(before, corner) / 2, _length(corner, after) / 2)
         enter, leave = _towards(corner, before, radius), _towards(corner, after, radius)
-        told.append(f"L{_pair(enter)}Q{_pair(corner)} {_pair(leave)}")
-    told.append(f"L{_pair(points[-1])}")
-    return "".join(told)
+        steps += [("L", enter), ("Q", (*corner, *leave))]
+    return (*steps, ("L", points[-1]))
 
 
 def _length(a: Place, b: Place) -> float:
     return sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
 
 
-def _pair(point: Place) -> str:
-    return f"{num(point[0])} {num(point[1])}"
-
-
-def head(tip: Place, before: Place, grow: float = 1.0) -> str:
-    """Path data of an arrow head: a triangle whose tip is `tip`.
+def head(tip: Place, before: Place, grow: float = 1.0) -> tuple[Step, ...]:
+    """An arrow head: a triangle whose tip is `tip`.
 
     >>> head((0, 10), (0, 0))
-    'M0 10L-3 2L3 2Z'
+    (('M', (0, 10)), ('L', (-3.0, 2.0)), ('L', (3.0, 2.0)), ('Z', ()))
     """
     length = _length(tip, before) or 1.0
     ux, uy = (tip[0] - before[0]) / length, (tip[1] - before[1]) / length
@@ -158,11 +146,11 @@ def head(tip: Place, before: Place, grow: float = 1.0) -> str:
     foot = (tip[0] - ux * long, tip[1] - uy * long)
     left = (foot[0] - uy * wide, foot[1] + ux * wide)
     right = (foot[0] + uy * wide, foot[1] - ux * wide)
-    return f"M{_pair(tip)}L{_pair(left)}L{_pair(right)}Z"
+    return (("M", tip), ("L", left), ("L", right), ("Z", ()))
 
 
-def chevron(points: Sequence[Place], thickness: float) -> str:
-    """Path data of the sign of a back edge: a double head in the middle of the longest run."""
+def chevron(points: Sequence[Place], thickness: float) -> tuple[Step, ...]:
+    """The sign of a back edge: a double head in the middle of the longest run."""
     start, stop = max(pairwise(points), key=lambda run: _length(*run))
     half = _length(start, stop) / 2
     grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)

@@ -7,7 +7,6 @@ from html import escape
 
 # What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-HALO = 6  # three pixels on either side of a stroke
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -71,40 +70,3 @@ def element(name: str, content: str = "", /, **attributes: object) -> str:
 def tooltip(text: str) -> str:
     """A `<title>` element, or nothing for an empty text."""
     return f"<title>{words(text)}</title>" if text else ""
-
-
-def written(
-    content: str,
-    x: float,
-    y: float,
-    size: int,
-    width: int,
-    colour: str,
-    anchor: str = "start",
-    semibold: bool = False,
-    halo: str | None = None,
-) -> str:
-    """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is
-    given.
-
-    >>> written("a", 0, 12, 12, 7, "#000000")
-    '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
-    """
-    if not content or not width:
-        return ""
-    return element(
-        "text",
-        line(content),
-        x=x,
-        y=y,
-        font_size=size,
-        font_weight=600 if semibold else None,
-        text_anchor=anchor if anchor != "start" else None,
-        textLength=width,
-        lengthAdjust="spacingAndGlyphs",
-        fill=colour,
-        stroke=halo,
-        stroke_width=HALO if halo else None,
-        stroke_linejoin="round" if halo else None,
-        paint_order="stroke" if halo else None,
-    )

@@ -1,27 +1,22 @@
-"""PDF: the SVG, redrawn in the words of PDF on one page of its size, with the letters it uses embedded.
+"""PDF: a drawing on one page of its size, with the letters it uses embedded.
 
-    SVG ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
+    drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
 
-It knows the SVG that `svg` writes and no other: groups moved by `translate`, rectangles, circles, paths of
-M L Q V H A Z, texts. Letters come from Arimo, then from the files of `--font-file`.
+Letters come from Arimo, then from the files of `--font-file`.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
 
 from graphviz_tb.errors import RequestError
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Caption, Painter
-from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.png import font_files, foreign
-from graphviz_tb.render.svg import svg
 from graphviz_tb.render.truetype import Face
 
 POINTS = 0.75  # of a pixel
@@ -29,9 +24,8 @@ LONGEST = 14_400  # points that a side of a page may have
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
 HATCH = 6
-SVG = "{http://www.w3.org/2000/svg}"
-COMMANDS = re.compile(r"([MLQVHAZ])([^MLQVHAZ]*)")
-NUMBERS = re.compile(r"-?\d*\.?\d+")
+HATCH_FAINT = 40  # per cent of the colour in the lines of a hatch
+HALO = 6  # width of the stroke around letters in a halo
 
 
 @dataclass(slots=True)
@@ -63,24 +57,22 @@ class Fonts:
         return sum(face.advance(glyph) for glyph in glyphs) / face.em
 
 
-def pdf(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> bytes:
-    """The picture as a PDF of one page. After: the same bytes for the same picture."""
+def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
+    """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
     faces = [Face(Path(name).read_bytes()) for name in font_files(options)]
     for name, face in zip(font_files(options), faces, strict=True):
         if not face.usable:
             raise RequestError(f"the font file {name!r} has no TrueType outlines", hint="give a .ttf file")
     fonts = Fonts(faces, [{} for _ in faces])
-    root = ElementTree.fromstring(svg(scene, painter, caption, options))
-    size = float(root.attrib["width"]), float(root.attrib["height"])
-    scale = min(POINTS, LONGEST / max(size))
-    page = size[0] * scale, size[1] * scale
-    content = [f"{n(scale)} 0 0 {n(-scale)} 0 {n(page[1])} cm", *drawn(root, fonts)]
-    return file(page, "\n".join(content).encode(), fonts, caption.title)
+    scale = min(POINTS, LONGEST / max(drawing.width, drawing.height))
+    page = drawing.width * scale, drawing.height * scale
+    content = [f"{n(scale)} 0 0 {n(-scale)} 0 {n(page[1])} cm", *drawn(drawing, fonts)]
+    return file(page, "\n".join(content).encode(), fonts, drawing.title)
 
 
-def notices(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> tuple[Notice, ...]:
+def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Letters that no face has are empty boxes."""
-    text = foreign(scene, caption, options)
+    text = foreign(drawing, options)
     message = "a name has letters that the font lacks: the PDF shows empty boxes for them (see --font-file)"
     return (Notice("pdf-font", message, text),) if text else ()
 
@@ -95,39 +87,49 @@ def n(number: float) -> str:
     return "0" if told in ("-0", "") else told
 
 
-def drawn(element: ElementTree.Element, fonts: Fonts) -> Iterator[str]:
-    """The operators of an element and of what is in it."""
-    tag, get = element.tag.removeprefix(SVG), element.attrib.get
-    if tag in ("title", "desc", "defs"):
-        return
-    moved = NUMBERS.findall(get("transform", ""))
-    if moved:
-        yield f"q 1 0 0 1 {' '.join(moved)} cm"
-    if tag == "text":
-        yield from text(element, fonts)
-    elif tag in ("rect", "circle", "path"):
-        yield from shape(element, tag)
-    for child in element:
-        yield from drawn(child, fonts)
-    if moved:
-        yield "Q"
+def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
+    """The operators of everything on the sheet."""
+    yield from shape(Rect(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
+    for part in drawing.parts:
+        for group in part.groups:
+            at = part.at[0] + group.at[0], part.at[1] + group.at[1]
+            operators = [told for one in group.shapes for told in shape(one, drawing, fonts)]
+            yield from (moved(at, operators) if at != (0, 0) else operators)
 
 
-def shape(element: ElementTree.Element, tag: str) -> Iterator[str]:
-    """The operators of one shape."""
-    get = element.attrib.get
-    outline = {"rect": rect, "circle": circle, "path": path}[tag](element)
-    fill, stroke = get("fill", "#000000"), get("stroke", "none")
-    if fill.startswith("url"):
-        yield from hatched(element, outline)
-        return
-    if fill != "none":
+def moved(at: Place, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
+    """The same with the origin at `at`, `scale` times as large."""
+    yield f"q {n(scale)} 0 0 {n(scale)} {n(at[0])} {n(at[1])} cm"
+    yield from operators
+    yield "Q"
+
+
+def shape(one: Shape, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
+    """The operators of one primitive."""
+    match one:
+        case Rect(fill=fill, pen=pen):
+            yield from painted(rect(one), fill, pen)
+        case Disc(fill=fill, pen=pen):
+            yield from painted(circle(one), fill, pen)
+        case Curve(steps, fill, pen, at, scale):
+            outline = painted(path(steps), fill, pen)
+            yield from moved(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
+        case Hatch():
+            yield from hatched(one, drawing.ground)
+        case Label():
+            yield from text(one, fonts)
+
+
+def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
+    """An outline filled and stroked."""
+    if fill:
         yield f"{colour(fill)} rg"
-    if stroke != "none":
-        dashes = get("stroke-dasharray", "")
-        yield f"{colour(stroke)} RG {get('stroke-width', '1')} w [{dashes}] 0 d"
-    if fill != "none" or stroke != "none":
-        yield f"{outline} {'B' if fill != 'none' and stroke != 'none' else 'f' if fill != 'none' else 'S'}"
+    if pen:
+        dashes = " ".join(map(n, pen.dashes))
+        ends = f"{int(pen.cap == 'round')} J {int(pen.join == 'round')} j"
+        yield f"{colour(pen.colour)} RG {n(pen.width)} w {ends} [{dashes}] 0 d"
+    if fill or pen:
+        yield f"{outline} {'B' if fill and pen else 'f' if fill else 'S'}"
 
 
 def colour(told: str) -> str:
@@ -139,9 +141,9 @@ def colour(told: str) -> str:
     return " ".join(n(int(told[at : at + 2], 16) / 255) for at in (1, 3, 5))
 
 
-def rect(element: ElementTree.Element) -> str:
+def rect(one: Rect | Hatch) -> str:
     """A rectangle, its corners rounded."""
-    x, y, wide, tall, r = (float(element.attrib.get(key, 0)) for key in ("x", "y", "width", "height", "rx"))
+    x, y, wide, tall, r = one.x, one.y, one.width, one.height, one.radius
     if not r:
         return f"{n(x)} {n(y)} {n(wide)} {n(tall)} re"
     right, bottom = x + wide, y + tall
@@ -157,9 +159,9 @@ def rect(element: ElementTree.Element) -> str:
     return " ".join((*told, "h"))
 
 
-def circle(element: ElementTree.Element) -> str:
+def circle(one: Disc) -> str:
     """A circle in four quarters."""
-    x, y, r = (float(element.attrib[key]) for key in ("cx", "cy", "r"))
+    x, y, r = one.x, one.y, one.radius
     points = [(x, y - r), (x + r, y), (x, y + r), (x - r, y), (x, y - r)]
     corners = [(x + r, y - r), (x + r, y + r), (x - r, y + r), (x - r, y - r)]
     turns = zip(points, corners, points[1:], strict=False)
@@ -173,34 +175,51 @@ def quarter(start: tuple[float, float], corner: tuple[float, float], stop: tuple
     return " ".join(n(one) for one in (*near, *far, *stop)) + " c"
 
 
-def path(element: ElementTree.Element) -> str:
-    """Path data in the operators of PDF."""
+def path(steps: tuple[Step, ...]) -> str:
+    """An outline in the operators of PDF.
+
+    >>> path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
+    '0 0 m 9 0 l h'
+    """
     told: list[str] = []
-    x = y = 0.0
-    for command, rest in COMMANDS.findall(element.attrib["d"]):
-        numbers = [float(word) for word in NUMBERS.findall(rest)]
-        before = (x, y)
+    end: Place = (0, 0)
+    for command, numbers in steps:
         if command == "Z":
             told.append("h")
             continue
-        x, y = {"V": (x, numbers[-1]), "H": (numbers[-1], y)}.get(command, tuple(numbers[-2:]))
-        if command in "MLVH":
-            told.append(f"{n(x)} {n(y)} {'m' if command == 'M' else 'l'}")
+        before, end = end, end_of(command, numbers, end)
+        if command in "MLHV":
+            told.append(f"{n(end[0])} {n(end[1])} {'m' if command == 'M' else 'l'}")
+        elif command == "C":
+            told.append(" ".join(map(n, numbers)) + " c")
         elif command == "Q":
-            bend = (numbers[0], numbers[1])
+            bend = numbers[0], numbers[1]
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
-            far = [b + (c - b) * 2 / 3 for b, c in zip((x, y), bend, strict=True)]
-            told.append(" ".join(n(one) for one in (*near, *far, x, y)) + " c")
-        else:  # an arc of ours is a quarter, clockwise
-            corner = (x, before[1]) if (x - before[0]) * (y - before[1]) > 0 else (before[0], y)
-            told.append(quarter(before, corner, (x, y)))
+            far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
+            told.append(" ".join(map(n, (*near, *far, *end))) + " c")
+        else:
+            clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
+            told.append(quarter(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
     return " ".join(told)
 
 
-def hatched(element: ElementTree.Element, outline: str) -> Iterator[str]:
-    """Slanting lines within an outline."""
-    x, y, wide, tall = (int(float(element.attrib.get(key, 0))) for key in ("x", "y", "width", "height"))
-    yield f"q {outline} W n 0.6 0.6 0.6 RG 1 w [] 0 d"
+def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
+    """Where a step ends."""
+    if command == "H":
+        return numbers[0], before[1]
+    if command == "V":
+        return before[0], numbers[0]
+    return numbers[-2], numbers[-1]
+
+
+def hatched(one: Hatch, ground: str) -> Iterator[str]:
+    """Slanting lines within an outline, their colour mixed with the ground."""
+    x, y, wide, tall = int(one.x), int(one.y), int(one.width), int(one.height)
+    faint = [
+        n((int(one.colour[at : at + 2], 16) * HATCH_FAINT + int(ground[at : at + 2], 16) * (100 - HATCH_FAINT)) / 25500)
+        for at in (1, 3, 5)
+    ]
+    yield f"q {rect(one)} W n {' '.join(faint)} RG 1 w [] 0 d"
     step = HATCH * 1.4142
     at = float(x - tall)
     while at < x + wide:
@@ -209,23 +228,21 @@ def hatched(element: ElementTree.Element, outline: str) -> Iterator[str]:
     yield "Q"
 
 
-def text(element: ElementTree.Element, fonts: Fonts) -> Iterator[str]:
+def text(one: Label, fonts: Fonts) -> Iterator[str]:
     """One line of text, held to its width."""
-    get = element.attrib.get
-    size, wide = float(get("font-size", "0")), float(get("textLength", "0"))
-    runs = list(fonts.runs(element.text or ""))
-    natural = sum(fonts.advance(at, glyphs) for at, glyphs in runs) * size
-    left = float(get("x", "0")) - wide * {"middle": 0.5, "end": 1.0}.get(get("text-anchor", ""), 0.0)
-    words = " ".join(f"/F{at} {n(size)} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for at, glyphs in runs)
-    stretch = n(100 * wide / natural) if natural else "100"
-    set_ = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(float(get('y', '0')))} Tm {words} ET"
-    fill = get("fill", "#000000")
-    if get("paint-order"):
-        yield f"{colour(get('stroke', '#FFFFFF'))} RG {get('stroke-width', '1')} w [] 0 d 1 j 1 Tr {set_}"
-    if get("font-weight"):
-        yield f"{colour(fill)} rg {colour(fill)} RG {n(size * BOLD)} w [] 0 d 2 Tr {set_}"
+    runs = list(fonts.runs(one.content))
+    natural = sum(fonts.advance(at, glyphs) for at, glyphs in runs) * one.size
+    left = one.x - one.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[one.anchor]
+    words = " ".join(f"/F{at} {one.size} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for at, glyphs in runs)
+    stretch = n(100 * one.width / natural) if natural else "100"
+    letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(one.y)} Tm {words} ET"
+    fill = colour(one.colour)
+    if one.halo:
+        yield f"{colour(one.halo)} RG {HALO} w [] 0 d 1 j 1 Tr {letters}"
+    if one.semibold:
+        yield f"{fill} rg {fill} RG {n(one.size * BOLD)} w [] 0 d 2 Tr {letters}"
     else:
-        yield f"{colour(fill)} rg 0 Tr {set_}"
+        yield f"{fill} rg 0 Tr {letters}"
 
 
 def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) -> bytes:

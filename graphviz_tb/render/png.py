@@ -1,20 +1,17 @@
-"""PNG: the SVG, drawn by a rasteriser from a wheel with the font files of a wheel, so that a bare machine can
-do it."""
+"""PNG: the SVG, drawn by a rasteriser from a wheel with the font files of a wheel, so that a bare machine can do it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
+from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Caption, Painter
-from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.svg import document, svg
+from graphviz_tb.render.svg import svg
 from graphviz_tb.render.truetype import Face
 
 FAMILY = "Arimo"
@@ -34,21 +31,20 @@ class Raster:
     asked: float
 
 
-def png(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> bytes:
-    """The picture as PNG bytes. Before: as for SVG. After: never more pixels than the cap."""
+def png(drawing: Drawing, options: PictureOptions) -> bytes:
+    """The drawing as PNG bytes. After: never more pixels than the cap."""
     try:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
-    page = document(scene, painter, caption, options)
-    size = raster(page.width, page.height, options)
+    size = raster(drawing.width, drawing.height, options)
     try:
         data = resvg_py.svg_to_bytes(
-            svg_string=svg(scene, painter, caption, options).decode(),
+            svg_string=svg(drawing).decode(),
             width=size.width,
             height=size.height,
             font_files=font_files(options),
-            skip_system_fonts=not foreign(scene, caption, options),
+            skip_system_fonts=not foreign(drawing, options),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
             serif_family=FAMILY,
@@ -104,9 +100,10 @@ def check_fonts(options: PictureOptions) -> None:
             raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file")
 
 
-def foreign(scene: Scene, caption: Caption, options: PictureOptions) -> str:
+def foreign(drawing: Drawing, options: PictureOptions) -> str:
     """The first text that neither the font nor one of the files asked for has glyphs for; "" where there is none."""
-    strange = [text for text in _texts(scene, caption) if not known(text)]
+    texts = (shape.content for shape in drawing.shapes() if isinstance(shape, Label))
+    strange = [text for text in texts if not known(text)]
     if not strange:
         return ""
     faces = [Face(Path(name).read_bytes()) for name in options.font_files if Path(name).is_file()]
@@ -114,16 +111,9 @@ def foreign(scene: Scene, caption: Caption, options: PictureOptions) -> str:
     return next((text for text in strange if not all(known(char) or ord(char) in have for char in text)), "")
 
 
-def _texts(scene: Scene, caption: Caption) -> Iterator[str]:
-    yield caption.title
-    for text in scene.texts:
-        yield text.content
-
-
-def notices(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> tuple[Notice, ...]:
-    """What a PNG of this picture does not do as asked: fewer pixels, letters from a face of this machine."""
-    page = document(scene, painter, caption, options)
-    size = raster(page.width, page.height, options)
+def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
+    size = raster(drawing.width, drawing.height, options)
     told = []
     if size.zoom < size.asked:
         told.append(
@@ -131,7 +121,7 @@ def notices(scene: Scene, painter: Painter, caption: Caption, options: PictureOp
                 "png-scaled", f"the PNG is drawn at scale {size.zoom:.2f} to stay within {MOST // 1_000_000} megapixels"
             )
         )
-    text = foreign(scene, caption, options)
+    text = foreign(drawing, options)
     if text:
         message = "a name has letters that the font lacks: they come from a face of this machine (see --font-file)"
         told.append(Notice("png-font", message, text))

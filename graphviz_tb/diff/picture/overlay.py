@@ -37,7 +37,7 @@ TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in wh
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
 MOST_ROWS = 14
 HOLDING = "the same, but something in it changed, or an input is reconnected"
-LOST_DASHES = "6 3"
+LOST_DASHES = (6, 3)
 
 
 @dataclass(eq=False)
@@ -132,7 +132,7 @@ class Overlay:
         if not changed:
             return None
         sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
-        dashes = LOST_DASHES if sign == "−" else None
+        dashes = LOST_DASHES if sign == "−" else ()
         if len(found) == 1:
             return Tint(self.colours[sign], dashes, sign)
         return Tint(mixed(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)

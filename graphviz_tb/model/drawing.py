@@ -1,0 +1,134 @@
+"""A finished picture as flat primitives: what `render` composes once, and SVG, PDF, PNG and the page write.
+
+Lengths are in pixels, x to the right, y down; colours are `#RRGGBB`. A writer decides nothing: it knows no graph, no
+theme and no option of looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Place = tuple[float, float]
+# One step of an outline, as SVG names them: M start, L line, H and V line to an x or a y, Q and C curve (one or two
+# control points, its end), Z close; but A is a quarter of a circle, turned clockwise (its radius, its end).
+Step = tuple[Literal["M", "L", "H", "V", "Q", "C", "A", "Z"], tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """How an outline is stroked. `dashes` are lengths of strokes and gaps, empty where it is solid."""
+
+    colour: str
+    width: float = 1
+    dashes: tuple[float, ...] = ()
+    cap: Literal["butt", "round"] = "butt"
+    join: Literal["miter", "round"] = "miter"
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle, its corners rounded by `radius`; `fill` None leaves it empty."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float = 0
+    fill: str | None = None
+    pen: Pen | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hatch:
+    """Slanting lines in `colour`, fainter than it, within a rounded rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """A circle around `x`, `y`."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    pen: Pen | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """An outline of lines, curves and quarter circles; its steps are drawn at `at`, `scale` times as large."""
+
+    steps: tuple[Step, ...]
+    fill: str | None = None
+    pen: Pen | None = None
+    at: Place = (0, 0)
+    scale: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One line of text: `x` is where `anchor` says, `y` the baseline, `width` what it measures and is held to.
+
+    `halo` is the colour around its letters, None for none.
+    """
+
+    content: str
+    x: float
+    y: float
+    size: int
+    width: int
+    colour: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    semibold: bool = False
+    halo: str | None = None
+
+
+Shape = Rect | Hatch | Disc | Curve | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Shapes that belong together, drawn in order, their origin at `at`.
+
+    What they stand for: `address` of a box (None for other things), `tooltip` the full account of it ("" for none),
+    `data` further words for machines, by name.
+    """
+
+    shapes: tuple[Shape, ...]
+    address: str | None = None
+    tooltip: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+    at: Place = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The title row, the graph itself, or the legend, its origin at `at`; `groups` in drawing order."""
+
+    name: Literal["title", "graph", "legend"]
+    at: Place
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A whole sheet. `title` and `summary` say in words what it shows; `ground` is the colour behind everything."""
+
+    width: int
+    height: int
+    title: str
+    summary: str
+    ground: str
+    parts: tuple[Part, ...]
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """Every primitive, in drawing order, each in the coordinates of its group."""
+        return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)

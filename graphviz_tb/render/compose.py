@@ -1,0 +1,138 @@
+"""The picture as a `Drawing`: a scene in its colours, below its title and beside its legend."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.drawing import Disc, Drawing, Group, Part, Pen, Rect, Shape
+from graphviz_tb.model.measure import width
+from graphviz_tb.model.paint import Caption, Painter, account_of, facts_of, fill_of, tint_of
+from graphviz_tb.model.scene import Box, Port, Rule, Scene, Stub, Text
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.render import boxes
+from graphviz_tb.render.legend import legend
+from graphviz_tb.render.lines import edge_colour, route, straight
+from graphviz_tb.render.sheet import account, sheet, title_row
+from graphviz_tb.render.texts import written
+
+PORT = 2.5  # radius
+BADGE_SIZE = 9
+
+
+def compose(scene: Scene, painter: Painter, caption: Caption, with_legend: bool = True) -> Drawing:
+    """The whole sheet. After: nothing in it depends on the format that it is written in."""
+    key = legend(scene, painter) if with_legend else None
+    page = sheet(scene, key, caption)
+    parts = [
+        Part("title", (0, 0), title_row(caption, painter, page.width)),
+        Part("graph", page.scene, graph(scene, painter, set(caption.select))),
+    ]
+    if key:
+        parts.append(Part("legend", page.legend, key.groups))
+    return Drawing(
+        width=page.width,
+        height=page.height,
+        title=caption.title or "graph",
+        summary=facts_of(painter, caption) or account(caption, painter.scheme),
+        ground=painter.theme.background,
+        parts=tuple(parts),
+    )
+
+
+def graph(scene: Scene, painter: Painter, select: set[str]) -> tuple[Group, ...]:
+    """The scene, in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
+    theme = painter.theme
+    chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
+    inside: dict[int, list[Text]] = {}
+    for text in scene.texts:
+        inside.setdefault(text.box if text.inside else -1, []).append(text)
+    opened = [index for index, box in enumerate(scene.boxes) if box.open]
+    closed = [index for index, box in enumerate(scene.boxes) if not box.open]
+    return (
+        *(_node(scene, index, painter, [], chosen) for index in opened),
+        *(_rule(rule, theme) for rule in scene.rules),
+        *lines(scene, painter, chosen),
+        *(_stub(scene, one, painter) for one in scene.stubs),
+        *(_node(scene, index, painter, inside.get(index, []), chosen) for index in closed),
+        *(_titles(scene.boxes[index], inside.get(index, []), theme) for index in opened),
+        *(_port(port, theme) for port in scene.ports),
+        *(_free(text, scene, theme) for text in inside.get(-1, [])),
+    )
+
+
+def lines(scene: Scene, painter: Painter, chosen: set[int]) -> list[Group]:
+    """The edges, those that changed between two graphs above the others."""
+    tinted = [(one, tint_of(painter, scene, one)) for one in scene.routes]
+    tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
+    return [
+        drawn
+        for one, tint in tinted
+        if (drawn := route(one, painter.theme, one.source in chosen or one.target in chosen, tint)).shapes
+    ]
+
+
+def _rule(rule: Rule, theme: Theme) -> Group:
+    points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)
+    return Group((straight(*points, Pen(theme.rule)),))
+
+
+def _stub(scene: Scene, one: Stub, painter: Painter) -> Group:
+    fill = painter.fill(one.other) if one.other >= 0 else None
+    return Group(tuple(boxes.stub(one, fill, painter.theme, tint_of(painter, scene, one))), tooltip=one.title)
+
+
+def _node(scene: Scene, index: int, painter: Painter, texts: list[Text], chosen: set[int]) -> Group:
+    """One box as a group that bears its name."""
+    box = scene.boxes[index]
+    fill = fill_of(painter, box.row, box.address)
+    shapes = boxes.frame(box, fill, painter.theme) if box.open else boxes.closed(box, fill, painter.theme)
+    if index in chosen:
+        shapes.append(_outline(box, painter.theme))
+    if not box.open and fill.badge:
+        shapes += _badge(box, fill.badge, fill.text)
+    halo = fill.fill if fill.hatch else None
+    for text in texts:
+        shapes += _text(text, _colour(text, fill.text, fill.second, painter.theme), halo)
+    title = " · ".join(part for part in (box.title, account_of(painter, box.row)) if part)
+    return Group(tuple(shapes), address=box.address, tooltip=title)
+
+
+def _outline(box: Box, theme: Theme) -> Rect:
+    radius = 13 if boxes.is_pill(box) else 7
+    return Rect(box.x - 1.5, box.y - 1.5, box.width + 3, box.height + 3, radius, pen=Pen(theme.selected, 2.5))
+
+
+def _badge(box: Box, badge: str, colour: str) -> list[Shape]:
+    """The letter of a structure, at the lower right."""
+    x, y, wide, tall = boxes.front(box)
+    return written(badge, x + wide - 5, y + tall - 5, BADGE_SIZE, width(badge, BADGE_SIZE), colour, "end")
+
+
+def _titles(box: Box, texts: list[Text], theme: Theme) -> Group:
+    """The texts of a title bar, above the edges that cross it."""
+    shapes = [shape for text in texts for shape in _text(text, _colour(text, "", "", theme))]
+    return Group(tuple(shapes), tooltip=box.title)
+
+
+def _colour(text: Text, first: str, second: str, theme: Theme) -> str:
+    if text.role == "label":
+        return first
+    if text.role == "second":
+        return second
+    return theme.text if text.role in ("title", "heading") else theme.secondary
+
+
+def _text(text: Text, colour: str, halo: str | None = None) -> list[Shape]:
+    """One text of the scene."""
+    return written(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
+
+
+def _free(text: Text, scene: Scene, theme: Theme) -> Group:
+    """A text that lies in no box: its ground shows around its letters where it lies on an edge."""
+    colour = theme.text if text.role == "heading" else theme.secondary
+    ground = None
+    if text.role == "edge":
+        ground = theme.frame(scene.boxes[text.box].depth + 1) if text.box >= 0 else theme.background
+    return Group(tuple(_text(text, colour, ground)), tooltip=text.full if text.full != text.content else "")
+
+
+def _port(port: Port, theme: Theme) -> Group:
+    return Group((Disc(port.x, port.y, PORT, edge_colour(port.kind, theme)),), tooltip=port.title)

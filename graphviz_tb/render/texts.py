@@ -1,0 +1,25 @@
+"""Texts as primitives."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.drawing import Label, Shape
+from graphviz_tb.model.scene import Anchor
+
+
+def written(
+    content: str,
+    x: float,
+    y: float,
+    size: int,
+    width: int,
+    colour: str,
+    anchor: Anchor = "start",
+    semibold: bool = False,
+    halo: str | None = None,
+) -> list[Shape]:
+    """A text, held to its measured width whatever face the viewer has; nothing where there is nothing to see.
+
+    >>> written("", 0, 12, 12, 0, "#000000")
+    []
+    """
+    return [Label(content, x, y, size, width, colour, anchor, semibold, halo)] if content and width else []
