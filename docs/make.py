@@ -223,7 +223,9 @@ def numbers() -> str:
 
 
 def told_number(value: object) -> str:
-    """A number, a word, or sizes by name."""
+    """A number, a word, several numbers, or sizes by name."""
+    if isinstance(value, tuple):
+        return " ".join(map(told_number, value))
     if isinstance(value, dict):
         return "; ".join(f"{name} {wide} × {high}" for name, (wide, high) in value.items() if wide)
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
