@@ -101,7 +101,7 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
         new_ops=len(b),
         matched=int(np.count_nonzero(m.to_b >= 0)),
         ignored=ignored(m, options),
-        renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()),
+        renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*one.notices, *two.notices, *m.notices),
         source=Source(m),
     )

@@ -65,7 +65,8 @@ class Change:
     """One change.
 
     `old` and `new` are names (None where it is on one side only), `ops` how many nodes it concerns, `detail` plain
-    values by kind (docs/diff.md), `also` other places where the same happened, `inside` what changed in a function.
+    values by kind (docs/diff.md), `also` other places where the same happened, `inside` what changed in a function,
+    `consequences` what only follows from it: shapes of weights behind it, gradients, updates, saving.
     """
 
     kind: Kind
@@ -76,12 +77,17 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
     also: tuple[Place, ...] = ()
     inside: tuple[Change, ...] = ()
+    consequences: tuple[Change, ...] = ()
     edits: Edits = field(default_factory=Edits, compare=False, repr=False)
 
     @property
     def name(self) -> str:
         """Where it is: the new name, or the old one of what is gone."""
         return self.new if self.new is not None else self.old or ""
+
+    def all_edits(self) -> Edits:
+        """Its own edits and those of its consequences."""
+        return sum((one.all_edits() for one in self.consequences), self.edits)
 
     @property
     def places(self) -> int:
@@ -99,6 +105,7 @@ class Change:
             detail=swapped(self.detail),
             also=tuple((new, old) for old, new in self.also),
             inside=in_order(change.inverted() for change in self.inside),
+            consequences=in_order(change.inverted() for change in self.consequences),
             edits=self.edits.inverted(),
         )
 
@@ -115,6 +122,8 @@ class Change:
         }
         if self.inside:
             told["inside"] = [change.to_json() for change in self.inside]
+        if self.consequences:
+            told["consequences"] = [change.to_json() for change in self.consequences]
         return told
 
 

@@ -42,7 +42,7 @@ def apply(changes: Changes) -> GraphDef:
 
     edits = Edits()
     for change in changes:
-        edits = edits + change.edits
+        edits = edits + change.all_edits()
     plan = Plan(changes.source, edits, dict(edits.scopes), dict(edits.nodes))
     renumbered(plan)
     rename(plan)

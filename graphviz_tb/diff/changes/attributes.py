@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES
+from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
 from graphviz_tb.diff.columns.values import (
     base_name,
     canonical,
+    numbers,
     payload,
     plain,
     shape_word,
@@ -22,6 +23,9 @@ from graphviz_tb.diff.options import DiffOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue
+
+
+SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,27 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     called = _called(m, old, True), _called(m, new, False)
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*one.attr, *two.attr}):
-        if key in NOISE or (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
+        if key in NOISE or is_counter(key, (one if key in one.attr else two).attr):
+            continue
+        if (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
             continue
         sides = one.attr.get(key), two.attr.get(key)
-        yield from _of_attribute(m, key, *sides, called, options, block)
+        yield from _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
+    yield from _of_meaning(m, old, new)
+
+
+def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
+    """A weight's shape, and the settings of a Keras layer."""
+    one, two = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
+    if one is not None and two is not None:
+        if one[0] and two[0] and one[0] != two[0]:
+            yield Difference("dtype", "", one[0], two[0])
+        if one[1] != two[1]:
+            yield Difference("weight", SHAPE, one[1], two[1])
+    before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
+    for key in sorted({*before, *after}):
+        if before.get(key) != after.get(key):
+            yield Difference(key, "", before.get(key), after.get(key))
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
@@ -84,12 +105,13 @@ def _of_attribute(
     called: tuple[dict[str, Any], dict[str, Any]],
     options: DiffOptions,
     block: tuple[int, int],
+    setting: bool,
 ) -> Iterator[Difference]:
     if one is None or two is None:
         yield Difference(key, key, None if one is None else plain(one), None if two is None else plain(two))
         return
     if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
-        yield from _of_tensors(key, one, two, options)
+        yield from _of_tensors(key, one, two, options.constants or setting, setting)
         return
     if key in COLOCATION and _same_colocation(m, block, one, two):
         return
@@ -111,14 +133,16 @@ def _library(m: Matching, old: bool) -> Collection[str]:
     return frozenset(function.name for function in (m.a if old else m.b).graph.functions)
 
 
-def _of_tensors(key: str, one: AttrValue, two: AttrValue, options: DiffOptions) -> Iterator[Difference]:
-    """A constant: its type, else its shape, else (if asked for) its numbers."""
+def _of_tensors(key: str, one: AttrValue, two: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
+    """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
     old, new = one.tensor, two.tensor
     if old.dtype != new.dtype:
         yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
-    if tensor_kind(old).split(b":", 1)[1] != tensor_kind(new).split(b":", 1)[1]:
+    if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
+        yield Difference("value", key, numbers(old), numbers(new))
+    elif not setting and tensor_kind(old).split(b":", 1)[1] != tensor_kind(new).split(b":", 1)[1]:
         yield Difference("value shape", key, shape_word(old.tensor_shape), shape_word(new.tensor_shape))
-    elif old.dtype == new.dtype and options.constants and payload(old) != payload(new):
+    elif old.dtype == new.dtype and counted and payload(old) != payload(new):
         yield Difference("value", key, tensor_word(old), tensor_word(new))
 
 

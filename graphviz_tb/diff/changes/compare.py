@@ -2,8 +2,10 @@
 
 names         renamed, moved                      one change for each substitution, for each way
 nodes         op types, attributes                one change for each (key, old, new)
+weights       shapes, settings                    one change for each layer, for each (input, old, new)
 units         added, removed                      one change for each whole scope, mirrors folded
 wires         rewired                             those that came or went with a unit belong to it
+causes        all of these                        what was made, and behind it what follows
 functions     function-changed                    what changed in a body is inside
 interface     signature-changed, versions
 """
@@ -12,13 +14,18 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
 from graphviz_tb.diff.changes.attributes import Difference, differences
+from graphviz_tb.diff.changes.causes import folded
 from graphviz_tb.diff.changes.interface import function_signatures, versions
+from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import name_changes
-from graphviz_tb.diff.changes.units import Unit, compared_blocks, mirrors, op_types, units_of
+from graphviz_tb.diff.changes.settings import setting_changes
+from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, units_of
+from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.values import base_name
@@ -30,21 +37,34 @@ PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefaul
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]
+Found = tuple[Change, bool]
 
 
 def compare(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
     """All changes, the gravest first."""
+    layers = Layers(m.a), Layers(m.b)
+    found = differences_of(m, layers, options)
+    main = found.pop(0, [])
     blocks: ByBlock = defaultdict(list)
-    collect(blocks, name_changes(m))
-    collect(blocks, node_changes(m, options))
+    for block, inside in found.items():
+        blocks[block] = folded(m, layers, inside)
+    collect(blocks, function_signatures(m))
+    main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
+    return in_order([*folded(m, layers, main), *versions(m, options)])
+
+
+def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:
+    """Everything that is different, by block of the new graph, and whether it may only follow from something else."""
     old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, compared_blocks(m)[0])
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
     wires = unit_links(m, old_units, old_of, new_units, new_of)
-    collect(blocks, wire_changes(m, wires))
-    collect(blocks, unit_changes(m, old_units, new_units))
-    collect(blocks, function_signatures(m))
-    main = blocks.pop(0, [])
-    return in_order([*main, *function_changes(m, blocks), *whole_functions(m), *versions(m, options)])
+    told: dict[int, list[Found]] = defaultdict(list)
+    for found in (name_changes(m), wire_changes(m, wires), unit_changes(m, old_units, new_units)):
+        for block, changes in found.items():
+            told[block] += [(change, False) for change in changes]
+    for block, change, follows in node_changes(m, layers, options):
+        told[block].append((change, follows))
+    return told
 
 
 def collect(blocks: ByBlock, found: ByBlock) -> None:
@@ -53,25 +73,34 @@ def collect(blocks: ByBlock, found: ByBlock) -> None:
         blocks[block].extend(changes)
 
 
-def node_changes(m: Matching, options: DiffOptions) -> ByBlock:
+def node_changes(
+    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions
+) -> Iterator[tuple[int, Change, bool]]:
     """What matched nodes are now; the same difference at many nodes is one change."""
     old, new = m.together()
-    differ = m.a.node_label[old] != m.b.node_label[new]
-    groups: dict[tuple[int, str], list[tuple[int, int, Difference]]] = defaultdict(list)
+    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
+    groups: dict[tuple[int, str], list[Atom]] = defaultdict(list)
+    weights: list[Atom] = []
+    settings: list[Atom] = []
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         found = list(differences(m, mine, other, options))
         if any(one.key == "op" for one in found):
             found = [one for one in found if one.key == "op"]
         for one in found:
-            told = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
-            groups[int(m.b.block[other]), told].append((mine, other, one))
-    blocks: ByBlock = defaultdict(list)
+            if is_weight(m, other, one):
+                weights.append((mine, other, one))
+            elif one.key == "value" and m.b.labels.settings[other]:
+                settings.append((mine, other, one))
+            else:
+                told = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
+                groups[int(m.b.block[other]), told].append((mine, other, one))
     for (block, _), members in groups.items():
-        blocks[block].append(_changed(m, members))
-    return blocks
+        yield block, _changed(m, members), False
+    yield from weight_changes(m, layers, weights)
+    yield from setting_changes(m, settings)
 
 
-def _changed(m: Matching, members: list[tuple[int, int, Difference]]) -> Change:
+def _changed(m: Matching, members: list[Atom]) -> Change:
     first = members[0][2]
     places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new, _ in members})
     attributes = sorted({one.attribute for *_, one in members if one.attribute})
@@ -148,12 +177,12 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         edits = Edits()
         for _, alike in members:
             for one in alike:
-                edits = edits + one.edits
+                edits = edits + one.all_edits()
         base = base_name(places[0][1])
         ops = sum(one.ops for one in inside) * len(members)
-        found.append(
-            Change("function-changed", severity, *places[0], ops, {"function": base}, tuple(places[1:]), inside, edits)
-        )
+        detail = {"function": base}
+        also = tuple(places[1:])
+        found.append(Change("function-changed", severity, *places[0], ops, detail, also, inside, edits=edits))
     return found
 
 

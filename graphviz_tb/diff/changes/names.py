@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.model.change import Change, Edits, Place, Severity
 
+COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
 
 
@@ -31,8 +34,9 @@ class Renamed:
 
 
 def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Scopes and nodes that have another number because members of a series came or went."""
+    """Scopes and nodes that have another number because members of a series came or went, or were counted anew."""
     found = [one for one in all_names(m) if not one.moved and is_shift(m, one)]
+    found += counted_anew(m, other_names(m))
     return [(one.old, one.new) for one in found if one.scope], [(one.old, one.new) for one in found if not one.scope]
 
 
@@ -60,7 +64,7 @@ def all_names(m: Matching) -> list[Renamed]:
     ]
     old_nodes, new_nodes = m.together()
     moved = ~m.parents_match(old_nodes, new_nodes)
-    other = (a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved
+    other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~left_behind(m.a)[old_nodes]
     found += [
         Renamed(old, new, False, gone, int(m.b.block[new]))
         for old, new, gone in zip(
@@ -116,14 +120,69 @@ def substitution(old: str, new: str) -> tuple[str, str]:
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """The changes of names, by block of the new graph."""
+    """The changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
+    found = other_names(m)
+    recounted = counted_anew(m, found)
+    m.recounted = len(recounted)
     groups: dict[tuple[object, ...], list[Renamed]] = defaultdict(list)
-    for one in other_names(m):
-        groups[_key(m, one)].append(one)
+    for one in found:
+        if one not in recounted:
+            groups[_key(m, one)].append(one)
     told: dict[int, list[Change]] = defaultdict(list)
     for key, members in groups.items():
         told[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
     return told
+
+
+def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
+    """Names that only have another number behind them, where all of their kind in a scope keep their order.
+
+    `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
+    their numbers, somebody did it.
+    """
+    groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
+    told: set[Renamed] = set()
+    for one in found:
+        if is_argument(m, one):
+            told.add(one)
+            continue
+        base = counter(leaf(m, one, True))
+        if not one.moved and base[0] == counter(leaf(m, one, False))[0]:
+            groups[one.scope, around(m, one, True), base[0]].append(one)
+    for (scope, row, word), members in groups.items():
+        numbers = sorted(_numbers(m, scope, row, word))
+        if all(one[1] < two[1] for one, two in pairwise(numbers)):
+            told |= set(members)
+    return told
+
+
+def is_argument(m: Matching, one: Renamed) -> bool:
+    """Whether it is an argument of a function: those are known by their place."""
+    return not one.scope and one.block > 0 and int(m.a.graph.definition[one.old]) < 0
+
+
+def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Old and new numbers of everything in a scope that is called `base` and a number, and still is."""
+    a, b = m.a.scopes, m.b.scopes
+    rows = a.children(row) if scope else a.own_nodes(row).tolist()
+    leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
+    told = set()
+    for at in rows:
+        new = int(partner[at])
+        if new >= 0:
+            one, two = counter(leaves[at]), counter(others[new])
+            if one[0] == two[0] == base:
+                told.add((one[1], two[1]))
+    return list(told)
+
+
+def counter(leaf: str) -> tuple[str, tuple[int, ...]]:
+    """A name without the numbers that were counted in it, and the numbers.
+
+    >>> counter("conv2d_3_1"), counter("conv2d"), counter("layer3")
+    (('conv2d', (3, 1)), ('conv2d', ()), ('layer3', ()))
+    """
+    return COUNTED.sub("", leaf), tuple(int(number) for number in COUNTED.findall(leaf))
 
 
 def _key(m: Matching, one: Renamed) -> tuple[object, ...]:

@@ -9,7 +9,9 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Bools, Ints
+
+LEFT_BEHIND = "unused_control_flow_input"
 
 
 @dataclass(slots=True)
@@ -31,7 +33,7 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
     that has the name of such a scope belongs to it. Only blocks in `compared` are looked at.
     """
     scopes = side.scopes
-    free = partner < 0
+    free = (partner < 0) & ~left_behind(side)
     start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
     left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
     taken = np.concatenate(([0], np.cumsum(scope_partner >= 0)))
@@ -57,6 +59,14 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
         units[at].nodes.append(node)
         unit_of[node] = at
     return units, unit_of
+
+
+def left_behind(side: Side) -> Bools:
+    """Placeholders that TensorFlow left when it froze a loop: nothing is joined to them."""
+    told = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
+    told[side.graph.source] = False
+    told[side.graph.target] = False
+    return told
 
 
 def op_types(side: Side, nodes: list[int]) -> dict[str, int]:

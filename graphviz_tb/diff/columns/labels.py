@@ -1,9 +1,9 @@
 """What a node is, as numbers: its op type, its attributes in classes, its device.
 
-attributes ─┬▶ core        always counts
+attributes ─┬▶ core        always counts: shapes of weights, constants that are settings, Keras configurations too
             ├▶ shapes      _output_shapes
             ├▶ colocation  _class
-            └▶ constants   numbers in tensors
+            └▶ constants   numbers in all other tensors
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined
+from graphviz_tb.diff.columns.meaning import Configurations, Weights, configurations, hashed, settings, weights
 from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.columns import freeze
+from graphviz_tb.model.columns import Bools, freeze
 from graphviz_tb.model.graph import Graph
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
 
 SHAPES = frozenset({"_output_shapes", "_input_shapes"})
 COLOCATION = frozenset({"_class"})
-NOISE = frozenset({"shared_name", "_gradient_op_type"})
+NOISE = frozenset(
+    {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
+     "_user_specified_name", "frame_name", "_has_manual_control_dependencies", "_read_only_resource_inputs"}
+)  # fmt: skip
+COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of its own
+OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
 Known = dict[bytes, tuple[int, int, int, int]]
 SHORT = 96  # longer serialized attributes are remembered by their hash
 
@@ -34,7 +40,7 @@ SHORT = 96  # longer serialized attributes are remembered by their hash
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
     """One column for each class of differences, one value a node. `own` is what counts with the given options,
-    names of library functions left out."""
+    names of library functions left out. `settings` are the constants that count."""
 
     op: Hashes
     core: Hashes
@@ -43,10 +49,9 @@ class Labels:
     constants: Hashes
     devices: Hashes
     own: Hashes
-
-    def wanted(self, options: DiffOptions) -> dict[str, Hashes]:
-        """The columns that count."""
-        return {word: getattr(self, word) for word in CLASSES_OF_NODES if getattr(options, word)}
+    settings: Bools
+    weights: Weights
+    configurations: Configurations
 
 
 CLASSES_OF_NODES = ("shapes", "colocation", "constants", "devices")
@@ -59,9 +64,14 @@ def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Lab
     op = digests("" if word in library else word for word in graph.op_types)[graph.op]
     devices = digests(graph.devices)[graph.device]
     table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
-    core, shapes, colocation, constants = (freeze(np.ascontiguousarray(table[:, at])) for at in range(4))
-    labels = Labels(op, core, shapes, colocation, constants, devices, op)
-    return Labels(op, core, shapes, colocation, constants, devices, joined(op, core, *labels.wanted(options).values()))
+    core, shapes, colocation, constants = (np.ascontiguousarray(table[:, at]) for at in range(4))
+    counted, learned, layers = settings(graph), weights(graph), configurations(graph)
+    core = joined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
+    constants[counted] = 0
+    op, core, shapes, colocation, constants, devices = map(freeze, (op, core, shapes, colocation, constants, devices))
+    classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
+    own = joined(op, core, *(column for word, column in classes.items() if getattr(options, word)))
+    return Labels(op, core, **classes, own=own, settings=counted, weights=learned, configurations=layers)
 
 
 def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
@@ -116,7 +126,7 @@ def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
     core: list[bytes] = []
     told: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
-        if key in NOISE:
+        if key in NOISE or is_counter(key, attrs):
             continue
         value = attrs[key]
         if key in SHAPES or key in COLOCATION:
@@ -130,3 +140,8 @@ def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
     first, *rest = (core, *told.values())
     hashed = [digest(b"\0".join(part)) if part else 0 for part in rest]
     return digest(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
+
+
+def is_counter(key: str, attrs: Any) -> bool:
+    """Whether an attribute is a seed that TensorFlow counted."""
+    return key == COUNTER and not ("seed" in attrs and attrs["seed"].i == OWN_SEED)

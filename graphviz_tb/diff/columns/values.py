@@ -33,6 +33,8 @@ LAYOUT: dict[int, tuple[str, str]] = {
     23: ("<u8", "uint64_val"),
 }  # fmt: skip
 
+HALF = {19: "<f2"}  # float16 lies in memory as it is; bfloat16 has no numpy type and is told by its bits
+
 
 def base_name(function: str) -> str:
     """A function's name without the number that each trace adds.
@@ -90,13 +92,41 @@ def payload(tensor: TensorProto) -> bytes:
         return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
     if tensor.dtype not in LAYOUT:
         return b"%x" % digest(tensor.SerializeToString(deterministic=True))
-    form, field = LAYOUT[tensor.dtype]
-    numbers = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
+    return b"%x" % digest(unpacked(tensor, prod(dim.size for dim in tensor.tensor_shape.dim)).tobytes())
+
+
+def numbers(tensor: TensorProto) -> Any:
+    """The numbers of a small tensor: one for a scalar, else a list.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> numbers(TensorProto(dtype=1, float_val=[0.1]))
+    0.1
+    >>> numbers(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 2}]}, int_val=[1, 2]))
+    [1, 2]
+    """
     count = prod(dim.size for dim in tensor.tensor_shape.dim)
-    if len(numbers) < count <= MOST_ELEMENTS:
-        last = numbers[-1:] if len(numbers) else np.zeros(1, form)
-        numbers = np.concatenate((numbers, np.repeat(last, count - len(numbers))))
-    return b"%x" % digest(numbers.tobytes())
+    told = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
+    if not told and count:
+        return tensor_word(tensor)
+    return told if tensor.tensor_shape.dim else told[0]
+
+
+def tidy(number: Any) -> Any:
+    """A number to the seven digits that a float32 holds."""
+    return float(f"{number:.7g}") if isinstance(number, float) else number
+
+
+def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
+    """The numbers of a tensor of a known layout, however they are written down; the last one fills what is missing."""
+    form, field = LAYOUT[tensor.dtype]
+    if tensor.tensor_content:
+        whole = len(tensor.tensor_content) // np.dtype(form).itemsize * np.dtype(form).itemsize
+        return np.frombuffer(tensor.tensor_content[:whole], HALF.get(tensor.dtype, form))
+    told = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
+    if len(told) < count <= MOST_ELEMENTS:
+        last = told[-1:] if len(told) else np.zeros(1, form)
+        told = np.concatenate((told, np.repeat(last, count - len(told))))
+    return told.view(HALF[tensor.dtype]) if tensor.dtype in HALF else told
 
 
 def plain(value: AttrValue) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.model.columns import Bools, Ints
 
+UNRELATED = "unrelated"  # the code of the notice
 LITTLE = 0.4  # share of the smaller graph that is matched
 
 
@@ -24,7 +25,7 @@ def doubt(m: Matching) -> None:
     rows = np.flatnonzero(moved & (m.scope_to_b >= 0))
     m.scope_to_a[m.scope_to_b[rows]] = -1
     m.scope_to_b[rows] = -1
-    m.note("unrelated", "the graphs have little in common: nothing was followed from scope to scope")
+    m.note(UNRELATED, "the graphs have little in common: nothing was followed from scope to scope")
 
 
 def part(m: Matching, nodes: Ints) -> None:

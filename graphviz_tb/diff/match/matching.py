@@ -48,7 +48,8 @@ class Matching:
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be told from.
     `bodies` are hashes of the bodies of functions.
     `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went,
-    `decided` holds the words of series that told for sure which.
+    `recounted` is how many names only have another number behind them, `decided` holds the words of series that told
+    for sure which.
     """
 
     a: Side
@@ -68,6 +69,7 @@ class Matching:
     caused: dict[tuple[str, str], bool] = field(default_factory=dict)
     decided: set[tuple[str, str]] = field(default_factory=set)
     notices: list[Notice] = field(default_factory=list)
+    recounted: int = 0
 
     def __post_init__(self) -> None:
         self.to_b = np.full(len(self.a), -1, np.int32)

@@ -14,6 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
+SCOPES = 1000  # scopes of one name that TensorFlow tells apart behind the number of a layer
 MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
 
 Words = tuple[str, str]  # what stands before and after the number
@@ -23,9 +25,16 @@ Words = tuple[str, str]  # what stands before and after the number
 def numbered(leaf: str) -> tuple[Words, int] | None:
     """What stands around the last number of a name, and the number.
 
+    Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
+
     >>> numbered("conv2d_3"), numbered("MatMul_1_grad"), numbered("relu")
     ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
+    >>> numbered("dense_1"), numbered("dense_1_2"), numbered("dense_2_1")
+    ((('dense_', ''), 1), (('dense_', ''), 1002), (('dense_', ''), 2001))
     """
+    twice = TWICE.fullmatch(leaf)
+    if twice:
+        return (twice[1], ""), int(twice[2]) * SCOPES + int(twice[3])
     found = NUMBER.fullmatch(leaf)
     return ((found[1], found[3]), int(found[2])) if found else None
 

@@ -55,12 +55,25 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
         m.pair_scopes(old, new, Reason.NAME)
     wrapped(m, whole=True)
     descend(m, roots)
+    arguments(m, blocks)
     for step in STEPS:
         free_a, free_b = m.left()
         if not len(free_a) or not len(free_b):
             break
         step(m)
     containers(m)
+
+
+def arguments(m: Matching, blocks: list[tuple[int, int]]) -> None:
+    """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
+    for mine, other in blocks:
+        if not mine or not other:
+            continue
+        old = [node for node in m.a.graph.functions[mine - 1].args if m.to_b[node] < 0]
+        new = [node for node in m.b.graph.functions[other - 1].args if m.to_a[node] < 0]
+        if len(old) == len(new):
+            for one, two in zip(old, new, strict=True):
+                m.pair(one, two, Reason.SERIES)
 
 
 def pair_called(m: Matching) -> bool:

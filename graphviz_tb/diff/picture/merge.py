@@ -264,7 +264,7 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
     for function, body in bodies.items():
         nodes.update({(function, node.name): node for node in body})
-    for old, new in sorted({pair for change in changes for pair in change.edits.inputs}):
+    for old, new in sorted({pair for change in changes for pair in change.all_edits().inputs}):
         at = where_new(source, new)
         for wire in rewires(m, new, old) if turned else rewires(m, old, new):
             before, after = (wire.after, wire.before) if turned else (wire.before, wire.after)

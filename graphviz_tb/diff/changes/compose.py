@@ -1,0 +1,210 @@
+"""Several differences that are one edit, told as one change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
+
+QUIET = frozenset(
+    {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
+     "Squeeze"}
+)  # fmt: skip
+# Activations that TensorFlow writes in several ops.
+TOGETHER = {
+    frozenset({"Sigmoid", "Mul"}): "Silu",
+    frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
+    frozenset({"Erfc", "Mul", "Neg"}): "Gelu",
+    frozenset({"Erf", "Mul", "AddV2", "RealDiv"}): "Gelu",
+    frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
+    frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
+}
+# Keys that name an edit, the most telling first.
+TELLING = ("kernel", "filters", "units", "output_dim", "input_dim", "rate")
+
+
+def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Numbers below `count` put together by pairs.
+
+    >>> together(4, [(0, 2)])
+    [[0, 2], [1], [3]]
+    """
+    first = list(range(count))
+
+    def top(at: int) -> int:
+        while first[at] != at:
+            first[at] = first[first[at]]
+            at = first[at]
+        return at
+
+    for one, two in pairs:
+        low, high = sorted((top(one), top(two)))
+        first[high] = low
+    groups: dict[int, list[int]] = {}
+    for at in range(count):
+        groups.setdefault(top(at), []).append(at)
+    return list(groups.values())
+
+
+def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
+    """One change for all."""
+    if len(changes) == 1:
+        return changes[0]
+    functions = [change for change in changes if change.kind == "function-changed"]
+    if functions:
+        rest = [change for change in changes if change.kind != "function-changed"]
+        first = composed(m, layers, rest) if rest else functions.pop(0)
+        return replace(first, consequences=in_order([*first.consequences, *functions]))
+    kinds = {change.kind for change in changes}
+    ordered = list(in_order(changes))
+    severity = min((change.severity for change in ordered), key=SEVERITIES.index)
+    if kinds <= {"added", "rewired"} and "added" in kinds:
+        return came_or_went(m, ordered, "added", severity)
+    if kinds <= {"removed", "rewired"} and "removed" in kinds:
+        return came_or_went(m, ordered, "removed", severity)
+    if {"added", "removed"} <= kinds:
+        return exchanged(m, layers, ordered, severity)
+    if kinds == {"rewired"}:
+        return reordered(ordered)
+    return most_telling(ordered, severity)
+
+
+def edits_of(changes: Iterable[Change]) -> Edits:
+    """The edits of all."""
+    return sum((change.edits for change in changes), Edits())
+
+
+def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
+    """Where else, each place once."""
+    found = [place for change in changes for place in ((change.old, change.new), *change.also)]
+    return tuple(place for place in dict.fromkeys(found) if place != (first.old, first.new))
+
+
+def came_or_went(m: Matching, changes: list[Change], kind: Kind, severity: Severity) -> Change:
+    """A chain of ops or scopes that came, or went, as one."""
+    parts = [change for change in changes if change.kind == kind]
+    side = m.b if kind == "added" else m.a
+    parts.sort(key=lambda change: _place(side, change))
+    first = next((change for change in parts if change.detail["scope"]), parts[0])
+    types: dict[str, int] = {}
+    for change in parts:
+        for op, count in change.detail["op_types"].items():
+            types[op] = types.get(op, 0) + count
+    inside = {name for change in parts for name in names_of(m, change, kind)}
+    links = [wire for change in parts for wire in change.detail.get("links", ())]
+    detail: dict[str, Any] = {
+        "scope": first.detail["scope"],
+        "op_types": dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))),
+    }
+    if links:
+        detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
+    if first.detail.get("equal"):
+        detail["equal"] = first.detail["equal"]
+    if len(parts) > 1:
+        detail["parts"] = [change.name for change in parts]
+    ops = sum(change.ops for change in parts)
+    return Change(kind, severity, first.old, first.new, ops, detail, first.also, edits=edits_of(changes))
+
+
+def _place(side: Side, change: Change) -> tuple[bool, int]:
+    """Where in the flow something is: constants stand anywhere in a file."""
+    nodes = [*change.edits.added, *change.edits.removed]
+    loud = [node for node in nodes if side.graph.op_types[side.graph.op[node]] not in QUIET]
+    return not loud, min(loud or nodes, default=0)
+
+
+def names_of(m: Matching, change: Change, kind: Kind) -> list[str]:
+    """The names of the nodes that came or went."""
+    if kind == "added":
+        return [m.b.graph.name[node] for node in change.edits.added]
+    return [m.a.graph.name[node] for node in change.edits.removed]
+
+
+def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
+    """One thing in place of another."""
+    went = [node for change in changes for node in change.edits.removed]
+    came = [node for change in changes for node in change.edits.added]
+    detail: dict[str, Any] = {"key": "op", "old": what(layers[0], went), "new": what(layers[1], came)}
+    more = [one for one in changes if one.kind == "changed"]
+    if more:
+        detail["with"] = [part(one) for one in more]
+    old, new = where(layers[0], went), where(layers[1], came)
+    if new < 0 <= old and m.scope_to_b[old] >= 0:
+        new = int(m.scope_to_b[old])
+    if old < 0 <= new and m.scope_to_a[new] >= 0:
+        old = int(m.scope_to_a[new])
+    return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
+                  edits=edits_of(changes))  # fmt: skip
+
+
+def where(layers: Layers, nodes: Sequence[int]) -> int:
+    """The layer of most nodes of the model among these; a scope rather than an op by itself."""
+    found = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
+    return max(found, key=lambda layer: (layer >= 0, found[layer], -abs(layer)))
+
+
+def what(layers: Layers, nodes: Sequence[int]) -> str:
+    """Ops in a word: what they make together, the one that is no plumbing, the scope that all are in, or the types."""
+    side = layers.side
+    graph = side.graph
+    model = [node for node in nodes if layers.forward[node]] or list(nodes)
+    loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
+    types = frozenset(graph.op_types[op] for op in graph.op[loud].tolist())
+    if len(types) == 1:
+        return str(next(iter(types)))
+    if types in TOGETHER:
+        return TOGETHER[types]
+    rows = {int(side.scopes.of_node[node]) for node in loud}
+    if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and side.scopes.parent[row] >= 0:
+        return str(side.scopes.leaf[row])
+    return " + ".join(sorted(types)[:3]) + (" + …" if len(types) > 3 else "")
+
+
+def part(change: Change) -> dict[str, Any]:
+    """One of several differences of an edit."""
+    detail = change.detail
+    return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
+
+
+def reordered(changes: list[Change]) -> Change:
+    """Layers that changed places."""
+    first = changes[0]
+    wires = [
+        {"node": {"old": change.old, "new": change.new}, **wire}
+        for change in changes
+        for wire in change.detail["inputs"]
+    ]
+    ops = sum(change.ops for change in changes)
+    detail = {"inputs": wires, "order": True}
+    return Change(
+        "rewired", "wiring", first.old, first.new, ops, detail, places_of(changes, first), edits=edits_of(changes)
+    )
+
+
+def most_telling(changes: list[Change], severity: Severity) -> Change:
+    """Of several differences of one layer the one that says most; the others are told with it."""
+
+    def rank(change: Change) -> tuple[int, int, int]:
+        key = change.detail.get("key", "")
+        place = TELLING.index(key) if key in TELLING else len(TELLING) + bool(change.detail.get("constant"))
+        return (change.kind != "changed", SEVERITIES.index(change.severity), place)
+
+    changes = sorted(changes, key=rank)
+    first = changes[0]
+    others = [change for change in changes[1:] if change.kind == "changed"]
+    detail = dict(first.detail)
+    if others:
+        detail["with"] = [part(one) for one in others]
+    wires = [wire for change in changes[1:] for wire in change.detail.get("inputs", change.detail.get("links", ()))]
+    if wires:
+        detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]
+    also = first.also if first.detail.get("key") != "dtype" else places_of(changes, first)
+    ops = sum(change.ops for change in changes)
+    kind: Kind = first.kind
+    return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of(changes))

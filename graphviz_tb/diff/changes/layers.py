@@ -1,0 +1,84 @@
+"""Which layer an op belongs to: the highest name scope that is not made of layers itself.
+
+model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─▶ model/block/att/query
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.diff.changes.roles import forward_nodes
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.model.columns import Bools, Ints
+
+# What a layer is for: a scope with two children that hold such ops is made of layers.
+MAIN = re.compile(
+    r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh|Sigmoid"
+    r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|Gather|ResourceGather|LSTM|GRU|CudnnRNN"
+    r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
+)
+PLUMBING = frozenset(
+    {"Const", "HostConst", "Placeholder", "VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Identity", "Cast",
+     "input_arg", "_Arg", "Dequantize"}
+)  # fmt: skip
+MOST_STEPS = 8  # from a variable through reads, casts and identities to the op that uses it
+
+
+class Layers:
+    """The layers of one side. A layer is named by a row of its scopes, or by `-1 - node` for an op by itself."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+
+    @cached_property
+    def forward(self) -> Bools:
+        """Which nodes are the model itself, not derived from it."""
+        return forward_nodes(self.side)
+
+    @cached_property
+    def of_row(self) -> Ints:
+        """For each scope the layer that it is or lies in; -1 for one that is made of layers."""
+        side, scopes = self.side, self.side.scopes
+        kinds = np.array([bool(MAIN.match(op)) for op in side.graph.op_types] or [False])
+        main = kinds[side.graph.op] if len(side) else np.zeros(0, bool)
+        total = np.concatenate(([0], np.cumsum(main[scopes.node_order])))
+        holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
+        parent = scopes.parent
+        children = np.bincount(parent[holds & (parent >= 0)], minlength=len(scopes))
+        made = children >= 2
+        for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
+            if made[row] and parent[row] >= 0:
+                made[parent[row]] = True
+        told = np.full(len(scopes), -1, np.int32)
+        for row in range(len(scopes)):
+            around = int(parent[row])
+            if around >= 0 and not made[row]:
+                told[row] = told[around] if told[around] >= 0 else row
+        return told
+
+    def of(self, node: int) -> int:
+        """The layer of a node; what only brings a weight belongs to the op that uses it."""
+        user = self.user(node)
+        row = int(self.of_row[self.side.scopes.of_node[user]])
+        return row if row >= 0 else -1 - user
+
+    def user(self, node: int) -> int:
+        """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
+        graph, at = self.side.graph, node
+        for _ in range(MOST_STEPS):
+            if graph.op_types[graph.op[at]] not in PLUMBING:
+                break
+            edges = self.side.out_edges(at)
+            users = graph.target[edges[~graph.control[edges]]]
+            if not len(users):
+                break
+            forward = users[self.forward[users]]
+            at = int((forward if len(forward) else users).min())
+        return at
+
+    def name(self, layer: int) -> str:
+        """The name of a layer."""
+        return self.side.graph.name[-1 - layer] if layer < 0 else self.side.scopes.name[layer]

@@ -1,0 +1,84 @@
+"""Forward model or what TensorFlow derives from it: gradients, updates of variables, saving, initialisation.
+
+By structure: the ops of a gradient are known by their names and types, and what depends on a gradient is derived too.
+What leads to a result, or feeds a gradient, is the model. The rest only serves updates, savers and initialisers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.model.columns import Bools
+
+GRADIENT_SCOPE = re.compile(r"(?:^|/)(?:gradient_tape|gradients(?:_\d+)?)(?:/|$)")
+GRADIENT_OP = re.compile(r"Grad(?:V\d|WithArgmax)?$|Backprop|^SymbolicGradient$")
+SINK = re.compile(  # ops that change a variable, save it, or only say that others are done
+    r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)|^ResourceSparseApply|^Save|^Restore|^MergeV2Checkpoints$"
+    r"|^ShardedFilename$|^NoOp$|^Initialize|^(?:Lookup)?TableI(?:nit|mport)"
+)
+SUMMARY = re.compile(r"Summary(?:V2)?$|^WriteSummary|^Write\w+Summary$|^SummaryWriter$")
+SOURCES = frozenset({"Const", "HostConst", "Placeholder", "VarHandleOp", "Variable", "VariableV2"})
+
+
+def forward_nodes(side: Side) -> Bools:
+    """Which nodes are the model itself; of a graph in which all is derived, every one."""
+    if not len(side):
+        return np.zeros(0, bool)
+    graph = side.graph
+    gradient, behind = gradients(side)
+    op = np.array([_kind(word) for word in graph.op_types])[graph.op]
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    seeds = np.ones(len(side), bool)
+    seeds[source] = False
+    seeds[source[gradient[target] | (op[target] == "summary")]] = True
+    told = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
+    return told if told.any() else np.ones(len(side), bool)
+
+
+def gradients(side: Side) -> tuple[Bools, Bools]:
+    """The ops of gradients with what leads from one to another, and all that is computed from them."""
+    kinds = np.array([bool(GRADIENT_OP.search(word)) for word in side.graph.op_types] or [False])
+    named = np.fromiter((bool(GRADIENT_SCOPE.search(name)) for name in side.graph.name), bool, len(side))
+    own = named | kinds[side.graph.op] if len(side) else named
+    behind = reached(side, np.flatnonzero(own), backward=False)
+    return behind & reached(side, np.flatnonzero(own), backward=True), behind
+
+
+def _kind(op: str) -> str:
+    if SUMMARY.search(op):
+        return "summary"
+    if SINK.search(op):
+        return "sink"
+    return "source" if op in SOURCES else ""
+
+
+def reached(side: Side, starts: Iterable[int], backward: bool, barred: Bools | None = None) -> Bools:
+    """Everything that data leads to from `starts`, or (`backward`) comes from; `barred` nodes are not entered."""
+    graph = side.graph
+    told = np.zeros(len(side), bool)
+    front = np.asarray(list(starts), np.int64)
+    while len(front):
+        told[front] = True
+        if backward:
+            edges = _runs(side.in_start, front)
+            ahead = graph.source[edges[~graph.control[edges]]]
+        else:
+            edges = side.out_order[_runs(side.out_start, front)]
+            ahead = graph.target[edges[~graph.control[edges]]]
+        ahead = np.unique(ahead)
+        ahead = ahead[~told[ahead]]
+        front = (ahead if barred is None else ahead[~barred[ahead]]).astype(np.int64)
+    return told
+
+
+def _runs(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The numbers `start[r]:start[r + 1]` of many rows, one after the other."""
+    counts = start[rows + 1] - start[rows]
+    first = np.repeat(start[rows] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    told: np.ndarray = first + np.arange(int(counts.sum()))
+    return told

@@ -1,0 +1,78 @@
+"""What a training step does with its gradients: which optimizer, and which variables it trains."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.roles import gradients
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+UPDATE = re.compile(r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)")
+APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
+COUNTER = re.compile(r"_\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The optimizer in a word ("" for none), and the variables (nodes) of the model that it updates."""
+
+    optimizer: str
+    trained: frozenset[int]
+
+
+def training(layers: Layers) -> Training:
+    """How one side trains.
+
+    A variable is trained where something outside the layer that uses it updates it: statistics that a layer keeps
+    itself are not trained.
+    """
+    side = layers.side
+    if not len(side) or not gradients(side)[0].any():
+        return Training("", frozenset())
+    updates = np.array([bool(UPDATE.match(op)) for op in side.graph.op_types])[side.graph.op] & ~layers.forward
+    words: Counter[str] = Counter()
+    trained = set()
+    for node in np.flatnonzero(updates).tolist():
+        sources = side.graph.source[side.in_edges(node)].tolist()
+        if not sources or any(side.graph.op_types[side.graph.op[one]].startswith("Restore") for one in sources):
+            continue
+        if layers.forward[sources[0]] and layers.of(sources[0]) != layers.of(node):
+            trained.add(sources[0])
+            words[_word(side.graph.op_types[side.graph.op[node]], side.graph.name[node])] += 1
+    return Training(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
+
+
+def _word(op: str, name: str) -> str:
+    """The optimizer: by the type of its update, else by the scope that it is in."""
+    told = APPLY.match(op)
+    return told[1] if told else COUNTER.sub("", name.split("/")[0]) if "/" in name else ""
+
+
+def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
+    """Another optimizer, and variables that are trained no more or now."""
+    old, new = training(layers[0]), training(layers[1])
+    told = []
+    if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
+        detail: dict[str, object] = {"key": "optimizer", "old": old.optimizer, "new": new.optimizer}
+        told.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, detail))
+    if not (old.trained and new.trained):
+        return told
+    pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
+    for word in (False, True):
+        found = {
+            (one, two)
+            for one, two in pairs
+            if one >= 0 and two >= 0 and (one in old.trained) != word and (two in new.trained) == word
+        }
+        places = sorted({(layers[0].name(layers[0].of(one)), layers[1].name(layers[1].of(two))) for one, two in found})
+        if places:
+            detail = {"key": "trainable", "old": not word, "new": word}
+            also = tuple((one, two) for one, two in places[1:])
+            told.append(Change("changed", "attribute", places[0][0], places[0][1], len(found), detail, also))
+    return told

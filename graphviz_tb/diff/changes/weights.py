@@ -1,0 +1,77 @@
+"""Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from graphviz_tb.diff.changes.attributes import Difference
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.meaning import READS
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change, Edits
+
+Atom = tuple[int, int, Difference]  # old node, new node, what is different
+Words = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
+
+FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
+EMBEDDING = ("Gather", "ResourceGather", "EmbeddingLookup")
+CONVOLUTION = ("Conv", "DepthwiseConv", "FusedConv", "_FusedConv")
+
+
+def is_weight(m: Matching, new: int, difference: Difference) -> bool:
+    """Whether a difference is the shape of a weight."""
+    if difference.key in ("weight", "value shape"):
+        return True
+    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS
+
+
+def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
+    """One change for each layer: its block, the change, and whether it may only follow from another one."""
+    groups: dict[tuple[int, int], list[Atom]] = defaultdict(list)
+    for atom in atoms:
+        groups[int(m.b.block[atom[1]]), layers[1].of(atom[1])].append(atom)
+    return [(block, *_change(m, layers, layer, members)) for (block, layer), members in groups.items()]
+
+
+def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
+    ops = _ops(layers[1], layer, members)
+    shapes = list(dict.fromkeys((str(one.old), str(one.new)) for *_, one in members))
+    score, key, old, new = max((words(ops, *pair) for pair in shapes), key=lambda one: one[0])
+    names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
+    detail = {"key": key, "old": old, "new": new, "weights": [{"old": one, "new": two} for one, two in shapes]}
+    edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))
+    nodes = len({other for _, other, _ in members})
+    return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
+
+
+def _ops(layers: Layers, layer: int, members: list[Atom]) -> list[str]:
+    """The op types of a layer."""
+    side = layers.side
+    nodes = side.scopes.nodes(layer).tolist() if layer >= 0 else [layers.user(new) for _, new, _ in members]
+    return [side.graph.op_types[op] for op in side.graph.op[nodes].tolist()]
+
+
+def words(ops: Sequence[str], old: str, new: str) -> Words:
+    """A weight's shapes in the words of the program.
+
+    >>> words(["Conv2D"], "3×3×16×32", "5×5×16×32"), words(["MatMul"], "32×64", "32×128")
+    ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
+    >>> words(["MatMul"], "64×10", "128×10"), words(["Mul"], "64", "128")
+    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
+    """
+    one, two = old.split("×"), new.split("×")
+    if len(one) != len(two):
+        return 1, "weight", old, new
+    convolution = any(op.startswith(CONVOLUTION) for op in ops)
+    if convolution and len(one) >= 3 and one[:-2] != two[:-2]:
+        return 3, "kernel", "×".join(one[:-2]), "×".join(two[:-2])
+    if len(one) >= 2 and one[-1] != two[-1]:
+        if convolution and len(one) >= 3:
+            return 2, "filters", one[-1], two[-1]
+        if len(one) == 2:
+            return 2, "output_dim" if any(op.startswith(EMBEDDING) for op in ops) else "units", one[-1], two[-1]
+        return 1, "weight", old, new
+    if len(one) == 2 and any(op.startswith(EMBEDDING) for op in ops):
+        return 2, "input_dim", one[0], two[0]
+    return FOLLOWS, "weight", old, new
