@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Literal
 
+from graphviz_tb.errors import RequestError, UnknownChoice
+
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from graphviz_tb.model.scene import Direction
+
+
+# The least that a number may be; `max_children` below 2 could never be kept.
+LEAST = {
+    "series_min": 0,
+    "max_children": 2,
+    "min_nodes": 1,
+    "min_degree": 0,
+    "depth": 0,
+    "max_open": 1,
+    "max_annotations": 0,
+    "scale": 0.01,
+    "width": 1,
+    "max_bytes": 1,
+}
+
+
+def check_least(options: DataclassInstance) -> None:
+    """Refuse numbers below the least, and NaN.
+
+    >>> PictureOptions(depth=-1)
+    Traceback (most recent call last):
+    graphviz_tb.errors.RequestError: depth is -1; the least is 0
+    """
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name in LEAST and isinstance(value, int | float) and not value >= LEAST[one.name]:
+            raise RequestError(f"{one.name} is {value}; the least is {LEAST[one.name]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +54,9 @@ class ReadOptions:
     max_bytes: int | None = None
     run_metadata: tuple[str, ...] = ()  # files with run statistics
     step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
+
+    def __post_init__(self) -> None:
+        check_least(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +80,9 @@ class GroupOptions:
     ungroup: tuple[str, ...] = ()
     tensorboard: bool = False
 
+    def __post_init__(self) -> None:
+        check_least(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ExpandOptions:
@@ -60,6 +98,9 @@ class ExpandOptions:
     main: tuple[str, ...] = ()
     aux: tuple[str, ...] = ()
     tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        check_least(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +120,16 @@ class PictureOptions:
     select: tuple[str, ...] = ()
     stats: bool = False
     max_annotations: int = 5  # maxAnnotations
-    scale: float = 2.0
+    scale: float | None = None  # pixels of a PNG per unit; None: 2, less where that would be too many
     width: int | None = None
     font_files: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_least(self)
+        from graphviz_tb.model.scene import DIRECTIONS
+
+        if self.direction not in DIRECTIONS:
+            raise UnknownChoice.among("direction", self.direction, DIRECTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +149,6 @@ class Options:
         >>> Options.preset("tensorboard").group.folds
         False
         """
-        from graphviz_tb.errors import UnknownChoice
-
         base = cls()
         if name == "default":
             return base
@@ -117,17 +163,3 @@ class Options:
 
 
 PRESETS = ("default", "tensorboard")
-
-# The least that a number may be; `max_children` below 2 could never be kept.
-LEAST = {
-    "series_min": 0,
-    "max_children": 2,
-    "min_nodes": 1,
-    "min_degree": 0,
-    "depth": 0,
-    "max_open": 1,
-    "max_annotations": 0,
-    "scale": 0.01,
-    "width": 1,
-    "max_bytes": 1,
-}

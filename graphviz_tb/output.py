@@ -10,29 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import CannotWrite, RequestError, UnknownChoice
-
-
-def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format of an output: said, or its suffix.
-
-    >>> format_of("a/b.SVG"), format_of("-", "png")
-    ('svg', 'png')
-    """
-    from graphviz_tb.pipeline import formats
-
-    legal = formats()
-    if format is not None:
-        if format not in legal:
-            raise UnknownChoice.among("format", format, legal)
-        return format
-    if str(target) == "-":
-        return "svg"
-    suffix = Path(target).suffix.lower().removeprefix(".")
-    if suffix not in legal:
-        what = f"output {str(target)!r} has no suffix that says its format"
-        raise UnknownChoice(f"{what}; use one of {', '.join('.' + word for word in legal)}", hint="or say --format")
-    return suffix
+from graphviz_tb.errors import CannotWrite, RequestError
 
 
 def write(target: str | os.PathLike[str], data: bytes) -> None:

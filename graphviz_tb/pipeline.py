@@ -2,82 +2,54 @@
 
 file     read ▶ flatten ▶ group ▶ annotate                  once per file
 group    expand ▶ arrange                                   once per group, when it is opened
-picture  color ▶ view ▶ place ▶ render                      once per picture
+picture  color ▶ open ▶ view ▶ place ▶ paint ▶ render       once per picture
 """
 
 from __future__ import annotations
 
 import gc
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
-from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import StatsOptions, annotate, join_statistics
-from graphviz_tb.arrange import ArrangeOptions, arrange, turned_inside
-from graphviz_tb.color import MEASURED, Measured, paint
-from graphviz_tb.color.with_stats import WithStats, with_stats
-from graphviz_tb.errors import MissingFacts, RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.annotate import annotate
+from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange.levels import arrange_levels
+from graphviz_tb.choices import check_picture, picture_choices, with_choices
+from graphviz_tb.color import SCHEMES, Colouring, colour, resolve
+from graphviz_tb.errors import MissingFacts, UnknownNode
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
+from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
+from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Caption, Painter
-from graphviz_tb.model.paths import Path, address, child_path
-from graphviz_tb.model.scene import DIRECTIONS, Scene
+from graphviz_tb.model.paint import Caption, Paint
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.model.view import View
-from graphviz_tb.options import LEAST, Options, PictureOptions, ReadOptions
-from graphviz_tb.output import format_of, keep_inputs, write
+from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.place import place
-from graphviz_tb.proto import RunMetadata
-from graphviz_tb.read import profiles, read
-from graphviz_tb.render import RENDERERS, notices, render
-from graphviz_tb.render.json import document, encode
-from graphviz_tb.view import Names, build_view, open_groups
-from graphviz_tb.view.faces import Faces
-from graphviz_tb.view.opening import OpenSet
+from graphviz_tb.read import read
+from graphviz_tb.render import compose
+from graphviz_tb.render.json import document
+from graphviz_tb.report import Report
+from graphviz_tb.statistics import statistics
+from graphviz_tb.view import Faces, Names, build_view, facts_line, open_groups
 
 if TYPE_CHECKING:
     import networkx
-
-STAGES = ("read", "flatten", "group", "annotate", "color", "expand", "arrange", "place", "render")  # as they run
-
-
-class Report:
-    """Runs stages and remembers how long each took, in seconds of wall and CPU time.
-
-    `told` is called with the stage's name before it runs, `part` with how far reading is: bytes done, and of how many.
-    """
-
-    def __init__(
-        self,
-        told: Callable[[str], None] = lambda stage: None,
-        part: Callable[[int, int | None], None] | None = None,
-    ) -> None:
-        self.told = told
-        self.part = part
-        self.seconds: dict[str, tuple[float, float]] = {}
-
-    def __call__(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
-        """Run one stage."""
-        self.told(stage)
-        wall, cpu = perf_counter(), process_time()
-        value = run(*args)
-        before = self.seconds.get(stage, (0.0, 0.0))
-        self.seconds[stage] = (before[0] + perf_counter() - wall, before[1] + process_time() - cpu)
-        return value
 
 
 def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
@@ -91,15 +63,45 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     <Model: 2 ops, 1 edge>
     """
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
+    check_picture(options.picture)
     report = report or Report()
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
     with no_collection():
-        loaded = report("read", read, source, options.read, report.part)
-        graph = report("flatten", flatten, loaded.graph_def, options.flatten)
-        hierarchy = report("group", group, graph, options.group)
-        stats = report("annotate", statistics, source, loaded, hierarchy, options)
-        facts = report("annotate", annotate, hierarchy, stats)
+        with report.stage("read"):
+            loaded = read(source, options.read, report.part)
+        with report.stage("flatten"):
+            graph = flatten(loaded.graph_def, options.flatten)
+        with report.stage("group"):
+            hierarchy = group(graph, options.group)
+        with report.stage("annotate"):
+            facts = annotate(hierarchy, statistics(source, loaded, hierarchy, options))
     return Model(hierarchy, facts, options, loaded, report, source)
+
+
+def draw(model: Model, options: PictureOptions) -> Picture:
+    """Once per picture: its colours, which groups are open, their order, every word, every coordinate."""
+    report, hierarchy = model.report, model.hierarchy
+    check_picture(options)
+    check_statistics(model, options)
+    told: list[Notice] = []
+    with no_collection():
+        with report.stage("color"):
+            colouring = model.colouring or colour(
+                hierarchy, model.facts, options.color_by, options.theme, options.stats
+            )
+        with report.stage("open"):
+            opened, odd = open_groups(hierarchy, model.metagraph, options, model.names)
+        with report.stage("arrange"):
+            order = ArrangeOptions(options.engine, report=told.append)
+            skeletons = arrange_levels(hierarchy, model.metagraph, opened, order)
+        with report.stage("view"):
+            view = build_view(hierarchy, model.metagraph, opened, skeletons, Faces(hierarchy, colouring.second))
+        with report.stage("place"):
+            scene = place(view, options)
+        with report.stage("paint"):
+            paint = resolve(colouring, view, scene)
+    caption = caption_of(model, colouring, scene, options)
+    return Picture(model, view, scene, paint, caption, options, (*odd, *told))
 
 
 @contextmanager
@@ -112,73 +114,6 @@ def no_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
-    """The run statistics that were asked for: files, or steps of the source itself."""
-    chosen: dict[str, RunMetadata] = {}
-    files = options.read.run_metadata
-    for file in (files,) if isinstance(files, str) else files:
-        chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
-    if options.read.step is not None:
-        own = loaded.run_metadata or profiles(source, ReadOptions(run=options.read.run))
-        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step))
-    if not chosen:
-        return None
-    return join_statistics(
-        hierarchy, list(chosen.values()), StatsOptions(options.flatten.tensorboard), names=list(chosen)
-    )
-
-
-def steps_of(tags: Iterable[str], step: str) -> list[str]:
-    """The tags that `step` means: a tag itself, the one with that number at its end, or all.
-
-    >>> steps_of(["step099", "step199"], "99"), steps_of(["a", "b"], "all")
-    (['step099'], ['a', 'b'])
-    """
-    known = list(tags)
-    if step in known or step == "all":
-        return known if step not in known else [step]
-    number = re.compile(rf"(^|.*\D)0*{int(step)}", re.DOTALL) if step.isascii() and step.isdigit() else None
-    found = [tag for tag in known if number and number.fullmatch(tag)]
-    if len(found) != 1:
-        raise UnknownChoice.among("step", step, [*known, "all"])
-    return found
-
-
-def with_choices(options: Options, choices: dict[str, Any]) -> Options:
-    """Options with some fields changed, whichever group they are in.
-
-    >>> with_choices(Options(), {"series_min": 3}).group.series_min
-    3
-    """
-    unknown = set(choices)
-    for part in fields(options):
-        values = getattr(options, part.name)
-        names = [field.name for field in fields(values) if field.name in choices]
-        mine = {name: settled(name, getattr(values, name), choices[name]) for name in names}
-        if mine:
-            options = replace(options, **{part.name: replace(values, **mine)})
-            unknown -= set(mine)
-    if unknown:
-        legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
-        raise UnknownChoice.among("option", sorted(unknown)[0], legal)
-    return options
-
-
-def settled(name: str, usual: Any, value: Any) -> Any:
-    """A choice as its option takes it: one word is a list of one; a number below the least is refused.
-
-    >>> settled("open", (), "conv1"), settled("open", (), ["conv1", "conv2"]), settled("depth", "auto", 2)
-    (('conv1',), ('conv1', 'conv2'), 2)
-    """
-    if isinstance(usual, tuple):
-        return (value,) if isinstance(value, str | os.PathLike) else tuple(value)
-    if name == "direction" and value not in DIRECTIONS:
-        raise UnknownChoice.among("direction", value, DIRECTIONS)
-    if name in LEAST and isinstance(value, int | float) and not value >= LEAST[name]:
-        raise RequestError(f"{name} is {value}; the least is {LEAST[name]}")
-    return value
 
 
 class Model:
@@ -199,12 +134,20 @@ class Model:
         self.options = options
         self.loaded = loaded
         self.report = report or Report()
+        self.colouring: Colouring | None = None
         self.expander = Expander(hierarchy, facts, options.expand)
+        self._last: Picture | None = None
         self._check_names()
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
         return f"<Model: {ops:,} op{'s' * (ops != 1)}, {edges:,} edge{'s' * (edges != 1)}>"
+
+    def coloured(self, colouring: Colouring) -> Model:
+        """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
+        model = copy(self)
+        model.colouring, model._last = colouring, None
+        return model
 
     @cached_property
     def names(self) -> Names:
@@ -222,20 +165,25 @@ class Model:
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
-        return self.expander.metagraph(path)
+        known = self.expander.known(path)
+        if known is not None:
+            return known
+        with self.report.stage("expand"):
+            return self.expander.metagraph(path)
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn when nothing around it is turned."""
         return arrange(self.metagraph(path), ArrangeOptions(engine))
 
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
-        """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`)."""
-        legal = [field.name for field in fields(PictureOptions)]
-        if strange := sorted(set(choices) - set(legal)):
-            raise UnknownChoice.among("option of a picture", strange[0], legal)
-        options = with_choices(replace(self.options, picture=options or self.options.picture), choices).picture
-        with no_collection():
-            return draw(self, options)
+        """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`).
+
+        The last one is kept: asked for again, in another format, it is not drawn again.
+        """
+        wanted = picture_choices(options or self.options.picture, choices)
+        if self._last is None or self._last.options != wanted:
+            self._last = draw(self, wanted)
+        return self._last
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
@@ -248,18 +196,29 @@ class Model:
 
         return to_networkx(self.hierarchy, self.metagraph(path))
 
+    def render(self, format: str = "svg", options: PictureOptions | None = None, **choices: Any) -> bytes:
+        """The whole file as bytes, in a format of `RENDERERS`; `choices` as for `picture`.
+
+        A choice that changes nothing in this format is refused.
+        """
+        row = renderer(format)
+        check_used(choices, [format])
+        wanted = picture_choices(options or self.options.picture, choices)
+        with self.report.stage("render"):
+            return row.render(self, wanted)
+
     def json_bytes(self) -> bytes:
-        """The same as a file."""
-        found: bytes = self.report("render", lambda: encode(self.to_json()))
-        return found
+        """The folded graph as the bytes of a JSON file."""
+        return self.render("json")
+
+    def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
+        """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
+        return renderer(format).shortfalls(self, options or self.options.picture)
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
-        """Write the default picture, or `.json`, to a file; the format follows from the suffix."""
+        """Write a file; the format follows from the suffix."""
         keep_inputs(self.inputs(), [target])
-        if format_of(target, format) == "json":
-            write(target, self.json_bytes())
-        else:
-            self.picture(**choices).save(target, format)
+        write(target, self.render(format_of(target, format), **choices))
 
     def _check_names(self) -> None:
         """`--main` and `--aux` must name something."""
@@ -268,29 +227,30 @@ class Model:
                 raise UnknownNode.among(name, self.names.index(0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of a model: a scene with coordinates and a painter for its colours."""
+    """A picture of a model: its words, its coordinates, its colours."""
 
     model: Model
     view: View
     scene: Scene
-    painter: Painter
+    paint: Paint
     caption: Caption
     options: PictureOptions
     notices: tuple[Notice, ...]
 
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The whole sheet as primitives, title and legend included."""
+        return compose(self.scene, self.paint, self.caption, self.options.legend)
+
     def render(self, format: str = "svg") -> bytes:
         """The whole file as bytes."""
-        if format == "json":
-            return self.model.json_bytes()
-        run = self.model.report
-        found: bytes = run("render", render, self.scene, self.painter, self.caption, self.options, format)
-        return found
+        return self.model.render(format, self.options)
 
     def shortfalls(self, format: str) -> tuple[Notice, ...]:
-        """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
-        return () if format == "json" else notices(self.scene, self.painter, self.caption, self.options, format)
+        """What a format cannot do quite as asked."""
+        return self.model.shortfalls(format, self.options)
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""
@@ -301,36 +261,10 @@ class Picture:
         return self.render("svg").decode()
 
 
-def draw(model: Model, options: PictureOptions, painter: Painter | None = None) -> Picture:
-    """Once per picture: which groups are open, their order, colours (`painter`, where it is given), coordinates."""
-    report, hierarchy = model.report, model.hierarchy
-    check_statistics(model, options)
-    painter = painter or report("color", paint, hierarchy, options.color_by, options.theme, model.facts.stats)
-    if options.stats and not isinstance(painter, Measured):
-        painter = with_stats(hierarchy, painter, model.facts.stats)
-    opened, odd = report("expand", open_groups, hierarchy, model.metagraph, options, model.names)
-    told: list[Notice] = []
-    order = ArrangeOptions(options.engine, report=told.append)
-    view = report(
-        "arrange",
-        build_view,
-        hierarchy,
-        model.metagraph,
-        opened,
-        Faces(hierarchy, second_of(painter)),
-        lambda level, turned: arrange(level, order, turned),
-        turned_inside,
-    )
-    scene = report("place", place, view, options)
-    if isinstance(painter, Measured | WithStats):
-        painter = painter.over(*shown_paths(hierarchy, model.metagraph, opened))
-    return Picture(model, view, scene, painter, caption(model, scene, options), options, (*odd, *told))
-
-
 def check_statistics(model: Model, options: PictureOptions) -> None:
     """Statistics that are asked for but were not joined: name the steps that the source itself holds."""
     steps = list(model.loaded.run_metadata) if model.loaded else []
-    if model.facts.stats is None and steps and (options.stats or options.color_by in MEASURED):
+    if model.facts.stats is None and steps and (options.stats or SCHEMES[options.color_by].measured):
         what = "--stats" if options.stats else f"colouring by {options.color_by}"
         raise MissingFacts(
             f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
@@ -338,27 +272,11 @@ def check_statistics(model: Model, options: PictureOptions) -> None:
         )
 
 
-def second_of(painter: Painter) -> Callable[[Path], str | None]:
-    """What the second line of a node says: of one call, where the painter tells calls apart."""
-    if isinstance(painter, Measured | WithStats):
-        return painter.second_at
-    return lambda path: painter.second(path[-1])
-
-
-def shown_paths(
-    hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], opened: OpenSet
-) -> tuple[list[Path], dict[str, Path]]:
-    """The nodes that are shown and not open, and all that are shown by address."""
-    children = [child_path(hierarchy, path, row) for path in opened for row in metagraph(path).children]
-    return [child for child in children if child not in opened], {address(hierarchy, path): path for path in children}
-
-
-def caption(model: Model, scene: Scene, options: PictureOptions) -> Caption:
+def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
-    shown = sum(not box.open for box in scene.boxes)
     title = options.title if options.title is not None else model_name(model)
-    ops = OpsThroughCalls(model.hierarchy)(0)
-    return Caption(title, model.hierarchy.ops(0) if ops is None else ops, shown, selected(model, options))
+    facts = facts_line(model.hierarchy, sum(not box.open for box in scene.boxes), colouring.summary, colouring.scheme)
+    return Caption(title, facts, selected(model, options))
 
 
 def model_name(model: Model) -> str:
@@ -370,14 +288,7 @@ def model_name(model: Model) -> str:
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
     """Addresses picked out with `select`."""
-    from graphviz_tb.model.paths import address
-
     return tuple(address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern))
 
 
-def formats() -> tuple[str, ...]:
-    """All words that `--format` takes."""
-    return (*RENDERERS, "json")
-
-
-__all__ = ["Model", "Picture", "Report", "RequestError", "child_path", "draw", "formats", "load"]
+__all__ = ["Model", "Picture", "draw", "load"]

@@ -25,7 +25,7 @@ HOMES = {
     "pydot": {"arrange/dot.py", "render/dot.py"},
     "graphviz": {"arrange/dot.py", "render/dot.py"},
     "resvg_py": {"render/png.py"},
-    "fontpkg_arimo": {"render/png.py"},
+    "fontpkg_arimo": {"render/fonts.py"},
     "http": {"serve"},
     "socketserver": {"serve"},
     "asyncio": {"serve"},

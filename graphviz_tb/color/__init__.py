@@ -1,52 +1,62 @@
-"""color: what each row is filled with. A colouring is one word in `SCHEMES` and one file.
+"""color: every colour of a picture. A colouring is one word in `SCHEMES` and one file.
 
-It is decided for the whole file and never depends on what is open.
+scheme ─ Colouring: decided for the whole file, whatever is open ─ Paint: resolved for one scene
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.compute_time import compute_time
 from graphviz_tb.color.device import device
-from graphviz_tb.color.measured import Measured
 from graphviz_tb.color.memory import memory
 from graphviz_tb.color.none import none
 from graphviz_tb.color.op_type import op_type
+from graphviz_tb.color.resolve import resolve
 from graphviz_tb.color.structure import structure
+from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.color.xla_cluster import xla_cluster
 from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import Painter
-from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.theme import THEMES
+from graphviz_tb.model.theme import THEMES, Theme
 
-Scheme = Callable[..., Painter]  # (hierarchy, theme); those of `MEASURED` take the run statistics too
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How a colouring is made, and whether it needs run statistics."""
+
+    colouring: Callable[[Hierarchy, Theme, Facts], Colouring]
+    measured: bool = False
+
 
 SCHEMES: dict[str, Scheme] = {
-    "structure": structure,
-    "device": device,
-    "xla-cluster": xla_cluster,
-    "op-type": op_type,
-    "compute-time": compute_time,
-    "memory": memory,
-    "none": none,
+    "structure": Scheme(structure),
+    "device": Scheme(device),
+    "xla-cluster": Scheme(xla_cluster),
+    "op-type": Scheme(op_type),
+    "compute-time": Scheme(compute_time, measured=True),
+    "memory": Scheme(memory, measured=True),
+    "none": Scheme(none),
 }
-MEASURED = frozenset({"compute-time", "memory"})
 
-__all__ = ["MEASURED", "SCHEMES", "Measured", "paint"]
+__all__ = ["SCHEMES", "Colouring", "Scheme", "colour", "resolve"]
 
 
-def paint(hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light", stats: Stats | None = None) -> Painter:
-    """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a painter for any
-    row.
+def colour(
+    hierarchy: Hierarchy, facts: Facts, scheme: str = "structure", theme: str = "light", stats: bool = False
+) -> Colouring:
+    """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a colouring of any row.
 
-    A scheme of `MEASURED` raises `MissingFacts` without `stats`.
+    `stats` hatches what was not measured and tells time and memory, whatever the scheme. That, and a measured scheme,
+    raise `MissingFacts` where no run statistics were joined.
     """
     if scheme not in SCHEMES:
         raise UnknownChoice.among("colouring", scheme, SCHEMES)
     if theme not in THEMES:
         raise UnknownChoice.among("theme", theme, THEMES)
-    if scheme in MEASURED:
-        return SCHEMES[scheme](hierarchy, THEMES[theme], stats)
-    return SCHEMES[scheme](hierarchy, THEMES[theme])
+    row = SCHEMES[scheme]
+    colouring = row.colouring(hierarchy, THEMES[theme], facts)
+    return with_stats(colouring, facts.stats) if stats and not row.measured else colouring

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from graphviz_tb.color.measured import Measured, needed
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.stats import Figures
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import told_micros
 
@@ -12,12 +13,12 @@ LIGHT = ("#FFF7E6", "#FDD49E", "#FC8D59", "#B30000")
 DARK = ("#2A1A1C", "#7F1D1D", "#DC4A3A", "#FFD6C9")  # much is bright where the ground is dark
 
 
-def compute_time(hierarchy: Hierarchy, theme: Theme, stats: Stats | None = None) -> Measured:
+def compute_time(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Measured:
     """The colouring "compute-time"; `MissingFacts` without statistics."""
     scheme = "compute-time"
     ramp = LIGHT if theme.name == "light" else DARK
-    found = needed(stats, scheme)
-    return Measured(hierarchy, theme, scheme, found, time_of, told_micros, ramp).over([(0,)])
+    stats = needed(facts.stats, scheme)
+    return Measured(hierarchy, theme, scheme, "Compute time", stats, time_of, told_micros, ramp).scaled([(0,)])
 
 
 def time_of(figures: Figures) -> float:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from graphviz_tb.color.shares import Shares, shares
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
@@ -14,7 +15,7 @@ LAST = re.compile(r"/(?:device:(\w+)|(cpu|gpu|tpu)):(?:\d+|\*)$", re.IGNORECASE)
 HOST = {"CPU", "XLA_CPU"}
 
 
-def device(hierarchy: Hierarchy, theme: Theme) -> Shares:
+def device(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     """The colouring "device"."""
     graph = hierarchy.graph
     names = list(graph.devices)
@@ -24,7 +25,7 @@ def device(hierarchy: Hierarchy, theme: Theme) -> Shares:
     place = np.full(len(names) + 1, -1, np.int32)
     place[order] = np.arange(len(order))
     told = short([names[at] for at in order])
-    return shares(hierarchy, theme, "device", place[graph.device], told, "no device")
+    return shares(hierarchy, theme, ("device", "Device"), place[graph.device], told, "no device")
 
 
 def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:

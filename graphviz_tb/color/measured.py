@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
+from typing import Self
 
+from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import contrast, mixed, stroke
-from graphviz_tb.color.none import is_op
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.paint import Fill, LegendRow, Tint
+from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.through import measured_through
+from graphviz_tb.model.view import View
 
 TICKS = 5
 FADED = 55  # per cent of the background in what leads to a box that was not measured
@@ -24,29 +26,23 @@ BLACK, WHITE = "#000000", "#FFFFFF"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Colouring):
     """Fills rows by `value` on a square-root scale from 0 to `top`.
 
-    `told` writes a value with its unit, `ramp` are colours from nothing to `top`. `over` sets `top` for a picture:
-    the largest of the boxes shown closed; `places` are the paths of what is shown, by address. `_figures` remembers
-    what was asked of nodes inside calls.
+    `told` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for a picture:
+    the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
     """
 
-    hierarchy: Hierarchy
-    theme: Theme
-    scheme: str
     stats: Stats
     value: Callable[[Figures], float]
     told: Callable[[float], str]
     ramp: tuple[str, ...]
     top: float = 0.0
-    places: Mapping[str, Path] = field(default_factory=dict, repr=False)
     _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
 
-    def over(self, closed: Iterable[Path], places: Mapping[str, Path] | None = None) -> Measured:
+    def scaled(self, closed: Sequence[Path]) -> Self:
         """The same colouring, its scale from 0 to the largest of the nodes that are shown `closed`."""
-        top = max((self.value(self.figures(path)) for path in closed), default=0.0)
-        return replace(self, top=top, places=places or {})
+        return replace(self, top=max((self.value(self.figures(path)) for path in closed), default=0.0))
 
     def figures(self, path: Path) -> Figures:
         """What was measured at `path`."""
@@ -55,16 +51,8 @@ class Measured:
             found = self._figures[path] = self.stats.at(path)
         return found
 
-    def fill(self, row: int) -> Fill:
-        """The colour of a row, all places where it is shown together."""
-        return self.fill_at((row,))
-
-    def fill_box(self, row: int, address: str) -> Fill:
-        """The colour of a box: of one call, not of all places together."""
-        return self.fill_at(self.places.get(address, (row,)))
-
-    def fill_at(self, path: Path) -> Fill:
-        """The colour of the node at `path`."""
+    def fill(self, path: Path) -> Fill:
+        """The colour of the node at `path`: of one call, not of all places together."""
         figures = self.figures(path)
         return self.shade(self.value(figures)) if figures.known else self.unknown(path[-1])
 
@@ -74,34 +62,26 @@ class Measured:
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
-    def tint(self, scene: Scene, route: Route) -> Tint | None:
-        """A fainter colour for an edge one of whose ends was not measured; None for the usual one."""
-        boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
-        if all(self.figures(self.places.get(box.address, (box.row,))).known for box in boxes):
-            return None
-        return Tint(faint(route, self.theme))
+    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+        """A fainter colour for edges one of whose ends was not measured."""
+        return faint_lines(scene, self.theme, [self.figures(path).known for path in paths])
 
     def unknown(self, row: int) -> Fill:
         """A row of which nothing is known: hatched, its label in the second colour."""
         return unmeasured(self.hierarchy, self.theme, row)
 
-    def second(self, row: int) -> str | None:
+    def second(self, path: Path) -> str | None:
         """The value as text; the usual line where nothing was measured."""
-        return self.second_at((row,))
-
-    def second_at(self, path: Path) -> str | None:
-        """The value of the node at `path`."""
         figures = self.figures(path)
         return self.told(self.value(figures)) if figures.known else None
 
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
         told = [
             LegendRow(self.told(value), self.shade(value))
             for value in dict.fromkeys(self.top * (at / (TICKS - 1)) ** 2 for at in range(TICKS))
         ]
-        unknown = [row for row in rows if not self.stats.known[row]]
-        unknown += [path[-1] for path in self.places.values() if not self.figures(path).known]
+        unknown = [path[-1] for path in shown if not self.figures(path).known]
         if unknown:
             told.append(LegendRow("not measured", self.unknown(unknown[0])))
         measured, ops = measured_through(self.hierarchy, self.stats)
@@ -114,6 +94,15 @@ def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
     ground = theme.op if is_op(hierarchy, row) else theme.neutral
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
     return Fill(ground, mixed(theme.stroke, theme.background, 40), quiet, quiet, hatch=True)
+
+
+def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:
+    """A fainter colour for the lines that lead to boxes of which nothing is known; `known` is by box."""
+    routes = tuple(
+        None if all(known[end] for end in (route.source, route.target) if end >= 0) else Tint(faint(route, theme))
+        for route in scene.routes
+    )
+    return Tints(routes, (None,) * len(scene.stubs))
 
 
 def faint(route: Route, theme: Theme) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from graphviz_tb.color.measured import Measured, needed
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.stats import Figures
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import told_bytes
 
@@ -12,12 +13,12 @@ LIGHT = ("#EFF3FF", "#9ECAE1", "#4292C6", "#08306B")
 DARK = ("#16263B", "#1D4F86", "#4292C6", "#CFE3F5")  # much is bright where the ground is dark
 
 
-def memory(hierarchy: Hierarchy, theme: Theme, stats: Stats | None = None) -> Measured:
+def memory(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Measured:
     """The colouring "memory"; `MissingFacts` without statistics."""
     scheme = "memory"
     ramp = LIGHT if theme.name == "light" else DARK
-    found = needed(stats, scheme)
-    return Measured(hierarchy, theme, scheme, found, bytes_of, told_bytes, ramp).over([(0,)])
+    stats = needed(facts.stats, scheme)
+    return Measured(hierarchy, theme, scheme, "Memory", stats, bytes_of, told_bytes, ramp).scaled([(0,)])
 
 
 def bytes_of(figures: Figures) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.color.shares import Shares, counted, shares
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
 
-def op_type(hierarchy: Hierarchy, theme: Theme) -> Shares:
+def op_type(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     """The colouring "op-type"."""
     graph = hierarchy.graph
     nodes = hierarchy.node[counted(hierarchy)]
@@ -18,4 +19,4 @@ def op_type(hierarchy: Hierarchy, theme: Theme) -> Shares:
     place = np.zeros(len(counts), np.int32)
     place[order] = np.arange(len(order))
     names = [graph.op_types[at] or "(no type)" for at in order]
-    return shares(hierarchy, theme, "op-type", place[graph.op], names, "(no type)")
+    return shares(hierarchy, theme, ("op-type", "Op type"), place[graph.op], names, "(no type)")

@@ -8,30 +8,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphviz_tb.color.hues import hued, legend_limit, ranked
-from graphviz_tb.color.none import Plain
+from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
 BANDS = 5  # at most so many, then one for the rest
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(Colouring):
     """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` what -1
     means."""
 
-    hierarchy: Hierarchy
-    theme: Theme
-    scheme: str
     category: Ints
     names: tuple[str, ...]
     nothing: str
-    plain: Plain
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def counts(self, row: int) -> list[tuple[int, int]]:
@@ -48,11 +45,11 @@ class Shares:
             self._counts[row] = found
         return found
 
-    def fill(self, row: int) -> Fill:
+    def fill(self, path: Path) -> Fill:
         """One colour, or bands in proportion."""
-        found = self.counts(row)
+        found = self.counts(path[-1])
         if not found or found[0][0] < 0:
-            return self.plain.fill(row)
+            return super().fill(path)
         if len(found) == 1:
             return self.colour(found[0][0])
         top = max(found, key=lambda one: one[1])
@@ -74,8 +71,9 @@ class Shares:
         """The colour of one category."""
         return ranked(category, self.theme, lettered=False)
 
-    def second(self, row: int) -> str | None:
+    def second(self, path: Path) -> str | None:
         """The category that holds most, and its share where there are several."""
+        row = path[-1]
         found = self.counts(row)
         if not found:
             return None
@@ -86,23 +84,24 @@ class Shares:
             return name
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
-    def account(self, row: int) -> str:
+    def account(self, path: Path) -> str:
         """All categories of a group with their counts, the most first; what its bands say in colour."""
-        found = sorted(self.counts(row), key=lambda one: (-one[1], one[0]))
+        found = sorted(self.counts(path[-1]), key=lambda one: (-one[1], one[0]))
         if len(found) < 2:
             return ""
         named = ((self.names[at] if at >= 0 else self.nothing, count) for at, count in found)
         return ", ".join(f"{name} {thousands(count)}" for name, count in named)
 
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The categories that occur in what is shown."""
-        found = {category for row in rows for category, _ in self.counts(row)}
-        shown = sorted(category for category in found if category >= 0)
-        kept, rest = legend_limit(len(shown))
-        told = [LegendRow(self.names[category], self.colour(category)) for category in shown[:kept]]
+        found = {category for path in shown for category, _ in self.counts(path[-1])}
+        known = sorted(category for category in found if category >= 0)
+        kept, rest = legend_limit(len(known))
+        told = [LegendRow(self.names[category], self.colour(category)) for category in known[:kept]]
+        neutral = plain(self.theme, op=False)
         if rest:
-            told.append(LegendRow(f"+{rest} more", self.plain.fill(0), "rest"))
-        return [*told, LegendRow(self.nothing, self.plain.fill(0))] if -1 in found else told
+            told.append(LegendRow(f"+{rest} more", neutral, "rest"))
+        return [*told, LegendRow(self.nothing, neutral)] if -1 in found else told
 
 
 def counted(hierarchy: Hierarchy) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -112,14 +111,15 @@ def counted(hierarchy: Hierarchy) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def shares(
-    hierarchy: Hierarchy, theme: Theme, scheme: str, by_node: Ints, names: Sequence[str], nothing: str
+    hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
 ) -> Shares:
     """Give each row the category of its node, numbered in the order of the hues.
 
-    Before: `by_node` is a category of each node of the graph or -1; `names` are in the order of the hues.
+    Before: `words` are the scheme and its heading, `by_node` is a category of each node of the graph or -1; `names`
+    are in the order of the hues.
     """
     category = np.full(len(hierarchy), -1, np.int32)
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
-    return Shares(hierarchy, theme, scheme, category, tuple(names), nothing, Plain(hierarchy, theme))
+    return Shares(hierarchy, theme, *words, category, tuple(names), nothing)

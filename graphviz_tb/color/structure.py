@@ -8,31 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.color.hues import legend_limit, ranked
-from graphviz_tb.color.none import OP, STACKS, Plain
+from graphviz_tb.color.colouring import OP, STACKS, Colouring
+from graphviz_tb.color.hues import legend_limit, plain, ranked
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(Colouring):
     """`rank` and `groups` are by template: its place among those that occur twice or more, and how often it
     occurs."""
 
-    hierarchy: Hierarchy
-    theme: Theme
     rank: dict[int, int]
     groups: dict[int, int]
     first: dict[int, int]
-    plain: Plain
-    scheme: str = "structure"
 
-    def fill(self, row: int) -> Fill:
+    def fill(self, path: Path) -> Fill:
         """The hue of the row's template."""
-        rank = self.rank.get(self.template(row), -1)
-        return ranked(rank, self.theme, lettered=True) if rank >= 0 else self.plain.fill(row)
+        rank = self.rank.get(self.template(path[-1]), -1)
+        return ranked(rank, self.theme, lettered=True) if rank >= 0 else super().fill(path)
 
     def template(self, row: int) -> int:
         """The template that a row is coloured by: its own; a stack's where all its members share one. -1:
@@ -46,28 +44,24 @@ class Structure:
             row = int(below[0])
         return int(hierarchy.template[row]) if hierarchy.kind[row] != OP else -1
 
-    def second(self, row: int) -> str | None:
-        """The usual second line."""
-        return None
-
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The structures shown, in order of rank, each called by its first group."""
-        found = {self.template(row) for row in rows}
-        shown = sorted((self.rank[template], template) for template in found if template in self.rank)
-        kept, rest = legend_limit(len(shown))
+        found = {self.template(path[-1]) for path in shown}
+        known = sorted((self.rank[template], template) for template in found if template in self.rank)
+        kept, rest = legend_limit(len(known))
         told = [
             LegendRow(
                 f"{thousands(self.groups[template])} like {self.hierarchy.leaf(self.first[template])}",
                 ranked(rank, self.theme, lettered=True),
             )
-            for rank, template in shown[:kept]
+            for rank, template in known[:kept]
         ]
         if rest:
-            told.append(LegendRow(f"+{rest} more", self.plain.fill(0), "rest"))
+            told.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
         return told
 
 
-def structure(hierarchy: Hierarchy, theme: Theme) -> Structure:
+def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     """Rank templates by how many ops of the whole file they cover, then by where they first occur.
 
     Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
@@ -86,8 +80,9 @@ def structure(hierarchy: Hierarchy, theme: Theme) -> Structure:
     return Structure(
         hierarchy,
         theme,
+        "structure",
+        "Same colour and letter: same structure",
         rank,
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
         dict(zip(templates.tolist(), groups[first].tolist(), strict=True)),
-        Plain(hierarchy, theme),
     )

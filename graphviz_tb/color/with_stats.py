@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
-from graphviz_tb.color.measured import faint, needed, unmeasured
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import Fill, LegendRow, Painter, Tint
+from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.measured import faint_lines, needed, unmeasured
+from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
-from graphviz_tb.model.scene import Route, Scene
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.view import View
 
 
 @dataclass(frozen=True)
-class WithStats:
-    """`painter`, but for boxes that were not measured. `places` are the paths of what is shown, by address."""
+class WithStats(Colouring):
+    """`inner`, but for boxes that were not measured."""
 
-    hierarchy: Hierarchy
-    painter: Painter
+    inner: Colouring
     stats: Stats
-    places: Mapping[str, Path] = field(default_factory=dict, repr=False)
     _known: dict[Path, bool] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def scheme(self) -> str:
-        """The word of the colouring."""
-        return self.painter.scheme
-
-    @property
-    def theme(self) -> Theme:
-        """The theme it is made for."""
-        return self.painter.theme
-
-    def over(self, closed: Sequence[Path], places: Mapping[str, Path]) -> WithStats:
-        """The same for one picture."""
-        return replace(self, places=places)
 
     def known(self, path: Path) -> bool:
         """Whether anything was measured at `path`."""
@@ -45,42 +30,32 @@ class WithStats:
             found = self._known[path] = self.stats.at(path).known
         return found
 
-    def fill(self, row: int) -> Fill:
-        """The colour of a row, all places together."""
-        return self.fill_at((row,))
+    def scaled(self, closed: Sequence[Path]) -> Self:
+        """The same for one picture."""
+        return replace(self, inner=self.inner.scaled(closed))
 
-    def fill_box(self, row: int, address: str) -> Fill:
-        """The colour of a box."""
-        return self.fill_at(self.places.get(address, (row,)))
-
-    def fill_at(self, path: Path) -> Fill:
+    def fill(self, path: Path) -> Fill:
         """The colouring's own fill, or the hatch."""
-        return self.painter.fill(path[-1]) if self.known(path) else unmeasured(self.hierarchy, self.theme, path[-1])
+        return self.inner.fill(path) if self.known(path) else unmeasured(self.hierarchy, self.theme, path[-1])
 
-    def tint(self, scene: Scene, route: Route) -> Tint | None:
-        """A fainter colour for an edge one of whose ends was not measured."""
-        boxes = [scene.boxes[end] for end in (route.source, route.target) if end >= 0]
-        known = all(self.known(self.places.get(box.address, (box.row,))) for box in boxes)
-        return None if known else Tint(faint(route, self.theme))
+    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+        """A fainter colour for edges one of whose ends was not measured."""
+        return faint_lines(scene, self.theme, [self.known(path) for path in paths])
 
-    def second(self, row: int) -> str | None:
+    def second(self, path: Path) -> str | None:
         """Time and memory; the colouring's own line where nothing was measured."""
-        return self.second_at((row,))
+        return self.stats.told(path) or self.inner.second(path)
 
-    def second_at(self, path: Path) -> str | None:
-        """Time and memory of the node at `path`."""
-        return self.stats.told(path) or self.painter.second(path[-1])
-
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The colouring's own rows, then what hatching means."""
-        told = self.painter.legend(rows)
-        paths = list(self.places.values()) or [(row,) for row in rows]
-        unknown = next((path for path in paths if not self.known(path)), None)
+        told = self.inner.legend(shown)
+        unknown = next((path for path in shown if not self.known(path)), None)
         if unknown is None:
             return told
         return [*told, LegendRow("not measured", unmeasured(self.hierarchy, self.theme, unknown[-1]))]
 
 
-def with_stats(hierarchy: Hierarchy, painter: Painter, stats: Stats | None) -> WithStats:
+def with_stats(inner: Colouring, stats: Stats | None) -> WithStats:
     """The colouring that `--stats` makes of another; `MissingFacts` without statistics."""
-    return WithStats(hierarchy, painter, needed(stats, "--stats"))
+    told = inner.scheme, inner.heading
+    return WithStats(inner.hierarchy, inner.theme, *told, inner, needed(stats, "--stats"))

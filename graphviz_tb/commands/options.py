@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -62,15 +62,19 @@ fold_options = together(
 )
 
 
-def collect(values: dict[str, Any]) -> Options:
-    """The options of a command line; what was not said keeps its default."""
-    from graphviz_tb.pipeline import with_choices
+FLAGS = {"no_fold": "folds", "no_extract": "extract", "no_auto_extract": "auto_extract", "no_legend": "legend"}
 
-    options = Options.preset(values.get("preset") or "default")
-    for flag, field in (("no_fold", "folds"), ("no_extract", "extract"), ("no_auto_extract", "auto_extract")):
-        if values.pop(flag, False):
-            values[field] = False
-    if values.pop("no_legend", False):
-        values["legend"] = False
-    said = {name: value for name, value in values.items() if value not in (None, ()) and name != "preset"}
-    return with_choices(options, said)
+
+def asked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a command line asks for, by the names of options; what was not said is not in it."""
+    unsaid = (None, (), False)  # compared by identity: 0 is said
+    said = {name: value for name, value in values.items() if not any(value is one for one in unsaid)}
+    said.pop("preset", None)
+    return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
+
+
+def collect(values: Mapping[str, Any]) -> Options:
+    """The options of a command line; what was not said keeps its default."""
+    from graphviz_tb.choices import with_choices
+
+    return with_choices(Options.preset(values.get("preset") or "default"), asked(values))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options, size_options, together
+from graphviz_tb.commands.options import asked, collect, fold_options, input_options, size_options, together
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -68,34 +68,15 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.output import check_writable, format_of, keep_inputs, write
+    from graphviz_tb.formats import check_used, format_of
+    from graphviz_tb.output import check_writable, keep_inputs, write
 
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
-    check_choices(options)
+    check_used(asked(values), formats)
     check_writable(outputs)
     keep_inputs((model, *options.read.run_metadata, *options.picture.font_files), outputs)
     with open_model(model, options, timing, quiet) as session:
-        picture = session.picture() if set(formats) != {"json"} else None
-        made = [session.encode(picture, format) for format in formats]
+        made = session.encode(formats)
         for target, data in zip(outputs, made, strict=True):
             write(target, data)
-
-
-def check_choices(options: Any) -> None:
-    """Refuse a misspelt word before the file is read."""
-    from graphviz_tb.arrange import ENGINES
-    from graphviz_tb.color import SCHEMES
-    from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.model.theme import THEMES
-    from graphviz_tb.render.png import check_fonts
-
-    picture = options.picture
-    check_fonts(picture)
-    for what, word, legal in (
-        ("colouring", picture.color_by, SCHEMES),
-        ("theme", picture.theme, THEMES),
-        ("engine", picture.engine, ENGINES),
-    ):
-        if word not in legal:
-            raise UnknownChoice.among(what, word, legal)

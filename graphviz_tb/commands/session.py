@@ -9,9 +9,11 @@ from typing import Any
 
 from graphviz_tb.commands.terminal import Progress, tell_notices, tell_times
 from graphviz_tb.errors import GraphError
+from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
-from graphviz_tb.pipeline import STAGES, Model, Picture, Report, load
+from graphviz_tb.pipeline import Model, load
+from graphviz_tb.report import STAGES, Report
 
 # What says something about the picture that was asked for, not about the file.
 OURS = frozenset(
@@ -30,18 +32,15 @@ class Session:
     strict: bool
     notices: list[Notice] = field(default_factory=list)
 
-    def picture(self) -> Picture:
-        """The picture that the options ask for."""
-        picture = self.model.picture()
-        self.note(picture.notices)
-        return picture
-
-    def encode(self, picture: Picture | None, format: str) -> bytes:
-        """The picture (or, for JSON, the model) as bytes."""
-        if picture is None or format == "json":
-            return self.model.json_bytes()
-        self.note(picture.shortfalls(format))
-        return picture.render(format)
+    def encode(self, formats: Iterable[str]) -> list[bytes]:
+        """The graph in each format, noting what there is to say of the picture and of each format."""
+        words = list(formats)
+        if any(renderer(word).uses for word in words):
+            self.note(self.model.picture().notices)
+        made = [self.model.render(word) for word in words]
+        for word in words:
+            self.note(self.model.shortfalls(word))
+        return made
 
     def note(self, notices: Iterable[Notice]) -> None:
         """Keep notices for the end; with `strict` the first about the file is an error."""
@@ -65,4 +64,4 @@ def open_model(source: Any, options: Options, timing: bool = False, quiet: bool 
     if not quiet:
         tell_notices(session.notices)
     if timing:
-        tell_times(report.seconds)
+        tell_times({stage: report.seconds[stage] for stage in STAGES if stage in report.seconds})

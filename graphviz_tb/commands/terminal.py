@@ -84,9 +84,10 @@ class Progress:
         self.stage = stages[0]
 
     def __call__(self, stage: str) -> None:
-        """A stage begins."""
-        self.stage = stage
-        self._draw(0.0)
+        """A stage begins. The bar never goes back: an earlier stage within a later one is not shown."""
+        if self.stages.index(stage) >= self.stages.index(self.stage):
+            self.stage = stage
+            self._draw(0.0)
 
     def part(self, done: int, total: int | None) -> None:
         """How far the stage is, in bytes."""
@@ -102,7 +103,7 @@ class Progress:
     def _draw(self, share: float) -> None:
         if not self.shown:
             return
-        at = self.stages.index(self.stage) if self.stage in self.stages else 0
+        at = self.stages.index(self.stage)
         full = int(self.WIDTH * (at + share) / len(self.stages))
         bar = "━" * full + "╌" * (self.WIDTH - full)
         self.stream.write(f"\r\x1b[K{bar} {self.stage}")

@@ -50,6 +50,10 @@ class Expander:
             self._cache[group] = self._open(group)
         return self._cache[path]
 
+    def known(self, path: Path) -> Metagraph | None:
+        """The metagraph of a group that was opened before."""
+        return self._cache.get(path)
+
     def _open(self, path: Path) -> Metagraph:
         hierarchy = self.hierarchy
         rows = content_rows(hierarchy, path)

@@ -1,12 +1,11 @@
-"""What a colouring says about rows, and what stands around a picture: its title row and its legend."""
+"""The colours of one picture, and what stands around it: its title row and its legend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
-from graphviz_tb.model.scene import Route, Scene, Stub
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
 
 
@@ -42,40 +41,6 @@ class LegendRow:
     more: str = ""
 
 
-class Painter(Protocol):
-    """A colouring of one file in one theme. It never depends on what is open, but for scales of
-    statistics."""
-
-    @property
-    def scheme(self) -> str:
-        """The word of the colouring."""
-        ...
-
-    @property
-    def theme(self) -> Theme:
-        """The theme it is made for."""
-        ...
-
-    def fill(self, row: int) -> Fill:
-        """How `row` is filled."""
-        ...
-
-    def second(self, row: int) -> str | None:
-        """The second line of `row`, or None to leave the usual one."""
-        ...
-
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
-        """What the colours of `rows`, the rows shown, stand for; at most ten, then one that counts the
-        rest."""
-        ...
-
-
-def fill_of(painter: Painter, row: int, address: str) -> Fill:
-    """The fill of a box. A painter of statistics tells the calls of one function apart, by the box's address."""
-    placed: Callable[[int, str], Fill] | None = getattr(painter, "fill_box", None)
-    return painter.fill(row) if placed is None else placed(row, address)
-
-
 @dataclass(frozen=True, slots=True)
 class Tint:
     """The `colour` and `dashes` of a line. `sign` is what became of it between two graphs (+ − ~ or nothing), `whole`
@@ -88,34 +53,44 @@ class Tint:
     whole: bool = True
 
 
-def tint_of(painter: Painter, scene: Scene, line: Route | Stub) -> Tint | None:
-    """How a line or that of a stub is coloured, where the painter says what became of it or how large it is."""
-    became: Callable[[Scene, Route | Stub], Tint | None] | None = getattr(painter, "became", None)
-    if became is not None:
-        return became(scene, line)
-    tint: Callable[[Scene, Route], Tint | None] | None = getattr(painter, "tint", None)
-    return tint(scene, line) if tint is not None and isinstance(line, Route) else None
+@dataclass(frozen=True, slots=True)
+class Tints:
+    """How each route and each stub of a scene is coloured, in their order; None where as usual."""
+
+    routes: tuple[Tint | None, ...]
+    stubs: tuple[Tint | None, ...]
+
+    @classmethod
+    def none(cls, scene: Scene) -> Tints:
+        """Every line as usual."""
+        return cls((None,) * len(scene.routes), (None,) * len(scene.stubs))
 
 
-def account_of(painter: Painter, row: int) -> str:
-    """What a painter has to say about a row in full, for a tooltip; most have nothing to add to the second line."""
-    told: Callable[[int], str] | None = getattr(painter, "account", None)
-    return told(row) if told else ""
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Every colour of one picture: `boxes` and `stubs` in the order of the scene (None where a stub is no node).
 
+    `accounts` is by box what its colour says in words, `scheme` the word of the colouring; `heading` stands above
+    `legend`, its rows.
+    """
 
-def facts_of(painter: Painter, caption: Caption) -> str:
-    """What a painter has to say about the whole picture instead of the usual counts; most have nothing."""
-    told: Callable[[Caption], str] | None = getattr(painter, "facts", None)
-    return told(caption) if told else ""
+    theme: Theme
+    scheme: str
+    heading: str
+    boxes: tuple[Fill, ...]
+    accounts: tuple[str, ...]
+    stubs: tuple[Fill | None, ...]
+    tints: Tints
+    legend: tuple[LegendRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The title row: `title` (the model's name), how many `ops` it has, how many nodes are `shown`; `select`
-    the addresses that are picked out. Where `title` is empty there is no title row.
+    """The title row: `title` (the model's name), and `facts` below it; `select` are the addresses that are picked out.
+
+    Where `title` is empty there is no title row.
     """
 
     title: str
-    ops: int
-    shown: int
+    facts: str
     select: tuple[str, ...] = ()

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from graphviz_tb.model.drawing import Disc, Drawing, Group, Part, Pen, Rect, Shape
 from graphviz_tb.model.measure import width
-from graphviz_tb.model.paint import Caption, Painter, account_of, facts_of, fill_of, tint_of
+from graphviz_tb.model.paint import Caption, Fill, Paint, Tint
 from graphviz_tb.model.scene import Box, Port, Rule, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import legend
 from graphviz_tb.render.lines import edge_colour, route, straight
-from graphviz_tb.render.sheet import account, sheet, title_row
+from graphviz_tb.render.sheet import sheet, title_row
 from graphviz_tb.render.texts import written
 
 PORT = 2.5  # radius
 BADGE_SIZE = 9
 
 
-def compose(scene: Scene, painter: Painter, caption: Caption, with_legend: bool = True) -> Drawing:
+def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:
     """The whole sheet. After: nothing in it depends on the format that it is written in."""
-    key = legend(scene, painter) if with_legend else None
+    key = legend(scene, paint) if with_legend else None
     page = sheet(scene, key, caption)
     parts = [
-        Part("title", (0, 0), title_row(caption, painter, page.width)),
-        Part("graph", page.scene, graph(scene, painter, set(caption.select))),
+        Part("title", (0, 0), title_row(caption, paint.theme, page.width)),
+        Part("graph", page.scene, graph(scene, paint, set(caption.select))),
     ]
     if key:
         parts.append(Part("legend", page.legend, key.groups))
@@ -31,15 +33,15 @@ def compose(scene: Scene, painter: Painter, caption: Caption, with_legend: bool 
         width=page.width,
         height=page.height,
         title=caption.title or "graph",
-        summary=facts_of(painter, caption) or account(caption, painter.scheme),
-        ground=painter.theme.background,
+        summary=caption.facts,
+        ground=paint.theme.background,
         parts=tuple(parts),
     )
 
 
-def graph(scene: Scene, painter: Painter, select: set[str]) -> tuple[Group, ...]:
+def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     """The scene, in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
-    theme = painter.theme
+    theme = paint.theme
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
@@ -47,25 +49,25 @@ def graph(scene: Scene, painter: Painter, select: set[str]) -> tuple[Group, ...]
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
     return (
-        *(_node(scene, index, painter, [], chosen) for index in opened),
+        *(_node(scene, index, paint, [], chosen) for index in opened),
         *(_rule(rule, theme) for rule in scene.rules),
-        *lines(scene, painter, chosen),
-        *(_stub(scene, one, painter) for one in scene.stubs),
-        *(_node(scene, index, painter, inside.get(index, []), chosen) for index in closed),
+        *lines(scene, paint, chosen),
+        *map(partial(_stub, theme), scene.stubs, paint.stubs, paint.tints.stubs),
+        *(_node(scene, index, paint, inside.get(index, []), chosen) for index in closed),
         *(_titles(scene.boxes[index], inside.get(index, []), theme) for index in opened),
         *(_port(port, theme) for port in scene.ports),
         *(_free(text, scene, theme) for text in inside.get(-1, [])),
     )
 
 
-def lines(scene: Scene, painter: Painter, chosen: set[int]) -> list[Group]:
+def lines(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     """The edges, those that changed between two graphs above the others."""
-    tinted = [(one, tint_of(painter, scene, one)) for one in scene.routes]
+    tinted = list(zip(scene.routes, paint.tints.routes, strict=True))
     tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
     return [
         drawn
         for one, tint in tinted
-        if (drawn := route(one, painter.theme, one.source in chosen or one.target in chosen, tint)).shapes
+        if (drawn := route(one, paint.theme, one.source in chosen or one.target in chosen, tint)).shapes
     ]
 
 
@@ -74,24 +76,22 @@ def _rule(rule: Rule, theme: Theme) -> Group:
     return Group((straight(*points, Pen(theme.rule)),))
 
 
-def _stub(scene: Scene, one: Stub, painter: Painter) -> Group:
-    fill = painter.fill(one.other) if one.other >= 0 else None
-    return Group(tuple(boxes.stub(one, fill, painter.theme, tint_of(painter, scene, one))), tooltip=one.title)
+def _stub(theme: Theme, one: Stub, fill: Fill | None, tint: Tint | None) -> Group:
+    return Group(tuple(boxes.stub(one, fill, theme, tint)), tooltip=one.title)
 
 
-def _node(scene: Scene, index: int, painter: Painter, texts: list[Text], chosen: set[int]) -> Group:
+def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
     """One box as a group that bears its name."""
-    box = scene.boxes[index]
-    fill = fill_of(painter, box.row, box.address)
-    shapes = boxes.frame(box, fill, painter.theme) if box.open else boxes.closed(box, fill, painter.theme)
+    box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
+    shapes = boxes.frame(box, fill, theme) if box.open else boxes.closed(box, fill, theme)
     if index in chosen:
-        shapes.append(_outline(box, painter.theme))
+        shapes.append(_outline(box, theme))
     if not box.open and fill.badge:
         shapes += _badge(box, fill.badge, fill.text)
     halo = fill.fill if fill.hatch else None
     for text in texts:
-        shapes += _text(text, _colour(text, fill.text, fill.second, painter.theme), halo)
-    title = " · ".join(part for part in (box.title, account_of(painter, box.row)) if part)
+        shapes += _text(text, _colour(text, fill.text, fill.second, theme), halo)
+    title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)
     return Group(tuple(shapes), address=box.address, tooltip=title)
 
 

@@ -8,39 +8,37 @@ from typing import Any
 import pydot
 
 from graphviz_tb.model.measure import clean
-from graphviz_tb.model.paint import Caption, Fill, Painter, fill_of
+from graphviz_tb.model.paint import Caption, Fill, Paint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.boxes import is_pill
 from graphviz_tb.render.lines import edge_colour
-from graphviz_tb.render.sheet import account
 
 LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
 FONT = "Arimo,Arial,Helvetica,sans-serif"
 
 
-def dot(scene: Scene, painter: Painter, caption: Caption, options: PictureOptions) -> bytes:
+def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
     """The picture as DOT text. After: `dot -Tsvg` accepts it, whatever the names hold."""
-    graph = pydot.Dot("tbgraph", graph_type="digraph", **_graph(scene, painter, caption))
+    graph = pydot.Dot("tbgraph", graph_type="digraph", **_graph(scene, paint.theme, caption))
     labels = _labels(scene)
     parts: dict[int, Any] = {-1: graph}
     for index, box in enumerate(scene.boxes):
         around = parts[box.parent]
         if box.open:
-            parts[index] = _cluster(index, box, labels.get(index, []), painter)
+            parts[index] = _cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
             around.add_subgraph(parts[index])
             # An edge needs a node to end at; this one shows nothing.
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
-            around.add_node(_node(index, box, labels.get(index, []), fill_of(painter, box.row, box.address)))
+            around.add_node(_node(index, box, labels.get(index, []), paint.boxes[index]))
     for index, port in enumerate(scene.ports):
-        colour = quoted(edge_colour(port.kind, painter.theme))
+        colour = quoted(edge_colour(port.kind, paint.theme))
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
-        graph.add_edge(_edge(route, scene, painter.theme))
-    for index, stub in enumerate(scene.stubs):
-        _stub(index, stub, scene, parts[scene.boxes[stub.box].parent], painter)
+        graph.add_edge(_edge(route, scene, paint.theme))
+    for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
+        _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
     text: str = graph.to_string()
     return text.encode()
 
@@ -64,9 +62,8 @@ def lines(*texts: str) -> str:
     return '"' + "\\n".join(quoted(text)[1:-1] for text in texts if text) + '"'
 
 
-def _graph(scene: Scene, painter: Painter, caption: Caption) -> dict[str, str]:
+def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
     """Attributes of the whole graph."""
-    theme = painter.theme
     told = {
         "rankdir": scene.direction,
         "compound": "true",
@@ -75,7 +72,7 @@ def _graph(scene: Scene, painter: Painter, caption: Caption) -> dict[str, str]:
         "fontcolor": quoted(theme.text),
     }
     if caption.title:
-        told |= {"label": lines(caption.title, account(caption, painter.scheme)), "labelloc": "t", "labeljust": "l"}
+        told |= {"label": lines(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
     return told
 
 
@@ -88,9 +85,8 @@ def _labels(scene: Scene) -> dict[int, list[Text]]:
     return found
 
 
-def _cluster(index: int, box: Box, texts: list[Text], painter: Painter) -> Any:
+def _cluster(index: int, box: Box, texts: list[Text], fill: Fill, theme: Theme) -> Any:
     """An open group."""
-    theme, fill = painter.theme, fill_of(painter, box.row, box.address)
     return pydot.Cluster(
         f"b{index}",
         label=quoted("  ".join(text.content for text in texts)),
@@ -146,10 +142,9 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
 SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "shortcut": "box", "more": "plaintext"}
 
 
-def _stub(index: int, stub: Stub, scene: Scene, around: Any, painter: Painter) -> None:
+def _stub(index: int, stub: Stub, around: Any, fill: Fill | None, theme: Theme) -> None:
     """A small node beside a box, and its line."""
-    theme = painter.theme
-    fill = painter.fill(stub.other).fill if stub.kind == "shortcut" and stub.other >= 0 else theme.background
+    ground = fill.fill if stub.kind == "shortcut" and fill is not None else theme.background
     around.add_node(
         pydot.Node(
             f"s{index}",
@@ -158,7 +153,7 @@ def _stub(index: int, stub: Stub, scene: Scene, around: Any, painter: Painter) -
             tooltip=quoted(stub.title),
             shape=SHAPES[stub.kind],
             style=quoted("filled,dashed,rounded" if stub.kind == "shortcut" else "filled"),
-            fillcolor=quoted(fill),
+            fillcolor=quoted(ground),
             color=quoted(theme.stroke),
             fontname=quoted(FONT),
             fontsize="10",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from graphviz_tb.model.drawing import Group, Place, Shape
 from graphviz_tb.model.measure import clean, elide, width
-from graphviz_tb.model.paint import Fill, LegendRow, Painter, Tint, tint_of
+from graphviz_tb.model.paint import Fill, LegendRow, Paint, Tint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
@@ -27,15 +27,6 @@ BECAME = {
     ("+", False): "partly new",
     ("−", False): "partly removed",
     ("~", False): "partly new, removed",
-}
-TITLES = {
-    "structure": "Same colour and letter: same structure",
-    "device": "Device",
-    "xla-cluster": "XLA cluster",
-    "op-type": "Op type",
-    "compute-time": "Compute time",
-    "memory": "Memory",
-    "diff": "What changed",
 }
 
 
@@ -58,24 +49,18 @@ class Legend:
     groups: tuple[Group, ...]
 
 
-def legend(scene: Scene, painter: Painter) -> Legend | None:
+def legend(scene: Scene, paint: Paint) -> Legend | None:
     """The legend of one picture; None where there is nothing to explain."""
-    shown = list(
-        dict.fromkeys([box.row for box in scene.boxes] + [stub.other for stub in scene.stubs if stub.other >= 0])
-    )
     blocks = [
-        (
-            TITLES.get(painter.scheme, painter.scheme),
-            [_colour(row, painter.theme) for row in painter.legend(shown)],
-        ),
-        ("Signs", [*signs(scene, painter.theme), *became(scene, painter)]),
+        (paint.heading, [_colour(row, paint.theme) for row in paint.legend]),
+        ("Signs", [*signs(scene, paint.theme), *became(paint)]),
     ]
     groups: list[Group] = []
     y = wide = 0
     for heading, entries in blocks:
         if entries:
-            most = WIDEST if painter.scheme == "diff" and heading == TITLES["diff"] else MOST
-            block, block_width, block_height = _block(heading, entries, y, painter.theme, most)
+            most = WIDEST if paint.scheme == "diff" and heading == paint.heading else MOST
+            block, block_width, block_height = _block(heading, entries, y, paint.theme, most)
             groups += block
             y += block_height + GAP
             wide = max(wide, block_width)
@@ -108,17 +93,15 @@ def _row(entry: Entry, at: Place, most: int, theme: Theme) -> Group:
     return Group((*entry.sample, *texts), at=at)
 
 
-def became(scene: Scene, painter: Painter) -> list[Entry]:
+def became(paint: Paint) -> list[Entry]:
     """What the lines look like that came or went between two graphs, where there are some."""
     found: dict[tuple[str, bool], Tint] = {}
-    lines: list[Route | Stub] = [*scene.routes, *scene.stubs]
-    for line in lines:
-        tint = tint_of(painter, scene, line)
+    for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
             found.setdefault((tint.sign, tint.whole), tint)
     sample = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
     return [
-        Entry(route(sample, painter.theme, False, found[key]).shapes, label)
+        Entry(route(sample, paint.theme, False, found[key]).shapes, label)
         for key, label in BECAME.items()
         if key in found
     ]

@@ -16,7 +16,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.png import font_files, foreign
+from graphviz_tb.render.fonts import font_files, foreign
 from graphviz_tb.render.truetype import Face
 
 POINTS = 0.75  # of a pixel
@@ -59,8 +59,8 @@ class Fonts:
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
-    faces = [Face(Path(name).read_bytes()) for name in font_files(options)]
-    for name, face in zip(font_files(options), faces, strict=True):
+    faces = [Face(Path(name).read_bytes()) for name in font_files(options.font_files)]
+    for name, face in zip(font_files(options.font_files), faces, strict=True):
         if not face.usable:
             raise RequestError(f"the font file {name!r} has no TrueType outlines", hint="give a .ttf file")
     fonts = Fonts(faces, [{} for _ in faces])
@@ -72,7 +72,7 @@ def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Letters that no face has are empty boxes."""
-    text = foreign(drawing, options)
+    text = foreign(drawing, options.font_files)
     message = "a name has letters that the font lacks: the PDF shows empty boxes for them (see --font-file)"
     return (Notice("pdf-font", message, text),) if text else ()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.model.drawing import Group
-from graphviz_tb.model.measure import clean, elide, thousands, width
-from graphviz_tb.model.paint import Caption, Painter, facts_of
+from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.legend import Legend
 from graphviz_tb.render.texts import written
 
@@ -49,24 +50,13 @@ def _title_width(caption: Caption) -> int:
     return max(LEAST_WIDTH, min(MOST_TITLE, width(caption.title, TITLE_SIZE, True)))
 
 
-def account(caption: Caption, scheme: str) -> str:
-    """What the title row says after the name.
-
-    >>> account(Caption("mnist", 12670, 24), "structure")
-    '12\\u2009670 ops · 24 shown · colour: structure'
-    """
-    ops = f"{thousands(caption.ops)} op{'' if caption.ops == 1 else 's'}"
-    return f"{ops} · {thousands(caption.shown)} shown · colour: {scheme}"
-
-
-def title_row(caption: Caption, painter: Painter, page_width: int) -> tuple[Group, ...]:
-    """The name of the model, and below it how much of it is shown and how it is coloured."""
+def title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, ...]:
+    """The name of the model, and the facts of the picture below it."""
     if not caption.title:
         return ()
     room = page_width - 2 * MARGIN
     name = elide(clean(caption.title), room, TITLE_SIZE, True)
-    facts = elide(facts_of(painter, caption) or account(caption, painter.scheme), room, FACTS_SIZE)
-    theme = painter.theme
+    facts = elide(caption.facts, room, FACTS_SIZE)
     size = TITLE_SIZE, width(name, TITLE_SIZE, True)
     first = written(name, MARGIN, MARGIN + 14, *size, theme.text, semibold=True)
     second = written(facts, MARGIN, MARGIN + 32, FACTS_SIZE, width(facts, FACTS_SIZE), theme.secondary)

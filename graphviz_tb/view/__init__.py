@@ -1,9 +1,11 @@
-"""From names to views: which groups are open, what each box shows, in which order the levels are drawn."""
+"""From names to views: which groups are open, and every word that the picture shows."""
 
 from __future__ import annotations
 
 from graphviz_tb.view.build import build_view
+from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.opening import open_groups
 from graphviz_tb.view.select import Names
+from graphviz_tb.view.words import facts_line
 
-__all__ = ["Names", "build_view", "open_groups"]
+__all__ = ["Faces", "Names", "build_view", "facts_line", "open_groups"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -10,35 +10,21 @@ from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.view.faces import Faces
-from graphviz_tb.view.opening import Open, OpenSet
-
-Turned = frozenset[tuple[int, bool]]
-Arrange = Callable[[Metagraph, Turned], Skeleton]
-TurnedInside = Callable[[Metagraph, Skeleton, int], Turned]
+from graphviz_tb.view.opening import ROOT, Open, OpenSet
 
 
 def build_view(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, faces: Faces, arrange: Arrange, inside: TurnedInside
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, skeletons: Mapping[Path, Skeleton], faces: Faces
 ) -> View:
-    """Put the view of a picture together.
+    """Put the view of a picture together, from the inside out.
 
-    Before: `opened` lists groups, each after the group around it. After: one `View`, its open children inside it.
-    Skeletons are made from the outside in (an edge turned at one level arrives turned at the next), views from the
-    inside out.
+    Before: `opened` lists groups, each after the group around it; each has a skeleton. After: one `View`, its open
+    children inside it.
     """
-    skeletons: dict[Path, Skeleton] = {}
-    turned: dict[Path, Turned] = {}
-    for path in opened:
-        level = metagraph(path)
-        skeleton = skeletons[path] = arrange(level, turned.get(path, frozenset()))
-        for position, row in enumerate(level.children):
-            child = child_path(hierarchy, path, row)
-            if child in opened:
-                turned[child] = inside(level, skeleton, position)
     views: dict[Path, View] = {}
     for path in reversed(list(opened)):
         views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, faces)
-    return views[(0,)]
+    return views[ROOT]
 
 
 def one_view(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.color import Measured, paint
+from graphviz_tb.color import colour
 from graphviz_tb.color.hues import contrast
-from graphviz_tb.model.paint import fill_of
-from graphviz_tb.pipeline import Model, Picture, load
+from graphviz_tb.color.measured import Measured
+from graphviz_tb.pipeline import Model, load
 
 
 @pytest.fixture(scope="module")
@@ -17,44 +17,45 @@ def model(fixtures: Path) -> Model:
     return load(fixtures / "real/mnist_cnn.pbtxt", run_metadata=(str(fixtures / "run_metadata/mnist_cnn_step099.pb"),))
 
 
-def measured(picture: Picture) -> Measured:
-    assert isinstance(picture.painter, Measured)
-    return picture.painter
+def measured(model: Model, scheme: str, theme: str = "light") -> Measured:
+    """A colouring whose scale is that of a picture that shows everything closed but the main graph."""
+    colouring = colour(model.hierarchy, model.facts, scheme, theme)
+    assert isinstance(colouring, Measured)
+    return colouring.scaled([(row,) for row in model.metagraph().children])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("scheme", ["compute-time", "memory"])
 def test_the_scale_ends_at_the_largest_box_shown_closed(model: Model, scheme: str, theme: str) -> None:
     picture = model.picture(color_by=scheme, open=("train", "conv1"), theme=theme)
-    painter = measured(picture)
-    closed = [box.row for box in picture.scene.boxes if not box.open]
-    values = {row: painter.value(painter.figures((row,))) for row in closed}
+    colouring = measured(model, scheme, theme)
+    closed = [at for at, box in enumerate(picture.scene.boxes) if not box.open]
+    values = {at: colouring.value(colouring.figures((picture.scene.boxes[at].row,))) for at in closed}
     largest = max(values, key=values.__getitem__)
-    assert painter.top == values[largest]
-    assert painter.fill(largest).fill == painter.ramp[-1]
+    assert picture.paint.boxes[largest].fill == colouring.ramp[-1]
+    assert sum(picture.paint.boxes[at].fill == colouring.ramp[-1] for at in closed) == 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("scheme", ["compute-time", "memory"])
 def test_every_text_can_be_read(model: Model, scheme: str, theme: str) -> None:
-    painter = measured(model.picture(color_by=scheme, theme=theme))
+    painter = measured(model, scheme, theme)
     for share in range(101):
         fill = painter.shade(painter.top * share / 100)
         assert contrast(fill.fill, fill.text) >= 4.5
     for row in range(len(model.hierarchy)):
-        fill = painter.fill(row)
+        fill = painter.fill((row,))
         assert contrast(fill.fill, fill.text) >= 4.5
 
 
 def test_more_is_further_along_the_ramp(model: Model) -> None:
-    painter = measured(model.picture(color_by="compute-time"))
+    painter = measured(model, "compute-time")
     lights = [contrast(painter.shade(painter.top * share / 50).fill, "#000000") for share in range(51)]
     assert lights == sorted(lights, reverse=True)
 
 
 def test_the_legend_has_five_ticks_the_hatch_and_the_coverage(model: Model) -> None:
-    picture = model.picture(color_by="compute-time")
-    told = picture.painter.legend([box.row for box in picture.scene.boxes])
+    told = model.picture(color_by="compute-time").paint.legend
     assert [row.label for row in told] == [
         "0 µs",
         *(row.label for row in told[1:5]),
@@ -75,19 +76,17 @@ def test_stats_stand_on_the_second_line_in_any_colouring(model: Model) -> None:
     picture = model.picture(stats=True)
     said = {text.content for text in picture.scene.texts if text.role == "second"}
     assert "11.3 ms · 74.9 KB" in said
-    assert picture.painter.scheme == "structure"
+    assert picture.paint.scheme == "structure"
     assert "2 ops" in said  # `input` was not measured: the usual line
-    boxes = picture.scene.boxes
-    hatched = {box.address for box in boxes if fill_of(picture.painter, box.row, box.address).hatch}
+    hatched = {box.address for box, fill in zip(picture.scene.boxes, picture.paint.boxes, strict=True) if fill.hatch}
     assert hatched == {"input"}
-    assert [row.label for row in picture.painter.legend([box.row for box in boxes])][-1] == "not measured"
+    assert picture.paint.legend[-1].label == "not measured"
 
 
 def test_an_empty_scale_is_no_error(model: Model) -> None:
     assert model.facts.stats is not None
-    painter = paint(model.hierarchy, "memory", "light", model.facts.stats)
-    assert isinstance(painter, Measured)
-    assert painter.over([]).fill(0).fill == painter.ramp[0]
+    painter = measured(model, "memory")
+    assert painter.scaled([]).fill((0,)).fill == painter.ramp[0]
 
 
 def test_calls_of_one_function_have_their_own_colours(fixtures: Path) -> None:
@@ -95,18 +94,16 @@ def test_calls_of_one_function_have_their_own_colours(fixtures: Path) -> None:
     model = load(folder / "graph.pb", run_metadata=(str(folder / "step.pb"),))
     around = "main/PartitionedCall::lay/PartitionedCall"
     picture = model.picture(color_by="compute-time", open=(around, around + "_1"))
-    painter = measured(picture)
-    boxes = [box for box in picture.scene.boxes if box.address.endswith("::deep")]
+    boxes = [at for at, box in enumerate(picture.scene.boxes) if box.address.endswith("::deep")]
     assert len(boxes) == 2
-    assert boxes[0].row == boxes[1].row
-    times = [painter.figures(painter.places[box.address]).time for box in boxes]
-    fills = [painter.fill_box(box.row, box.address).fill for box in boxes]
-    assert (fills[0] == fills[1]) == (times[0] == times[1])
+    assert len({picture.scene.boxes[at].row for at in boxes}) == 1
+    said = [text.content for text in picture.scene.texts if text.role == "second" and text.box in boxes]
+    assert (picture.paint.boxes[boxes[0]] == picture.paint.boxes[boxes[1]]) == (said[0] == said[1])
 
 
 def test_edges_of_what_was_not_measured_are_faint(model: Model) -> None:
     picture = model.picture(color_by="compute-time")
-    painter, boxes = measured(picture), picture.scene.boxes
-    for route in picture.scene.routes:
+    boxes = picture.scene.boxes
+    for route, tint in zip(picture.scene.routes, picture.paint.tints.routes, strict=True):
         ends = {boxes[end].address for end in (route.source, route.target) if end >= 0}
-        assert (painter.tint(picture.scene, route) is not None) == ("input" in ends)
+        assert (tint is not None) == ("input" in ends)

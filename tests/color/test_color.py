@@ -8,20 +8,24 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.color import MEASURED, SCHEMES, paint
+from graphviz_tb.annotate import annotate
+from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.device import accelerator, short
 from graphviz_tb.color.hues import contrast, letters
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.paint import account_of
 from graphviz_tb.model.theme import THEMES
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
-PLAIN = [scheme for scheme in SCHEMES if scheme not in MEASURED]
+PLAIN = [word for word, row in SCHEMES.items() if not row.measured]
 
 
 def hierarchy(name: str) -> Hierarchy:
     return graphviz_tb.load(REAL / name).hierarchy
+
+
+def paint(hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light") -> Colouring:
+    return colour(hierarchy, annotate(hierarchy), scheme, theme)
 
 
 @pytest.mark.parametrize("scheme", PLAIN)
@@ -31,8 +35,8 @@ def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: s
         found = hierarchy(name)
         painter = paint(found, scheme, theme)
         for row in range(len(found)):
-            fill = painter.fill(row)
-            for ground in (fill.fill, *(colour for colour, _ in fill.bands)):
+            fill = painter.fill((row,))
+            for ground in (fill.fill, *(band for band, _ in fill.bands)):
                 assert contrast(fill.text, ground) >= 4.5
                 assert contrast(fill.second, ground) >= 4.5
 
@@ -41,12 +45,12 @@ def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() 
     found = hierarchy("mnist_cnn.pbtxt")
     painter = paint(found, "structure")
     row = {name: at for at, name in enumerate(found.name)}
-    assert painter.fill(row["conv1"]) == painter.fill(row["conv2"])
-    assert painter.fill(row["conv1"]).badge == "A"
-    assert not painter.fill(row["train"]).hued
+    assert painter.fill((row["conv1"],)) == painter.fill((row["conv2"],))
+    assert painter.fill((row["conv1"],)).badge == "A"
+    assert not painter.fill((row["train"],)).hued
     seen: dict[tuple[str, str], int] = {}
     for at in np.flatnonzero(found.kind == Kind.SCOPE).tolist():
-        fill = painter.fill(at)
+        fill = painter.fill((at,))
         if fill.hued:  # no two structures share hue and letter
             assert seen.setdefault((fill.fill, fill.badge), int(found.template[at])) == found.template[at]
 
@@ -54,7 +58,7 @@ def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() 
 def test_the_most_covering_structure_takes_the_first_hue() -> None:
     found = hierarchy("numbered_series.pb")
     painter = paint(found, "structure")
-    first = next(at for at in range(len(found)) if painter.fill(at).badge == "A")
+    first = next(at for at in range(len(found)) if painter.fill((at,)).badge == "A")
     twins = np.flatnonzero(found.template == found.template[first])
     cover = sum(found.ops(at) for at in twins.tolist())
     for template in np.unique(found.template[found.template >= 0]).tolist():
@@ -67,34 +71,34 @@ def test_a_stack_is_coloured_as_its_members() -> None:
     found = hierarchy("numbered_series.pb")
     painter = paint(found, "structure")
     row = found.name.index("dense_[1-20]")
-    assert painter.fill(row) == painter.fill(int(found.children(row)[0]))
+    assert painter.fill((row,)) == painter.fill((int(found.children(row)[0]),))
 
 
 def test_a_group_shows_its_devices_in_proportion() -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, "device")
     row = found.name.index("dense_0")
-    fill = painter.fill(row)
+    fill = painter.fill((row,))
     assert len(fill.bands) > 1
     assert 990 <= sum(share for _, share in fill.bands) <= 1000
-    assert "%" in (painter.second(row) or "")
+    assert "%" in (painter.second((row,)) or "")
 
 
 def test_what_bands_say_in_colour_the_tooltip_says_in_words() -> None:
     found = hierarchy("multi_device.pb")
     row = found.name.index("dense_0")
-    told = account_of(paint(found, "device"), row).split(", ")
-    assert len(told) == len(paint(found, "device").fill(row).bands)
+    told = paint(found, "device").account((row,)).split(", ")
+    assert len(told) == len(paint(found, "device").fill((row,)).bands)
     assert sum(int(part.rsplit(" ", 1)[1]) for part in told) == found.ops(row)
-    assert account_of(paint(found, "structure"), row) == ""
+    assert paint(found, "structure").account((row,)) == ""
 
 
 def test_every_device_is_told_in_words_too() -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, "device")
     for row in np.flatnonzero(found.kind == Kind.OP).tolist():
-        if painter.fill(row).hued:
-            assert painter.second(row)
+        if painter.fill((row,)).hued:
+            assert painter.second((row,))
 
 
 def test_device_names() -> None:
@@ -108,7 +112,7 @@ def test_device_names() -> None:
 
 def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
     found = hierarchy("lstm_dynamic_rnn.pb")
-    rows = paint(found, "op-type").legend(range(len(found)))
+    rows = paint(found, "op-type").legend([(row,) for row in range(len(found))])
     assert len(rows) == 11
     assert rows[-1].label.startswith("+")
 
@@ -120,9 +124,9 @@ def test_clusters_come_from_the_attribute() -> None:
     )
     found = graphviz_tb.load(text).hierarchy
     painter = paint(found, "xla-cluster")
-    assert [painter.second(row) for row in (1, 2, 3)] == ["c1", "c2", "no cluster"]
-    assert painter.fill(1).fill != painter.fill(2).fill
-    assert not painter.fill(3).hued
+    assert [painter.second((row,)) for row in (1, 2, 3)] == ["c1", "c2", "no cluster"]
+    assert painter.fill((1,)).fill != painter.fill((2,)).fill
+    assert not painter.fill((3,)).hued
 
 
 def test_letters_never_repeat() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import COMMANDS, cli, run
-from graphviz_tb.pipeline import STAGES
+from graphviz_tb.report import STAGES
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"

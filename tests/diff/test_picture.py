@@ -74,7 +74,7 @@ def test_a_rewired_input_is_drawn_as_gone_and_as_new() -> None:
     old, new = chain("A", "B", "C", "D"), chain("A", "B", "C", "D")
     new.node[3].input[0] = "n1"
     told = picture(diff(old, new))
-    states = {route.title: told.painter.became(told.scene, route) for route in told.scene.routes}
+    states = {route.title: tint for route, tint in zip(told.scene.routes, told.paint.tints.routes, strict=True)}
     signs = {title.partition(":")[0]: tint.sign for title, tint in states.items() if tint}
     assert signs == {"n2 → n3": "−", "n1 → n3": "+"}
 
@@ -86,7 +86,8 @@ def test_a_constant_that_replaces_a_wire_is_new_at_its_stub() -> None:
         graph.node[1].input.append("k")
     new.node[2].input[0] = "k"
     told = picture(diff(old, new))
-    tints = {told.scene.boxes[one.box].address: told.painter.became(told.scene, one) for one in told.scene.stubs}
+    stubs = zip(told.scene.stubs, told.paint.tints.stubs, strict=True)
+    tints = {told.scene.boxes[one.box].address: tint for one, tint in stubs}
     assert tints["n1"] is None
     assert tints["n2"].sign == "+"
 
@@ -98,7 +99,7 @@ def test_a_bundle_of_which_a_part_changed_has_a_band() -> None:
     new = copied(old)
     new.node[3].input[0] = "g/0x"
     told = picture(diff(old, new), PictureOptions(open=("",)))
-    (tint,) = [tint for route in told.scene.routes if (tint := told.painter.became(told.scene, route))]
+    (tint,) = filter(None, told.paint.tints.routes)
     assert (tint.sign, tint.whole) == ("−", False)
 
 
@@ -126,7 +127,7 @@ def test_a_group_that_holds_a_change_bears_no_sign() -> None:
     old, new = stack(SAME, SAME), stack(SAME, SAME)
     next(node for node in new.node if node.op == "Relu").op = "Tanh"
     told = picture(diff(old, new))
-    assert not any(told.painter.fill(box.row).sign for box in told.scene.boxes if box.open)
+    assert not any(fill.sign for box, fill in zip(told.scene.boxes, told.paint.boxes, strict=True) if box.open)
     assert "something in it changed" in told.render("svg").decode()
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
+from graphviz_tb.color import colour
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -126,12 +127,12 @@ def test_equal_blocks_with_sub_scopes_have_one_template_and_one_colour() -> None
     # x ─▶ left ─▶ mid ─▶ right, each with a scope `attention` inside
     model = graphviz_tb.load(FIXTURES / "rules/equal_blocks.pbtxt")
     names, template = model.hierarchy.name, model.hierarchy.template
-    painter = model.picture().painter
+    painter = colour(model.hierarchy, model.facts)
     for group in (("left", "mid", "right"), ("left/attention", "mid/attention", "right/attention")):
         rows = [names.index(name) for name in group]
         assert len({int(template[row]) for row in rows}) == 1
-        assert len({painter.fill(row) for row in rows}) == 1
-        assert painter.fill(rows[0]).hued
+        assert len({painter.fill((row,)) for row in rows}) == 1
+        assert painter.fill((rows[0],)).hued
 
 
 def test_counting_cannot_tell_a_ring_from_two() -> None:
@@ -154,9 +155,9 @@ def test_a_structure_that_occurs_once_is_grey() -> None:
             ]
         )
     )
-    painter = model.picture().painter
+    painter = colour(model.hierarchy, model.facts)
     for name in ("one", "two"):
-        fill = painter.fill(model.hierarchy.name.index(name))
+        fill = painter.fill((model.hierarchy.name.index(name),))
         assert not fill.hued
         assert fill.fill == painter.theme.neutral
 

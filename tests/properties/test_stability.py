@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from laws import levels, order_of
 
 import graphviz_tb
+from graphviz_tb.color import colour
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import Path as Place
 from graphviz_tb.model.paths import address
@@ -120,9 +121,10 @@ def test_ungrouping_a_series_changes_no_colour(graph: GraphDef, data: st.DataObj
 
 def colours(model: Model) -> list[tuple[str, str]]:
     """Name and fill of every scope and op, in file order."""
-    fill, hierarchy = model.picture().painter.fill, model.hierarchy
+    hierarchy = model.hierarchy
+    fill = colour(hierarchy, model.facts).fill
     rows = [row for row in range(1, len(hierarchy)) if hierarchy.kind[row] in (Kind.SCOPE, Kind.OP)]
-    return sorted((hierarchy.name[row], repr(fill(row))) for row in rows)
+    return sorted((hierarchy.name[row], repr(fill((row,)))) for row in rows)
 
 
 DIGESTS = """

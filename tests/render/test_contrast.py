@@ -8,7 +8,7 @@ import pytest
 from paper import shapes
 
 import graphviz_tb
-from graphviz_tb.color import MEASURED, SCHEMES
+from graphviz_tb.color import SCHEMES
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES, Theme
 
@@ -18,7 +18,7 @@ LEAST, SMALLEST = 4.5, 9
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme not in MEASURED])
+@pytest.mark.parametrize("scheme", [word for word, row in SCHEMES.items() if not row.measured])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
     model = graphviz_tb.load(REAL / graph)
@@ -28,7 +28,7 @@ def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("scheme", sorted(MEASURED))
+@pytest.mark.parametrize("scheme", [word for word, row in SCHEMES.items() if row.measured])
 def test_every_text_can_be_read_on_measured_colours(scheme: str, theme: str) -> None:
     measured = REAL.parent / "run_metadata" / "mnist_cnn_step099.pb"
     model = graphviz_tb.load(REAL / "mnist_cnn.pbtxt", run_metadata=(str(measured),))

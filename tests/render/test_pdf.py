@@ -11,10 +11,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.options import PictureOptions
-from graphviz_tb.render import notices
+from graphviz_tb.render.fonts import font_files
 from graphviz_tb.render.pdf import LONGEST
-from graphviz_tb.render.png import font_files
 from graphviz_tb.render.truetype import Face
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -27,7 +25,7 @@ def streams(data: bytes) -> list[bytes]:
 
 
 def arimo() -> Face:
-    return Face(Path(font_files(PictureOptions())[0]).read_bytes())
+    return Face(Path(font_files(())[0]).read_bytes())
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "odd_names.pbtxt", "multi_device.pb", "while_v1.pb"])
@@ -81,7 +79,7 @@ def test_a_subset_is_a_sound_font() -> None:
 
 def test_letters_that_the_font_lacks_are_told() -> None:
     picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture()
-    told = notices(picture.scene, picture.painter, picture.caption, picture.options, "pdf")
+    told = picture.shortfalls("pdf")
     assert [notice.code for notice in told] == ["pdf-font"]
     assert picture.render("pdf").startswith(b"%PDF")
 

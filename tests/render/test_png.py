@@ -11,7 +11,6 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render import notices
 from graphviz_tb.render.png import MOST, NEVER, WIDEST, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
@@ -87,7 +86,7 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
 
 def test_what_cannot_be_done_as_asked_is_told() -> None:
     def codes(picture: graphviz_tb.Picture) -> list[str]:
-        told = notices(picture.scene, picture.painter, picture.caption, picture.options, "png")
+        told = picture.shortfalls("png")
         return [notice.code for notice in told]
 
     assert codes(graphviz_tb.load(TWO).picture()) == []
@@ -117,16 +116,15 @@ def test_a_font_file_that_has_the_letters_ends_the_notice(tmp_path: Path) -> Non
     builder.save(tmp_path / "block.ttf")
     picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture(font_files=(str(tmp_path / "block.ttf"),))
     for format in ("png", "pdf"):
-        assert notices(picture.scene, picture.painter, picture.caption, picture.options, format) == ()
+        assert picture.shortfalls(format) == ()
     _, _, rows = decode(picture.render("png"))
     assert sum(row[at] < 80 for row in rows for at in range(0, len(row), 4)) > 1000  # three black blocks
     assert b"Face" in picture.render("pdf")
 
 
 def test_a_missing_font_file_is_told() -> None:
-    picture = graphviz_tb.load(TWO).picture(font_files=("nowhere.ttf",))
     with pytest.raises(RequestError, match="no font file"):
-        picture.render("png")
+        graphviz_tb.load(TWO).picture(font_files=("nowhere.ttf",))
 
 
 def test_a_font_file_that_is_given_is_used() -> None:

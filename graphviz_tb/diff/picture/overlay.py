@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import mixed, plain
-from graphviz_tb.color.none import is_op
 from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
 from graphviz_tb.diff.picture.opened import ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places
-from graphviz_tb.diff.picture.tints import CAME, KEPT, Tints
+from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import kinds_of
 from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
@@ -23,10 +23,11 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Caption, Fill, LegendRow, Tint
-from graphviz_tb.model.paths import address
-from graphviz_tb.model.scene import Route, Scene, Stub
+from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
 
@@ -40,29 +41,25 @@ HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)
 
 
-@dataclass(eq=False)
-class Overlay:
+@dataclass(frozen=True, eq=False)
+class Overlay(Colouring):
     """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` what became of each edge
-    (0 nothing, 1 came, 2 gone), `tints` that of lines once they are drawn."""
+    (0 nothing, 1 came, 2 gone)."""
 
-    hierarchy: Hierarchy
-    theme: Theme
     changes: Changes
     sign: list[str]
     words: dict[int, str]
     edges: np.ndarray
-    scheme: str = "diff"
-    tints: Tints | None = None
 
     @property
     def colours(self) -> dict[str, str]:
         """The colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
-    def fill(self, row: int) -> Fill:
+    def fill(self, path: Path) -> Fill:
         """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
-        sign = self.sign[row]
-        usual = plain(self.theme, is_op(self.hierarchy, row))
+        sign = self.sign[path[-1]]
+        usual = plain(self.theme, is_op(self.hierarchy, path[-1]))
         if sign == HOLDS:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
@@ -78,17 +75,18 @@ class Overlay:
         colour, theme = self.colours[sign], self.theme
         return Fill(mixed(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign)
 
-    def second(self, row: int) -> str | None:
+    def second(self, path: Path) -> str | None:
         """What changed at an op, how much changed in a group."""
-        return self.words.get(row)
+        return self.words.get(path[-1])
 
-    def facts(self, caption: Caption) -> str:
+    def summary(self, ops: int, shown: int) -> str:
         """The verdict, and how much is counted and shown."""
-        ops = f"{counted(caption.ops, 'op')} of both together, constants and summaries apart"
-        return f"{kinds_of(self.changes)} · {ops} · {caption.shown:,} shown"
+        both = f"{counted(ops, 'op')} of both together, constants and summaries apart"
+        return f"{kinds_of(self.changes)} · {both} · {shown:,} shown"
 
-    def legend(self, rows: Sequence[int]) -> list[LegendRow]:
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Totals, then the changes one by one, the gravest first."""
+        rows = [path[-1] for path in shown]
         totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
         told = [
             LegendRow(f"{WORDS[sign]}: {counted(totals[sign], 'change')}", self.signed(sign))
@@ -123,11 +121,16 @@ class Overlay:
         ground = self.theme.background
         return replace(usual, fill=mixed(usual.fill, ground, PALE), stroke=mixed(usual.stroke, ground, PALE))
 
-    def became(self, scene: Scene, line: Route | Stub) -> Tint | None:
-        """What became of a line or a stub: all it stands for came or is gone, or a part of it."""
-        if self.tints is None:
-            return None
-        found = self.tints.route(scene, line) if isinstance(line, Route) else self.tints.stub(scene, line)
+    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+        """What became of every line and every stub."""
+        lines = Lines(self.hierarchy, view, self.edges)
+        return Tints(
+            tuple(self.became(lines.route(scene, one)) for one in scene.routes),
+            tuple(self.became(lines.stub(scene, one)) for one in scene.stubs),
+        )
+
+    def became(self, found: set[int]) -> Tint | None:
+        """The tint of a line from what became of the edges it stands for: all came or are gone, or a part of them."""
         changed = found - {KEPT}
         if not changed:
             return None
@@ -160,7 +163,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     Before: changes of `diff`. After: every group on the way to a change is open (at most `MOST_GROUPS`), unless
     `options` say what is.
     """
-    from graphviz_tb.pipeline import draw, load
+    from graphviz_tb.pipeline import load
 
     options = options or PictureOptions()
     merged = merge(changes)
@@ -171,8 +174,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     title = options.title if options.title is not None else title_of(changes)
     opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown)
     wanted = options.open or tuple(address(hierarchy, path) for path in opened)
-    drawn = draw(model, replace(options, title=title, open=wanted), painter)
-    painter.tints = Tints(hierarchy, drawn.view, painter.edges)
+    drawn = model.coloured(painter).picture(replace(options, title=title, open=wanted))
     if not left or options.open:
         return drawn
     told = f"{counted(left, 'change')} in groups that stay closed (--open)"
@@ -212,7 +214,7 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
-    return Overlay(hierarchy, quiet(theme), changes, signs, words, edges)
+    return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)
 
 
 def second_line(merged: Merged, at: Where) -> str:

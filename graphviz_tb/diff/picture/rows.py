@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.color.none import STACKS
+from graphviz_tb.color.colouring import STACKS
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
 from graphviz_tb.model.graph import Mark

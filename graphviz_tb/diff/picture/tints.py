@@ -14,7 +14,7 @@ CAME, GONE, KEPT = 1, 2, 0
 EVERY = slice(None)
 
 
-class Tints:
+class Lines:
     """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
 
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:

@@ -1,0 +1,70 @@
+"""Single choices by name, put into the groups of options that they belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from graphviz_tb.arrange import ENGINES
+from graphviz_tb.color import SCHEMES
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.render.fonts import check_fonts
+
+
+def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
+    """Options with some fields changed, whichever group they are in.
+
+    >>> with_choices(Options(), {"series_min": 3}).group.series_min
+    3
+    """
+    unknown = set(choices)
+    for part in fields(options):
+        values = getattr(options, part.name)
+        names = [field.name for field in fields(values) if field.name in choices]
+        mine = {name: coerce_option(getattr(values, name), choices[name]) for name in names}
+        if mine:
+            options = replace(options, **{part.name: replace(values, **mine)})
+            unknown -= set(mine)
+    if unknown:
+        legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
+        raise UnknownChoice.among("option", sorted(unknown)[0], legal)
+    return options
+
+
+def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> PictureOptions:
+    """The same for options of a picture; no others are taken.
+
+    >>> picture_choices(PictureOptions(), {"open": "conv1"}).open
+    ('conv1',)
+    """
+    legal = [field.name for field in fields(PictureOptions)]
+    if strange := sorted(set(choices) - set(legal)):
+        raise UnknownChoice.among("option of a picture", strange[0], legal)
+    return replace(options, **{name: coerce_option(getattr(options, name), choices[name]) for name in choices})
+
+
+def coerce_option(usual: Any, value: Any) -> Any:
+    """A choice as its option takes it: one word is a list of one.
+
+    >>> coerce_option((), "conv1"), coerce_option((), ["conv1", "conv2"]), coerce_option("auto", 2)
+    (('conv1',), ('conv1', 'conv2'), 2)
+    """
+    if isinstance(usual, tuple):
+        return (value,) if isinstance(value, str | os.PathLike) else tuple(value)
+    return value
+
+
+def check_picture(options: PictureOptions) -> None:
+    """Refuse a word that no table has, or a font that cannot be read, before any work is done."""
+    for what, word, legal in (
+        ("colouring", options.color_by, SCHEMES),
+        ("theme", options.theme, THEMES),
+        ("engine", options.engine, ENGINES),
+    ):
+        if word not in legal:
+            raise UnknownChoice.among(what, word, legal)
+    check_fonts(options.font_files)

@@ -1,0 +1,69 @@
+"""What every colouring says, and what it says where it has nothing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from graphviz_tb.color.hues import plain
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paint import Fill, LegendRow, Tints
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.view import View
+
+OP, STACKS = int(Kind.OP), frozenset((int(Kind.SERIES), int(Kind.FOLD)))
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """A colouring of one file in one theme; `scheme` is its word, `heading` stands above its rows of the legend.
+
+    It is asked by path, so that it may tell the calls of one function apart. It never depends on what is open, but
+    for the scale of what was measured (`scaled`).
+    """
+
+    hierarchy: Hierarchy
+    theme: Theme
+    scheme: str
+    heading: str
+
+    def fill(self, path: Path) -> Fill:
+        """How the box at `path` is filled: neutral, white for ops and for stacks of ops."""
+        return plain(self.theme, is_op(self.hierarchy, path[-1]))
+
+    def second(self, path: Path) -> str | None:
+        """The second line of the box at `path`; None leaves the usual one."""
+        return None
+
+    def account(self, path: Path) -> str:
+        """What a tooltip says beside the usual; "" for nothing."""
+        return ""
+
+    def summary(self, ops: int, shown: int) -> str:
+        """What the title row says of a picture that shows so many boxes; "" for the usual counts."""
+        return ""
+
+    def scaled(self, closed: Sequence[Path]) -> Self:
+        """The same, its scale set by the boxes that are shown closed."""
+        return self
+
+    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+        """The colours of lines and of lines of stubs, where they are not the usual ones. `paths` are by box."""
+        return Tints.none(scene)
+
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+        """What the colours of the boxes shown stand for: at most ten rows, then one that counts the rest."""
+        return []
+
+
+def is_op(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a row is drawn like an op: an op, or a stack whose members are ops."""
+    while hierarchy.kind[row] in STACKS:
+        below = hierarchy.children(row)
+        if not len(below):
+            return False
+        row = int(below[0])
+    return int(hierarchy.kind[row]) == OP

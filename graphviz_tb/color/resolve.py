@@ -1,0 +1,50 @@
+"""A colouring and a scene become a `Paint`: every colour of one picture, decided."""
+
+from __future__ import annotations
+
+from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.model.paint import Paint
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.view import View
+
+ROOT: Path = (0,)
+
+
+def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
+    """Ask the colouring for everything that is drawn.
+
+    After: a value that no longer depends on the colouring.
+    """
+    paths, closed = shown(colouring, view)
+    colouring = colouring.scaled(closed)
+    boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
+    others = [(stub.other,) for stub in scene.stubs if stub.other >= 0]
+    return Paint(
+        theme=colouring.theme,
+        scheme=colouring.scheme,
+        heading=colouring.heading,
+        boxes=tuple(colouring.fill(path) for path in boxes),
+        accounts=tuple(colouring.account(path) for path in boxes),
+        stubs=tuple(colouring.fill((stub.other,)) if stub.other >= 0 else None for stub in scene.stubs),
+        tints=colouring.tints(scene, view, boxes),
+        legend=tuple(colouring.legend(list(dict.fromkeys([*boxes, *others])))),
+    )
+
+
+def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path], list[Path]]:
+    """The path of every node that is shown, by address and row; and those of nodes that are not open."""
+    paths: dict[tuple[str, int], Path] = {}
+    closed: list[Path] = []
+    todo = [(ROOT, view)]
+    while todo:
+        around, level = todo.pop()
+        for position, face in enumerate(level.faces):
+            path = paths[face.address, face.row] = child_path(colouring.hierarchy, around, face.row)
+            if position in level.opened:
+                todo.append((path, level.opened[position]))
+            else:
+                closed.append(path)
+        listed = enumerate(level.functions, len(level.faces))
+        todo += [((face.row,), level.opened[at]) for at, face in listed if at in level.opened]
+    return paths, closed

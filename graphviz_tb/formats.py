@@ -1,0 +1,124 @@
+"""The formats that a graph is written in. A format is one row of `RENDERERS` and one file in `render/`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.subject import Subject
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.render import pdf, png, svg
+from graphviz_tb.render.json import encode
+
+Render = Callable[[Subject, PictureOptions], bytes]
+Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
+
+# Options by what they change; a format names those that change its bytes.
+OPENING = frozenset({"open", "depth", "open_all", "max_open", "max_annotations"})
+WORDS = frozenset({"title", "stats", "color_by", "theme"})
+LOOKS = OPENING | WORDS | {"engine", "direction", "legend", "select"}
+FONTS = frozenset({"font_files"})
+PIXELS = frozenset({"scale", "width"})
+
+
+def of_drawing(write: Callable[[Drawing, PictureOptions], bytes]) -> Render:
+    """A renderer that writes the finished drawing."""
+    return lambda subject, options: write(subject.picture(options).drawing, options)
+
+
+def shortfalls_of(tell: Callable[[Drawing, PictureOptions], tuple[Notice, ...]]) -> Shortfalls:
+    """What such a renderer cannot do quite as asked."""
+    return lambda subject, options: tell(subject.picture(options).drawing, options)
+
+
+def as_dot(subject: Subject, options: PictureOptions) -> bytes:
+    """The picture for Graphviz to place."""
+    from graphviz_tb.render.dot import dot  # pydot takes 40 ms to import
+
+    sheet = subject.picture(options)
+    return dot(sheet.scene, sheet.paint, sheet.caption)
+
+
+def as_json(subject: Subject, options: PictureOptions) -> bytes:
+    """The whole folded graph, whatever is open."""
+    return encode(subject.to_json())
+
+
+def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:
+    """No shortfall."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """A format: `render` makes the whole file, whose name ends in `suffix`.
+
+    `uses` are the fields of `PictureOptions` that change it; `shortfalls` tells what it cannot do quite as asked (a
+    cap on pixels, letters that the font lacks).
+    """
+
+    render: Render
+    suffix: str
+    uses: frozenset[str]
+    shortfalls: Shortfalls = nothing
+
+
+RENDERERS: dict[str, Renderer] = {
+    "svg": Renderer(of_drawing(lambda drawing, options: svg.svg(drawing)), ".svg", LOOKS),
+    "png": Renderer(of_drawing(png.png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png.notices)),
+    "pdf": Renderer(of_drawing(pdf.pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf.notices)),
+    "dot": Renderer(as_dot, ".dot", OPENING | WORDS | {"direction"}),
+    "json": Renderer(as_json, ".json", frozenset()),
+}
+
+
+def renderer(format: str) -> Renderer:
+    """The row of a format; `UnknownChoice` where there is none.
+
+    >>> renderer("svg").suffix
+    '.svg'
+    """
+    if format not in RENDERERS:
+        raise UnknownChoice.among("format", format, RENDERERS)
+    return RENDERERS[format]
+
+
+def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of an output: said, or told by its suffix; standard output ("-") is SVG.
+
+    >>> format_of("a/b.SVG"), format_of("-", "png")
+    ('svg', 'png')
+    """
+    if format is not None:
+        renderer(format)
+        return format
+    if str(target) == "-":
+        return "svg"
+    by_suffix = {row.suffix: word for word, row in RENDERERS.items()}
+    suffix = Path(target).suffix.lower()
+    if suffix not in by_suffix:
+        what = f"output {str(target)!r} has no suffix that says its format"
+        raise UnknownChoice(f"{what}; use one of {', '.join(by_suffix)}", hint="or say --format")
+    return by_suffix[suffix]
+
+
+def check_used(asked: Iterable[str], formats: Iterable[str]) -> None:
+    """Refuse an option of pictures that changes none of the outputs.
+
+    >>> check_used(["depth"], ["json", "svg"])
+    >>> check_used(["depth"], ["json"])
+    Traceback (most recent call last):
+    graphviz_tb.errors.RequestError: depth changes nothing in json
+    """
+    words = list(dict.fromkeys(formats))
+    used = {name for word in words for name in renderer(word).uses}
+    of_pictures = {field.name for field in fields(PictureOptions)}
+    for name in asked:
+        if name in of_pictures - used:
+            users = [word for word, row in RENDERERS.items() if name in row.uses]
+            raise RequestError(f"{name} changes nothing in {' or '.join(words)}", hint=f"it is for {', '.join(users)}")

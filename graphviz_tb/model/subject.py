@@ -1,0 +1,65 @@
+"""What a renderer may ask of a folded graph: the joint between the stages that draw and those that write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.drawing import Drawing
+    from graphviz_tb.model.facts import Facts
+    from graphviz_tb.model.hierarchy import Hierarchy
+    from graphviz_tb.model.metagraph import Metagraph
+    from graphviz_tb.model.paint import Caption, Paint
+    from graphviz_tb.model.paths import Path
+    from graphviz_tb.model.scene import Scene
+    from graphviz_tb.model.skeleton import Skeleton
+    from graphviz_tb.model.view import View
+    from graphviz_tb.options import PictureOptions
+
+
+class Sheet(Protocol):
+    """One picture, at every height at which it may be written."""
+
+    @property
+    def view(self) -> View:
+        """What is open, and every word."""
+
+    @property
+    def scene(self) -> Scene:
+        """Where everything stands."""
+
+    @property
+    def paint(self) -> Paint:
+        """Every colour."""
+
+    @property
+    def caption(self) -> Caption:
+        """The title row."""
+
+    @property
+    def drawing(self) -> Drawing:
+        """The whole sheet as primitives."""
+
+
+class Subject(Protocol):
+    """A folded graph, opened and drawn when asked."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The tree of groups over the flat graph."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of nodes and tensors."""
+
+    def metagraph(self, path: Path = (0,)) -> Metagraph:
+        """What the group at `path` holds."""
+
+    def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
+        """The order in which the group at `path` is drawn."""
+
+    def picture(self, options: PictureOptions | None = None) -> Sheet:
+        """A picture; the same options give the same one."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole folded graph as plain values."""

@@ -1,0 +1,48 @@
+"""Run statistics that were asked for, wherever they are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from graphviz_tb.annotate import StatsOptions, join_statistics
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.stats import Stats
+from graphviz_tb.options import Options, ReadOptions
+from graphviz_tb.proto import RunMetadata
+from graphviz_tb.read import profiles
+
+
+def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
+    """The run statistics that were asked for: files, or steps of the source itself."""
+    chosen: dict[str, RunMetadata] = {}
+    files = options.read.run_metadata
+    for file in (files,) if isinstance(files, str) else files:
+        chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
+    if options.read.step is not None:
+        own = loaded.run_metadata or profiles(source, ReadOptions(run=options.read.run))
+        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step))
+    if not chosen:
+        return None
+    return join_statistics(
+        hierarchy, list(chosen.values()), StatsOptions(options.flatten.tensorboard), names=list(chosen)
+    )
+
+
+def steps_of(tags: Iterable[str], step: str) -> list[str]:
+    """The tags that `step` means: a tag itself, the one with that number at its end, or all.
+
+    >>> steps_of(["step099", "step199"], "99"), steps_of(["a", "b"], "all")
+    (['step099'], ['a', 'b'])
+    """
+    known = list(tags)
+    if step in known or step == "all":
+        return known if step not in known else [step]
+    number = re.compile(rf"(^|.*\D)0*{int(step)}", re.DOTALL) if step.isascii() and step.isdigit() else None
+    found = [tag for tag in known if number and number.fullmatch(tag)]
+    if len(found) != 1:
+        raise UnknownChoice.among("step", step, [*known, "all"])
+    return found

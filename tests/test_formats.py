@@ -1,0 +1,118 @@
+"""Every format of the table: it writes any graph, its options are those that change it, and no others are taken."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.commands import run
+from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.formats import RENDERERS, format_of
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.pipeline import Model
+
+REAL = Path(__file__).parents[1] / "fixtures" / "real"
+# A value of each option of a picture that changes a picture of `model`.
+OTHER: dict[str, Any] = {
+    "open": ("conv1",),
+    "depth": 1,
+    "open_all": True,
+    "max_open": 1,  # with open_all
+    "engine": "dot",
+    "color_by": "none",
+    "direction": "LR",
+    "theme": "dark",
+    "title": "another",
+    "legend": False,
+    "select": ("conv1",),
+    "stats": True,
+    "max_annotations": 1,
+    "scale": 1.0,
+    "width": 300,
+    "font_files": (),
+}
+
+
+@pytest.fixture(scope="module")
+def model(fixtures: Path) -> Model:
+    traced = (str(fixtures / "run_metadata/mnist_cnn_step099.pb"),)
+    return graphviz_tb.load(REAL / "mnist_cnn.pbtxt", run_metadata=traced)
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_it_writes_hostile_and_empty_graphs(format: str) -> None:
+    for source in (REAL / "odd_names.pbtxt", b'node { name: "x" }'):
+        drawn = graphviz_tb.load(source)
+        assert drawn.render(format)
+        assert drawn.picture().render(format) == drawn.render(format)
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_what_it_uses_are_options_of_a_picture(format: str) -> None:
+    assert RENDERERS[format].uses <= {field.name for field in fields(PictureOptions)}
+
+
+def test_every_option_of_a_picture_is_used_by_a_format() -> None:
+    used = set().union(*(row.uses for row in RENDERERS.values()))
+    assert {field.name for field in fields(PictureOptions)} == used == set(OTHER)
+
+
+@pytest.mark.parametrize("name", [name for name in OTHER if name not in ("engine", "font_files")])
+@pytest.mark.parametrize("format", RENDERERS)
+def test_an_option_changes_the_file_or_is_refused(model: Model, format: str, name: str) -> None:
+    if name not in RENDERERS[format].uses:
+        with pytest.raises(RequestError, match=f"{name} changes nothing in {format}"):
+            model.render(format, **{name: OTHER[name]})
+        return
+    more = {"open_all": True} if name == "max_open" else {"depth": 2} if name == "max_annotations" else {}
+    assert model.render(format, **more, **{name: OTHER[name]}) != model.render(format, **more)
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_its_suffix_is_its_own(format: str, tmp_path: Path) -> None:
+    suffix = RENDERERS[format].suffix
+    assert format_of(f"a/b{suffix}") == format_of(f"B{suffix.upper()}") == format
+    assert run(["render", str(REAL / "hidden_scope.pbtxt"), "-o", str(tmp_path / f"x{suffix}")]) == 0
+    assert (tmp_path / f"x{suffix}").read_bytes() == graphviz_tb.load(REAL / "hidden_scope.pbtxt").render(format)
+
+
+def test_an_unknown_format_lists_the_legal_ones() -> None:
+    with pytest.raises(UnknownChoice, match="svg"):
+        graphviz_tb.load(b'node { name: "x" }').render("gif")
+    with pytest.raises(UnknownChoice, match=r"\.svg"):
+        format_of("a.gif")
+
+
+def test_what_changes_no_output_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "x.json"
+    with pytest.raises(RequestError, match="depth changes nothing"):
+        graphviz_tb.load(REAL / "hidden_scope.pbtxt").save(target, depth=1)
+    assert run(["render", "nowhere.pb", "-o", str(target), "--depth", "0"]) == 2
+    assert "it is for svg" in capsys.readouterr().err
+    assert (
+        run(
+            [
+                "render",
+                str(REAL / "hidden_scope.pbtxt"),
+                "-o",
+                str(target),
+                "-o",
+                str(tmp_path / "x.svg"),
+                "--depth",
+                "0",
+            ]
+        )
+        == 0
+    )
+
+
+def test_a_picture_is_drawn_once_for_all_its_formats(model: Model) -> None:
+    picture = model.picture(depth=1)
+    assert model.picture(depth=1) is picture
+    assert model.picture(depth=0) is not picture

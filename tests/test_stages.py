@@ -1,0 +1,33 @@
+"""The stages have one list: what runs, `--timing`, the progress bar and CONTRIBUTING name the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import graphviz_tb
+from graphviz_tb.report import STAGES, Report
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_all_stages_run_for_a_picture_and_no_others() -> None:
+    begun: list[str] = []
+    report = Report(begun.append)
+    graphviz_tb.load(b'node { name: "a/x" } node { name: "a/y" }', report=report).picture(depth=1).render()
+    assert list(dict.fromkeys(begun)) == list(STAGES)
+    assert set(report.seconds) == set(STAGES)
+
+
+def test_what_runs_within_a_stage_counts_once() -> None:
+    report = Report()
+    with report.stage("open"), report.stage("expand"):
+        sum(range(300_000))
+    assert report.seconds["open"][0] < report.seconds["expand"][0]
+
+
+def test_contributing_names_them_in_order() -> None:
+    told = (ROOT / "CONTRIBUTING.md").read_text()
+    table = told[told.index("| clock") : told.index("```text")]
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(STAGES)
+    assert re.findall(r"─(\w+)▶", told[told.index("```text") :])[:4] == list(STAGES[:4])
