@@ -8,6 +8,7 @@ An engine is one word in `ENGINES`. Equal metagraphs share one result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graphviz_tb.arrange.acyclic import turn
 from graphviz_tb.arrange.cache import keep, key_of, recall
@@ -18,6 +19,7 @@ from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Engine, Layers, Part
 from graphviz_tb.arrange.parts import Piece, pieces
 from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
+from graphviz_tb.arrange.spine import spine
 from graphviz_tb.arrange.wrap import wrap
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.metagraph import Metagraph
@@ -80,13 +82,23 @@ def draw(
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
-    found = pieces([*core, *first, *last], arcs, first, last)
+    found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward)
     layers = engine([piece.part for piece in found], options)
     layers = [
         wrap(laid, len(piece.items), [nominal(item, metagraph.units) for item in piece.items])
         for piece, laid in zip(found, layers, strict=True)
     ]
     return assemble(metagraph, slots, drawn, backward, found, layers)
+
+
+def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> list[Piece]:
+    """The pieces with their main paths."""
+    result = []
+    for piece in found:
+        part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
+        boxes = part.count - len(part.first) - len(part.last)
+        result.append(replace(piece, part=replace(part, spine=spine(part.count, part.edges, weights, boxes))))
+    return result
 
 
 def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
@@ -127,11 +139,14 @@ def assemble(
             chains[index] = tuple(chain[::-1] if index in backward else chain)
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
+    main_paths = tuple(piece.lines[edge] for piece in found for edge in piece.part.spine)
     main = 0 if slots else -1
     rest = range(main + 1, len(parts))
     rows = shelves([extent(parts[part], metagraph.units) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
-    return Skeleton(len(metagraph.children), tuple(slots), wires, tuple(waypoint), tuple(parts), placed, main)
+    return Skeleton(
+        len(metagraph.children), tuple(slots), wires, tuple(waypoint), tuple(parts), placed, main, main_paths
+    )
 
 
 def nominal(item: int, units: tuple[int, ...]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.arrange.lines import Turned
+from graphviz_tb.arrange.lines import Turned, thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
@@ -18,9 +18,10 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tup
     """All that the order of drawing depends on, rows outside the group numbered as they appear; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
-    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference) for e in metagraph.edges)
+    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference, thick(e)) for e in metagraph.edges)
     bridges = tuple(
-        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable) for b in metagraph.bridges
+        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable, thick(b))
+        for b in metagraph.bridges
     )
     against = frozenset((number[row], inbound) for row, inbound in turned if row in number)
     masks = metagraph.mask, metagraph.automatic

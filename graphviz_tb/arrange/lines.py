@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.model.metagraph import Bridge, Mask, Metagraph
+from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
+from graphviz_tb.model.thickness import thickness
 
 MAX_PORTS = 8
 TIERS = {"data": 0, "control": 1, "reference": 2}
@@ -18,7 +19,8 @@ Place = tuple[bool, tuple[int, bool]]  # flow side, (other row, inbound)
 class Line:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
-    `tier` orders the kinds by how unwillingly they are turned: reference 2, control 1, data 0.
+    `tier` orders the kinds by how unwillingly they are turned: reference 2, control 1, data 0. `thick` is how thick a
+    line of data is drawn, 0 for other lines.
     """
 
     source: int
@@ -27,6 +29,7 @@ class Line:
     bridge: int
     tier: int
     weight: int
+    thick: int
 
 
 def core_edges(metagraph: Metagraph, mask: Mask) -> list[int]:
@@ -80,13 +83,18 @@ def lines(
     for index in edges:
         edge = metagraph.edges[index]
         weight = edge.tensors + edge.control + edge.reference
-        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight))
+        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight, thick(edge)))
     for index in bridges:
         bridge = metagraph.bridges[index]
         port = item[where(bridge, turned)]
         ends = (port, bridge.child) if bridge.inbound else (bridge.child, port)
-        result.append(Line(*ends, -1, index, TIERS[bridge.kind], total(bridge)))
+        result.append(Line(*ends, -1, index, TIERS[bridge.kind], total(bridge), thick(bridge)))
     return result
+
+
+def thick(line: Metaedge | Bridge) -> int:
+    """How thick a line of data is drawn; 0 for one that carries none, or in part references."""
+    return thickness(line) if line.kind == "data" else 0
 
 
 def where(bridge: Bridge, turned: Turned) -> Place:

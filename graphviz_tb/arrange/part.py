@@ -12,13 +12,15 @@ from graphviz_tb.arrange.options import ArrangeOptions
 class Part:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
-    Nodes in `first` (`last`) are ports: they stand alone on the first (last) rank.
+    Nodes in `first` (`last`) are ports: they stand alone on the first (last) rank; they bear the highest numbers.
+    `spine` are the edges of the main path.
     """
 
     count: int
     edges: tuple[tuple[int, int], ...]
     first: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
+    spine: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)

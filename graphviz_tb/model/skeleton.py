@@ -46,7 +46,7 @@ class Skeleton:
     Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
     or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
     wires that have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of
-    them.
+    them. `spine` are the wires of each part's main path.
     """
 
     children: int
@@ -56,6 +56,7 @@ class Skeleton:
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     shelves: tuple[tuple[int, ...], ...]
     main: int = -1
+    spine: tuple[int, ...] = ()
 
     @property
     def first_waypoint(self) -> int:

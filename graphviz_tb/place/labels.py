@@ -1,8 +1,7 @@
-"""What is said about an edge: its label, its thickness, its full account."""
+"""What is said about an edge: its label, its full account."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from itertools import islice
 
 from graphviz_tb.model.measure import clean, elide, thousands, width
@@ -12,35 +11,8 @@ from graphviz_tb.place.sizes import SMALL_SIZE
 
 LABEL_MOST = 120
 LABEL_HEIGHT = 12
-THIN, THICK = 10, 60  # tenths of a pixel
 TOLD = 6  # shapes named in a tooltip
 Line = Metaedge | Bridge
-
-
-def _least(tenths: int) -> int:
-    """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole
-    numbers."""
-    exponent = 8 * (2 * (tenths - THIN) - 1)  # n ** 100 >= 10 ** exponent
-    low, high = 1, 10 ** (exponent // 100 + 1)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if middle**100 >= 10**exponent else (middle + 1, high)
-    return low
-
-
-THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
-
-
-def thickness(edge: Line) -> int:
-    """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
-
-    >>> from graphviz_tb.model.tensors import carry
-    >>> thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor())))
-    (23, 10)
-    """
-    if edge.kind == "control" or not edge.carried.known:
-        return THIN
-    return THIN + bisect_right(THRESHOLDS, edge.carried.size(enough=THRESHOLDS[-1]))
 
 
 def label(edge: Line) -> str:

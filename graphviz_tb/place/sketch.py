@@ -8,6 +8,7 @@ from typing import Literal
 
 from graphviz_tb.model.metagraph import Bridge, EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text
+from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.place import labels
 from graphviz_tb.place.frames import Frame, Slot
@@ -93,7 +94,7 @@ class Sketch:
                 points = tuple(_add(point, at) for point in slot[0].loop)
                 title = f"{labels.brief(face.full)} → itself"
                 identity = of_loop(group.view, position)
-                self.routes.append(Route(points, "data", box, box, labels.THIN, title=title, identity=identity))
+                self.routes.append(Route(points, "data", box, box, THIN, title=title, identity=identity))
         return numbers
 
     def _line(self, number: int, index: int, numbers: Mapping[int, int], box: int, origin: Point) -> None:
@@ -109,7 +110,7 @@ class Sketch:
             line.kind,
             source,
             target,
-            labels.thickness(line),
+            thickness(line),
             back=wire.turned,
             arrow=not goes_on[0 if line.kind == "reference" else 1],
             frame=box if source < 0 or target < 0 else -1,

@@ -1,12 +1,13 @@
 """The order within ranks, with few crossings.
 
-sweeps of medians from several starts ─ threads rewoven ─ mixed ─ rewoven
+sweeps of medians from several starts ─ threads rewoven ─ mixed ─ rewoven ─ a lane for the main path
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
 
+from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
 from graphviz_tb.arrange.layered.mix import mix
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
@@ -30,7 +31,7 @@ WORK = 250_000
 
 
 def order(part: Part, layers: Layers) -> Layers:
-    """Order each rank so that few lines cross.
+    """Order each rank so that few lines cross, and fewest the main path.
 
     Before: any order. After: the same items on the same ranks.
     """
@@ -39,22 +40,29 @@ def order(part: Part, layers: Layers) -> Layers:
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     state = State(count, layers.ranks, layers.chains)
     paths = affordable(state, threads(state.above, state.below))
-    dense = count >= DENSE * part.count
-    starts = (6 if dense else 4) if part.count < SMALL and count < CHEAP else 1 if dense else 2
+    few_crossings(state, part.count, paths)
+    keep_lane(state, lane_of(part, layers), paths)
+    return Layers(state.ranks, layers.chains)
+
+
+def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
+    """The order with the fewest crossings that the time for a level of this size finds."""
+    count = len(state.rank)
+    dense = count >= DENSE * boxes
+    starts = (6 if dense else 4) if boxes < SMALL and count < CHEAP else 1 if dense else 2
     if starts == 1:
         sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)
         begin(state, sweeps)
         weave(state, paths, passes)
-        return Layers(state.ranks, layers.chains)
-    found = []
+        return
+    given, found = state.copy(), []
     for walked, sweeps in STARTS[:starts]:
-        state.put(depth_first(state, sweeps[0]) if walked else layers.ranks)
+        state.put(depth_first(state, sweeps[0]) if walked else given)
         begin(state, sweeps)
         weave(state, paths, 1)
         found.append(state.copy())
     state.put(mix(state, found))
     weave(state, paths, 2)
-    return Layers(state.ranks, layers.chains)
 
 
 def begin(state: State, sweeps: Sweeps) -> None:

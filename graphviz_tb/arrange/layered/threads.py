@@ -8,6 +8,7 @@ first and the last rank of the move crossings grow before they shrink.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from graphviz_tb.arrange.layered.state import State
 
 Table = NDArray[np.int64]
+Link = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots from … up to, but without …
 WIDE = 80  # items in a rank up to which a thread may go anywhere
 NEAR = 32  # else: how far from its place
@@ -43,10 +45,16 @@ def threads(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
     return found
 
 
+def column(links: list[Link], end: int) -> Table:
+    """The upper (0) or lower (1) ends of links."""
+    return np.array([link[end] for link in links], np.int64)
+
+
 class Weaver:
     """Tables of crossings for the gaps between ranks, made when asked for, dropped when an order changes."""
 
-    def __init__(self, state: State, paths: list[list[int]]) -> None:
+    def __init__(self, state: State, paths: list[list[int]], lane: Collection[Link] = (), heavy: int = 1) -> None:
+        """`lane` are links that count `heavy` times when they are crossed; no path may hold one."""
         self.state = state
         self.paths = paths
         self.place = np.array(state.place, np.int64)
@@ -59,9 +67,9 @@ class Weaver:
         self.woven = [0] * len(paths)  # when this thread was last moved
         self.links: list[tuple[Table, Table]] = []
         for row in state.ranks[:-1]:
-            upper = [item for item in row for _ in state.below[item]]
-            lower = [other for item in row for other in state.below[item]]
-            self.links.append((np.array(upper, np.int64), np.array(lower, np.int64)))
+            links = [(item, other) for item in row for other in state.below[item]]
+            links += [link for link in links if link in lane] * (heavy - 1)
+            self.links.append((column(links, 0), column(links, 1)))
 
     def pass_over(self) -> bool:
         """Move each thread round which something has changed; whether any moved."""

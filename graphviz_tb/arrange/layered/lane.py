@@ -1,0 +1,50 @@
+"""The main path keeps its lane: other lines go round it on one side, and it runs in the middle of its like."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.threads import Weaver
+from graphviz_tb.arrange.part import Layers, Part
+
+HEAVY = 3  # a line rather crosses two others than the main path: a skip that changes sides breaks the lane
+
+
+def lane_of(part: Part, layers: Layers) -> list[int]:
+    """The items of the main path, one a rank, from its first rank on."""
+    lane: list[int] = []
+    for edge in part.spine:
+        lane += layers.chains[edge][1 if lane else 0 :]
+    return lane
+
+
+def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
+    """Lead other threads round the lane where that costs few crossings; then set the lane in the middle of items that
+    could change places with it."""
+    if not lane:
+        return
+    inside = set(lane)
+    others = [path for path in paths if not inside.intersection(path)]
+    Weaver(state, others, set(pairwise(lane)), HEAVY).pass_over()
+    for item in lane:
+        to_middle(state, item)
+
+
+def to_middle(state: State, item: int) -> None:
+    """Exchange an item with the middle one of those that have the same neighbours.
+
+    >>> state = State(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
+    >>> to_middle(state, 1)
+    >>> state.ranks[1]
+    [2, 1, 3]
+    """
+    row = state.ranks[state.rank[item]]
+    above, below = set(state.above[item]), set(state.below[item])
+    if not above and not below:
+        return
+    alike = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
+    middle = alike[(len(alike) - 1) // 2]
+    here, there = state.place[item], state.place[middle]
+    row[here], row[there] = middle, item
+    state.place[item], state.place[middle] = there, here

@@ -1,0 +1,40 @@
+"""The main path of a level: what a reader follows from input to output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.arrange.layered.rank import sort
+
+
+def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
+    """Of all paths through the most boxes the one that carries the most, as the numbers of its edges from its start.
+
+    Before: no cycle; items from `boxes` on are ports; edges with weight 0 are no data and not part of any path.
+    After: among equal paths the one whose items come first in the file.
+
+    >>> spine(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
+    (0, 3)
+    """
+    above: list[list[int]] = [[] for _ in range(count)]
+    below: list[list[int]] = [[] for _ in range(count)]
+    out: list[list[int]] = [[] for _ in range(count)]
+    for edge, (source, target) in enumerate(edges):
+        if weights[edge]:
+            above[target].append(source)
+            below[source].append(target)
+            out[source].append(edge)
+    length, carried, onward = [0] * count, [0] * count, [-1] * count
+    for item in reversed(sort(above, below)):
+        length[item] = 1 if item < boxes else 0
+        for edge in out[item]:
+            after = edges[edge][1]
+            steps, load = length[after] + (1 if item < boxes else 0), carried[after] + weights[edge]
+            if onward[item] < 0 or (steps, load, -after) > (length[item], carried[item], -edges[onward[item]][1]):
+                length[item], carried[item], onward[item] = steps, load, edge
+    at = max(range(count), key=lambda item: (length[item], carried[item], -item), default=0)
+    path = []
+    while count and onward[at] >= 0:
+        path.append(onward[at])
+        at = edges[onward[at]][1]
+    return tuple(path)
