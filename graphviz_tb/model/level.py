@@ -11,19 +11,34 @@ from graphviz_tb.model.scene import Point
 class Gaps:
     """How far things stay apart, in pixels.
 
-    `siblings` box to box in a rank, `ranks` between ranks, `labelled` the same where an edge label crosses, `box`
-    edge to box, `edge` edge to edge, `parts` between unconnected parts, `spread` between edges at one side of a box
-    (the aim; at least 8 where the box is wide enough), `straight` the last run before a border.
+    `siblings` box to box in a rank; `ranks` between ranks at least, `most` where lines run far aside, `labelled` where
+    an edge label needs it; `box` line to box, `edge` line to line (white, whatever their thickness), `parts` between
+    unconnected parts; `spread` between lines at one side of a box (the aim; at least 8 where the box is wide enough);
+    `start` the straight first run of a line, `straight` its last run before an arrow head, `beyond` how far a line
+    goes straight on from a port to the border.
     """
 
     siblings: int = 16
-    ranks: int = 40
-    labelled: int = 56
-    box: int = 8
-    edge: int = 6
+    ranks: int = 26
+    most: int = 36
+    labelled: int = 28
+    box: int = 9
+    edge: int = 4
     parts: int = 32
     spread: int = 12
-    straight: int = 12
+    start: int = 11
+    straight: int = 10
+    beyond: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """How one wire is drawn: `thick` in tenths of a pixel, `tip` the end with the arrow head (0 source, 1 target, -1
+    where it goes on inside an open child), `label` the size of its label ((0, 0): none)."""
+
+    thick: int = 10
+    tip: int = 1
+    label: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +47,7 @@ class Level:
 
     `positions` are the upper left corners of the children (not drawn: (0, 0)); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border.
+    target's border, at a port `Gaps.beyond` outside the level.
     """
 
     positions: tuple[Point, ...]

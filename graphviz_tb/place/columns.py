@@ -8,7 +8,7 @@ ties: the middle between lower and upper median, rounded down.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 Link = tuple[int, int, int]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
 Entry = tuple[int, int]  # place, weight
@@ -26,8 +26,9 @@ def columns(
     between: Sequence[Sequence[Sequence[int]]],
     above: Links,
     below: Links,
+    lane: Container[int] = (),
 ) -> list[int]:
-    """The left edge of each item (indexed like `widths`), each part for itself.
+    """The left edge of each item (indexed like `widths`), each part for itself. Items in `lane` are on a main path.
 
     Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of
     item k + 1. After: these distances hold.
@@ -47,7 +48,7 @@ def columns(
                 settle(ranks[r], starts[r], x, above)
             for r in up:
                 settle(ranks[r], starts[r], x, below)
-        paths = threads(ranks, above, below)
+        paths = [path for path in threads(ranks, above, below) if not any(item in lane for item in path)]
         for path in paths:
             straighten(path, x, above, below, room)
         if large:

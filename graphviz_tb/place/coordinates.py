@@ -8,18 +8,21 @@ numbers: `a // b` rounds down everywhere.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.level import Gaps, Level, Stroke
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.columns import Link, columns
-from graphviz_tb.place.routes import bands, routes
-from graphviz_tb.place.taut import Band, Ways
+from graphviz_tb.place.routes import bands, head_length, routes
+from graphviz_tb.place.taut import Band, Ways, beside
+from graphviz_tb.place.tracks import FLAT, Hop, give_tracks
 
 Size = tuple[int, int]
-PORT = 8
+PLAIN = Stroke()
+LANE = 16  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8)
 
 
 def coordinates(
@@ -28,44 +31,62 @@ def coordinates(
     gaps: Gaps | None = None,
     *,
     anchors: Mapping[tuple[int, int], int] | None = None,
-    labels: Mapping[int, Size] | None = None,
+    strokes: Mapping[int, Stroke] | None = None,
 ) -> Level:
     """Place one level, its flow running down.
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` fixes
-    where a wire touches its source or target, from the child's left edge; `labels[wire]` is the size of its label:
-    the gap that it crosses is wider.
+    where a wire touches its source or target, from the child's left edge; `strokes` say how wires are drawn: the gap
+    that a label stands in is wider.
     After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
     >>> level = coordinates(chain, [(80, 24), (60, 24)])
     >>> level.positions, level.routes
-    (((0, 0), (10, 64)), (((40, 24), (40, 64)),))
+    (((0, 0), (10, 52)), (((40, 24), (40, 52)),))
     """
     gaps = gaps or Gaps()
-    labels = labels or {}
+    given = strokes or {}
+    drawn = [given.get(wire, PLAIN) for wire in range(len(skeleton.wires))]
     chains = downward(skeleton)
     ends = attach(skeleton, chains, sizes, gaps, anchors or {})
     widths, heights = extents(skeleton, sizes)
+    thick = thicknesses(skeleton, drawn)
     above, below = links(skeleton, chains, ends, len(widths))
-    between = [[distances(row, skeleton, widths, gaps) for row in part] for part in skeleton.parts]
-    lefts = columns(skeleton.parts, widths, between, above, below)
+    between = [[distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
+    lefts = columns(skeleton.parts, widths, between, above, below, lane(skeleton))
     flush_left(skeleton, lefts)
-    lines = lines_of(skeleton, chains, labels)
-    layers = [bands(part, heights, own, gaps) for part, own in zip(skeleton.parts, lines, strict=True)]
+    wires, passing = hops_of(skeleton, chains, ends, lefts, drawn)
+    layers = strips(skeleton, chains, heights, passing, drawn, gaps)
     width, height = shelve(skeleton, layers, lefts, widths, gaps)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
-    drawn = routes(skeleton, chains, ends, Ways(skeleton, lefts, widths, gaps), tops, heights, band)
+    ways = Ways(skeleton, lefts, widths, thick, gaps)
+    lines = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band)
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),
         tuple(lefts[base : skeleton.first_waypoint]),
-        tuple(drawn),
+        tuple(lines),
         width,
         height,
     )
+
+
+def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
+    """How thick the line is that passes each item, in tenths of a pixel; 0 for children."""
+    found = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
+    for wire, stroke in zip(skeleton.wires, strokes, strict=True):
+        for item in wire.chain:
+            if item >= skeleton.children:
+                found[item] = max(found[item], stroke.thick)
+    return found
+
+
+def lane(skeleton: Skeleton) -> set[int]:
+    """The items that the main paths pass."""
+    return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
 
 
 def flush_left(skeleton: Skeleton, lefts: list[int]) -> None:
@@ -77,16 +98,67 @@ def flush_left(skeleton: Skeleton, lefts: list[int]) -> None:
                 lefts[item] -= least
 
 
-def lines_of(
-    skeleton: Skeleton, chains: Sequence[tuple[int, ...]], labels: Mapping[int, Size]
-) -> list[list[tuple[int, int, bool, bool]]]:
-    """For each part its wires: first item, last item, whether turned, whether labelled."""
-    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
-    lines: list[list[tuple[int, int, bool, bool]]] = [[] for _ in skeleton.parts]
-    for number, chain in enumerate(chains):
-        turned = skeleton.wires[number].turned
-        lines[part_of[chain[0]]].append((chain[0], chain[-1], turned, number in labels))
-    return lines
+def hops_of(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[tuple[int, int]],
+    lefts: Sequence[int],
+    strokes: Sequence[Stroke],
+) -> tuple[list[list[Hop]], list[list[list[Hop]]]]:
+    """Each wire from rank to rank, with its tracks: by wire, and by part and gap."""
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    users = Counter(item for chain in chains for item in chain[1:-1])
+    wires: list[list[Hop]] = []
+    passing: list[list[list[Hop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
+    for wire, chain in enumerate(chains):
+        wires.append([])
+        part, rank = place[chain[0]]
+        for step in range(len(chain) - 1):
+            upper, lower = chain[step], chain[step + 1]
+            start = lefts[upper] + (ends[wire][0] if not step else 0)
+            end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
+            hop = Hop(wire, step, start, end, strokes[wire].thick, users[upper] > 1 or users[lower] > 1)
+            wires[wire].append(hop)
+            passing[part][rank + step].append(hop)
+    for part_gaps in passing:
+        for hops in part_gaps:
+            give_tracks(hops)
+    return wires, passing
+
+
+def strips(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    heights: Sequence[int],
+    passing: Sequence[Sequence[Sequence[Hop]]],
+    strokes: Sequence[Stroke],
+    gaps: Gaps,
+) -> list[list[Band]]:
+    """The bands of each part."""
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
+    labelled: list[set[int]] = [set() for _ in skeleton.parts]
+    for wire, chain in enumerate(chains):
+        stroke, turned = strokes[wire], skeleton.wires[wire].turned
+        part, rank = place[chain[0]]
+        if len(chain) == 2 and stroke.label[1]:
+            labelled[part].add(rank)
+        if stroke.tip >= 0:
+            upper = stroke.tip == turned
+            room = heads[part][rank if upper else rank + len(chain) - 1]
+            room[upper] = max(room[upper], head_length(stroke.thick) + gaps.straight)
+    for p, part_gaps in enumerate(passing):
+        for r, hops in enumerate(part_gaps):
+            if any(hop.aside > FLAT for hop in hops):
+                heads[p][r][1] = max(heads[p][r][1], gaps.start)
+    found = []
+    for p, part_rows in enumerate(skeleton.parts):
+        ends = [
+            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else (heads[p][r][0], heads[p][r][1])
+            for r, row in enumerate(part_rows)
+        ]
+        found.append(bands(part_rows, heights, ends, passing[p], labelled[p], gaps))
+    return found
 
 
 def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
@@ -95,14 +167,15 @@ def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[
     return [width for width, _ in sizes] + none, [height for _, height in sizes] + none
 
 
-def distances(row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], gaps: Gaps) -> list[int]:
+def distances(
+    row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: Gaps
+) -> list[int]:
     """The least distance of the left edges of neighbours in one rank."""
     first = skeleton.first_waypoint
     result = []
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
-        gap = gaps.edge if lines == 2 else gaps.box if lines else gaps.siblings
-        result.append(widths[left] + gap)
+        result.append(widths[left] + (beside(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings))
     return result
 
 
@@ -114,7 +187,10 @@ def links(
     below: list[list[Link]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
     trunks: set[tuple[int, int]] = set()
-    for chain, (start, end) in zip(chains, ends, strict=True):
+    main = set(skeleton.spine)
+    order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # a trunk is the main path's
+    for wire in order:
+        chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2
         for at in range(final + 1):
             upper, lower = chain[at], chain[at + 1]
@@ -123,7 +199,7 @@ def links(
                     continue
                 trunks.add((upper, lower))
             shift = (start if not at else 0) - (end if at == final else 0)
-            weight = (1, 2, 8)[(upper >= first) + (lower >= first)]
+            weight = LANE if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
     return above, below

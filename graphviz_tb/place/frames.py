@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.level import Gaps, Level, Stroke
 from graphviz_tb.model.metagraph import Annotation
 from graphviz_tb.model.scene import Direction, Point, Rule, Text
+from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
@@ -22,7 +23,7 @@ from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.spots import ROOM, Rect, overhang, spots
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
-from graphviz_tb.place.touch import Gate, anchors, border
+from graphviz_tb.place.touch import Gate, Gates, anchors, border, gate_of
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 AROUND = 12
@@ -65,7 +66,7 @@ def frame(
     pieces = children(view, below, options)
     lines = drawn(view)
     told = label_sizes(view, lines, outside)
-    level = laid_out(view, pieces, below, told, direction)
+    level = laid_out(view, pieces, below, lines, told, direction)
     turn = Turn(direction, level.width, level.height)
     turned = {wire: [turn.point(point) for point in level.routes[wire]] for wire in lines}
     left, right = overhang(turned, told, turn.size[0])
@@ -179,6 +180,7 @@ def laid_out(
     view: View,
     pieces: Sequence[Piece],
     below: Mapping[int, Frame],
+    lines: Mapping[int, Line],
     told: Mapping[int, tuple[int, int]],
     direction: Direction,
 ) -> Level:
@@ -189,10 +191,21 @@ def laid_out(
     inner = {position: made.gates for position, made in below.items()}
     met = {position: made.ports for position, made in below.items()}
     fixed = anchors(view, pieces, inner, met, direction, GAPS)
-    room = {wire: across_along(direction, size) for wire, size in told.items()}
-    longest = max((along for _, along in room.values()), default=0)
-    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * (GAPS.straight + ROOM)))
-    return coordinates(view.skeleton, sizes, gaps, anchors=fixed, labels=room)
+    strokes = {
+        wire: Stroke(thickness(line), tip(view, wire, line, inner), across_along(direction, told.get(wire, (0, 0))))
+        for wire, line in lines.items()
+    }
+    longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
+    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * ROOM))
+    return coordinates(view.skeleton, sizes, gaps, anchors=fixed, strokes=strokes)
+
+
+def tip(view: View, wire: int, line: Line, inner: Gates) -> int:
+    """The end of a wire with its arrow head: that of a reference edge is at its source; -1 where the line goes on in
+    an open child or outside."""
+    end = 0 if line.kind == "reference" else 1
+    item = view.skeleton.wires[wire].chain[-1 if end else 0]
+    return -1 if item >= view.skeleton.children or gate_of(view, wire, end, inner) is not None else end
 
 
 def gates(view: View) -> dict[Gate, int]:

@@ -8,42 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphviz_tb.model.level import Gaps
+from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.corners import blunt
 from graphviz_tb.place.taut import Band, Ways, exits, pull
+from graphviz_tb.place.tracks import FLAT, Hop, gap_height
 
-SLANT = 2  # how far aside a line may go for each pixel that it is away from its box: it shall not creep along
+SLANT = 14  # tenths of a pixel that a line goes aside at most for each pixel down when it leaves a box: 54°
+HEAD, GROWN = 80, 128  # tenths of a pixel: how long an arrow head is on a thin line, and on the thickest
+
+
+def head_length(thick: int) -> int:
+    """How many pixels an arrow head takes on a line of `thick` tenths, rounded up.
+
+    >>> head_length(10), head_length(60)
+    (8, 13)
+    """
+    return (min(GROWN, HEAD + 16 * (thick - 10) // 10) + 9) // 10
 
 
 def bands(
     part: Sequence[Sequence[int]],
     heights: Sequence[int],
-    lines: Sequence[tuple[int, int, bool, bool]],
+    ends: Sequence[tuple[int, int]],
+    hops: Sequence[Sequence[Hop]],
+    labelled: set[int],
     gaps: Gaps,
 ) -> list[Band]:
-    """The strip of each rank: as high as its highest box, with a wider gap where a label crosses.
+    """The strip of each rank: as high as its highest box, with a gap below as wide as what passes needs.
 
-    Before: `lines` are (upper item, lower item, turned, labelled) of the lines in this part.
+    Before: `ends` are, by rank, how much of the gaps above and below is kept for straight ends (0: a rank of ports);
+    `labelled` are the ranks below which a label must find room.
     """
-    rank = {item: r for r, row in enumerate(part) for item in row}
-    arrows_above: set[int] = set()
-    arrows_below: set[int] = set()
-    wide: set[int] = set()
-    for upper, lower, turned, labelled in lines:
-        if turned:
-            arrows_below.add(rank[upper])
-        else:
-            arrows_above.add(rank[lower])
-        if labelled:
-            wide.update(range(rank[upper], rank[lower]))
-    result = []
+    result: list[Band] = []
     top = 0
     for r, row in enumerate(part):
+        before, after = ends[r]
+        if r:
+            ports = not (result[-1].after and before)
+            height = gap_height(hops[r - 1], result[-1].after, before, gaps.beyond if ports else 0, gaps)
+            top += max(height, gaps.labelled if r - 1 in labelled and not ports else 0)
         bottom = top + max(heights[item] + heights[item] % 2 for item in row)
-        before, after = (gaps.straight if r in found else gaps.box for found in (arrows_above, arrows_below))
         result.append(Band(top, bottom, before, after))
-        top = bottom + (gaps.labelled if r in wide else gaps.ranks)
+        top = bottom
     return result
 
 
@@ -51,6 +59,8 @@ def routes(
     skeleton: Skeleton,
     chains: Sequence[tuple[int, ...]],
     ends: Sequence[tuple[int, int]],
+    hops: Sequence[Sequence[Hop]],
+    strokes: Sequence[Stroke],
     ways: Ways,
     tops: Sequence[int],
     heights: Sequence[int],
@@ -61,24 +71,45 @@ def routes(
     After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
-    lefts = ways.at[0]
+    lefts, gaps = ways.at[0], ways.gaps
     rooms = exits(chains, ends, ways.widths)
-    for chain, (start, end), room, wire in zip(chains, ends, rooms, skeleton.wires, strict=True):
+    for wire, chain in enumerate(chains):
         upper, lower = chain[0], chain[-1]
-        begin = (lefts[upper] + start, tops[upper] + heights[upper])
-        stop = (lefts[lower] + end, tops[lower])
-        below = band[upper].bottom + band[upper].after
-        head = [(below, begin[0], begin[0])]
-        if not wire.turned:
-            aside = SLANT * (below - begin[1])
-            low, high = max(lefts[upper] + room[0], begin[0] - aside), min(lefts[upper] + room[1], begin[0] + aside)
-            head = [(begin[1], begin[0], begin[0]), (below, low, high)]
-        passed = [window for item in chain[1:-1] for window in ways.windows(item, band[item])]
-        bends = pull([*head, *passed, (band[lower].top - band[lower].before, stop[0], stop[0])])
-        ways.keep(chain[1:-1], passed, bends)
-        line = straight([begin, *bends, stop])
-        result.append(tuple(line[::-1] if wire.turned else line))
+        begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper])
+        stop = (lefts[lower] + ends[wire][1], tops[lower])
+        windows = [(begin[1], begin[0], begin[0])]
+        below = band[upper].bottom + band[upper].after + hops[wire][0].late
+        if below > begin[1]:
+            low = high = begin[0]
+            if strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT:
+                slant = SLANT * (below - begin[1]) // 10
+                low = max(lefts[upper] + rooms[wire][0], begin[0] - slant)
+                high = min(lefts[upper] + rooms[wire][1], begin[0] + slant)
+            windows.append((below, low, high))
+        for at in range(1, len(chain) - 1):
+            here = band[chain[at]]
+            windows.append(ways.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
+            windows.append(ways.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
+        above = band[lower].top - band[lower].before - hops[wire][-1].early
+        windows.append((above, stop[0], stop[0]))
+        bends = pull(windows)
+        ways.keep(chain[1:-1], windows[len(windows) - 1 - 2 * (len(chain) - 2) : -1], bends)
+        result.append(finished([*bends, stop], wire, skeleton, strokes[wire], gaps))
     return result
+
+
+def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke, gaps: Gaps) -> tuple[Point, ...]:
+    """The line drawn on straight beyond ports, its corners cut, from its source to its target."""
+    one = skeleton.wires[wire]
+    ends = one.chain[::-1] if one.turned else one.chain
+    if ends[0] >= skeleton.children:
+        points.insert(0, (points[0][0], points[0][1] - gaps.beyond))
+    if ends[-1] >= skeleton.children:
+        points.append((points[-1][0], points[-1][1] + gaps.beyond))
+    head = head_length(stroke.thick) + 1
+    first, last = (head if stroke.tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
+    line = blunt(straight(points), first, last)
+    return tuple(line[::-1] if one.turned else line)
 
 
 def straight(points: Sequence[Point]) -> list[Point]:

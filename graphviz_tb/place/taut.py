@@ -43,8 +43,10 @@ class Band:
 class Ways:
     """Where each item is passed at the top and at the bottom of its band, and what stands beside it."""
 
-    def __init__(self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], gaps: Gaps) -> None:
-        self.first, self.widths, self.gaps = skeleton.first_waypoint, widths, gaps
+    def __init__(
+        self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], thick: Sequence[int], gaps: Gaps
+    ) -> None:
+        self.first, self.widths, self.thick, self.gaps = skeleton.first_waypoint, widths, thick, gaps
         self.at = list(lefts), list(lefts)
         self.left, self.right = [-1] * len(lefts), [-1] * len(lefts)
         for part in skeleton.parts:
@@ -54,22 +56,22 @@ class Ways:
         users = Counter(item for wire in skeleton.wires for item in wire.chain[1:-1])
         self.shared = {item for item, count in users.items() if count > 1}
 
-    def windows(self, item: int, band: Band) -> tuple[Window, Window]:
-        """The room of a waypoint at the top and at the bottom of its band."""
-        return self.window(item, 0, band.top - band.before), self.window(item, 1, band.bottom + band.after)
-
     def window(self, item: int, side: int, y: int) -> Window:
-        """The same for one of the sides."""
+        """The room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
         at = self.at[side]
         here, left, right = at[item], self.left[item], self.right[item]
         if item in self.shared:
             return y, here, here
         low, high = -FAR, FAR
         if left >= 0:
-            low = min(here, at[left] + (self.gaps.edge if left >= self.first else self.widths[left] + self.gaps.box))
+            low = min(here, at[left] + self.widths[left] + self.apart(left, item))
         if right >= 0:
-            high = max(here, at[right] - (self.gaps.edge if right >= self.first else self.gaps.box))
+            high = max(here, at[right] - self.apart(right, item))
         return y, low, high
+
+    def apart(self, other: int, item: int) -> int:
+        """How far a line stays from a box or another line."""
+        return beside(1 + (other >= self.first), self.thick[other] + self.thick[item], self.gaps)
 
     def keep(self, waypoints: Sequence[int], windows: Sequence[Window], bends: Sequence[Point]) -> None:
         """Note where a line now passes its waypoints, two windows each."""
@@ -79,6 +81,16 @@ class Ways:
                 number += 1
             (one, top), (two, bottom) = bends[number - 1], bends[number]
             self.at[at % 2][waypoints[at // 2]] = one + (two - one) * (y - top) // (bottom - top)
+
+
+def beside(lines: int, thick: int, gaps: Gaps) -> int:
+    """How far the middle of a line is from a box (`lines` = 1) or from that of another line (2); `thick` is the sum of
+    their thicknesses, in tenths of a pixel.
+
+    >>> beside(1, 10, Gaps()), beside(2, 20, Gaps()), beside(2, 120, Gaps())
+    (10, 5, 10)
+    """
+    return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20
 
 
 def exits(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.level import Gaps, Level, Stroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
@@ -48,17 +48,17 @@ def check_boxes(metagraph: Metagraph, found: Level, sizes: list[Size]) -> None:
         assert x + width <= found.width
         assert y + height <= found.height
         for left, top, wide, high in boxes[:at]:
-            assert x >= left + wide + 16 or left >= x + width + 16 or y >= top + high + 32 or top >= y + height + 32
+            assert x >= left + wide + 16 or left >= x + width + 16 or y >= top + high + 26 or top >= y + height + 26
 
 
 def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: list[Size]) -> None:
     boxes = {child: (*found.positions[child], *sizes[child]) for child in metagraph.core()}
     for wire, route in zip(skeleton.wires, found.routes, strict=True):
-        assert all(0 <= x <= found.width and 0 <= y <= found.height for x, y in route)
+        assert all(0 <= x <= found.width and -12 <= y <= found.height + 12 for x, y in route)
         for child, (x, y, width, height) in boxes.items():
             if child not in (wire.chain[0], wire.chain[-1]):
                 for a, b in pairwise(route):
-                    assert not touches(a, b, (x - 5, y - 5, x + width + 5, y + height + 5))
+                    assert not touches(a, b, (x - 3, y - 3, x + width + 3, y + height + 3))
         for item, (px, py), upper in (
             (wire.chain[0], route[0], not wire.turned),
             (wire.chain[-1], route[-1], wire.turned),
@@ -70,8 +70,8 @@ def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: 
             else:
                 port = item - skeleton.children
                 assert px == found.ports[port]
-                assert py == (0 if skeleton.ports[port].first else found.height)
-        assert abs(route[-1][1] - route[-2][1]) >= 12
+                assert py == (-12 if skeleton.ports[port].first else found.height + 12)
+        assert abs(route[-1][1] - route[-2][1]) >= (9 if wire.chain[-1] in boxes else 1)
         assert route[-1][0] == route[-2][0]
         downs = [b[1] >= a[1] for a, b in pairwise(route)]
         assert all(downs) if not wire.turned else all(b[1] <= a[1] for a, b in pairwise(route))
@@ -123,13 +123,22 @@ def test_a_fan_out_is_symmetric() -> None:
     assert sorted(x for x, _ in found.positions) == [0, 116, 116, 232]
 
 
+def test_the_main_path_is_straight_whatever_hangs_on_it() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3 with a skip 0 ─▶ 3 and three inputs at 2
+    pairs = [(0, 1), (1, 2), (2, 3), (0, 3), (4, 2), (5, 2), (6, 2)]
+    skeleton, found = placed(level(7, *pairs), [(100, 24)] * 7)
+    assert [skeleton.wires[wire].edge for wire in skeleton.spine] == [0, 1, 2]
+    assert len({x for x, _ in found.positions[:4]}) == 1
+    assert all(len({x for x, _ in found.routes[wire]}) == 1 for wire in skeleton.spine)
+
+
 def test_anchors_hold() -> None:
     _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250})
     assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
 
 
 def test_a_label_widens_the_gap_it_crosses() -> None:
-    _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, labels={0: (60, 12)})
+    _, found = placed(level(2, (0, 1)), [(80, 24)] * 2, strokes={0: Stroke(label=(60, 12))})
     assert found.positions[1][1] - 24 == Gaps().labelled
 
 

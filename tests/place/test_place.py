@@ -8,8 +8,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.view import Face
 from graphviz_tb.model.thickness import THICK, THIN, THRESHOLDS
+from graphviz_tb.model.view import Face
 from graphviz_tb.place.titles import title
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"

@@ -8,6 +8,7 @@ from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.threads import Weaver
 from graphviz_tb.arrange.part import Layers, Part
 
+PASSES = 2  # rarely does a third move anything
 HEAVY = 3  # a line rather crosses two others than the main path: a skip that changes sides breaks the lane
 
 
@@ -26,7 +27,10 @@ def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
         return
     inside = set(lane)
     others = [path for path in paths if not inside.intersection(path)]
-    Weaver(state, others, set(pairwise(lane)), HEAVY).pass_over()
+    weaver = Weaver(state, others, set(pairwise(lane)), HEAVY)
+    passes = PASSES
+    while passes and weaver.pass_over():
+        passes -= 1
     for item in lane:
         to_middle(state, item)
 

@@ -1,0 +1,77 @@
+"""Sharp corners of a line become two blunt ones, so that it is drawn as one stroke.
+
+All in whole numbers: lengths in sixteenths of a pixel, angles by cross and scalar products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+from graphviz_tb.model.scene import Point
+
+CUT = 12  # px cut off on both sides of a corner, where the runs are long enough: a right angle gets this radius
+CLOSE = 6  # px between two cuts below which they become one point
+# A turn of more than 48° is cut: cross² : scalar² > tan²(48°) = 1.233. Half of 90° stays under it.
+TANGENT, UNIT = 1233, 1000
+
+
+def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
+    """Cut the corners of a polyline; `first`, `last` px of its first and last run stay straight.
+
+    >>> blunt([(0, 0), (0, 40), (60, 40), (60, 80)], 1, 9)
+    [(0, 0), (0, 28), (12, 40), (48, 40), (60, 52), (60, 80)]
+    >>> blunt([(0, 0), (0, 40), (20, 80)], 1, 9)
+    [(0, 0), (0, 40), (20, 80)]
+    """
+    result = [points[0]]
+    fresh = False  # whether the last point stands for a corner that was cut
+    for at in range(1, len(points) - 1):
+        before, corner, after = points[at - 1], points[at], points[at + 1]
+        if not sharp(before, corner, after):
+            result.append(corner)
+            fresh = False
+            continue
+        one = 16 * CUT
+        run = length(before, corner)
+        one = min(one, run - 16 * first if at == 1 else run // 2)
+        run = length(corner, after)
+        one = min(one, run - 16 * last if at == len(points) - 2 else run // 2)
+        if one <= 0:
+            result.append(corner)
+            fresh = False
+            continue
+        enter, leave = towards(corner, before, one), towards(corner, after, one)
+        if fresh and length(result[-1], enter) < 16 * CLOSE:
+            previous = result.pop()
+            enter = (previous[0] + enter[0]) // 2, (previous[1] + enter[1]) // 2
+        result += [enter, leave]
+        fresh = True
+    result.append(points[-1])
+    return result
+
+
+def sharp(a: Point, b: Point, c: Point) -> bool:
+    """Whether a line turns by more than 48° at b."""
+    along = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
+    across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
+    return along <= 0 or UNIT * across * across > TANGENT * along * along
+
+
+def length(a: Point, b: Point) -> int:
+    """How far apart two points are, in sixteenths of a pixel, rounded down."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    return isqrt(256 * (dx * dx + dy * dy))
+
+
+def towards(start: Point, goal: Point, distance: int) -> Point:
+    """The point `distance` sixteenths from `start` on the way to `goal`, rounded half up.
+
+    >>> towards((0, 0), (30, 40), 160)
+    (6, 8)
+    """
+    whole = length(start, goal)
+    if not whole:
+        return start
+    dx, dy = goal[0] - start[0], goal[1] - start[1]
+    return start[0] + (2 * dx * distance + whole) // (2 * whole), start[1] + (2 * dy * distance + whole) // (2 * whole)

@@ -1,0 +1,83 @@
+"""What passes between two ranks: lines that run far aside turn one above the other, so that none lies on another.
+
+Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
+below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.model.level import Gaps
+
+FLAT = 48  # px aside from which a line is so flat that it needs a track of its own
+MOST = 48  # px that tracks may take at one end: more would open a desert between two ranks
+WHITE = 4  # px between two tracks
+CLIMB = 6  # px that even the flattest line climbs between its two turns
+JOG = 11  # the same where it runs less than that aside: a short steep jog would be a kink
+FAR = 1 << 40
+
+
+@dataclass(slots=True)
+class Hop:
+    """The piece of a wire between two ranks: from `start` to `end` (both x), `thick` in tenths of a pixel.
+
+    `late` is how far further down it turns from its start, `early` how far further up it turns to its end.
+    """
+
+    wire: int
+    step: int
+    start: int
+    end: int
+    thick: int
+    shared: bool = False
+    late: int = 0
+    early: int = 0
+
+    @property
+    def aside(self) -> int:
+        """How far it runs aside."""
+        return abs(self.end - self.start)
+
+    @property
+    def climb(self) -> int:
+        """How far it climbs at least between its two turns."""
+        return 1 if not self.aside else JOG if self.aside < JOG else CLIMB
+
+
+def give_tracks(hops: Sequence[Hop]) -> None:
+    """Give the flat ones among the hops of one gap their tracks.
+
+    >>> two = [Hop(0, 0, 0, 100, 10), Hop(1, 0, 60, 160, 10)]
+    >>> give_tracks(two)
+    >>> [(hop.late, hop.early) for hop in two]
+    [(5, 0), (0, 5)]
+    """
+    for way in (1, -1):
+        running = [hop for hop in hops if (hop.end - hop.start) * way > 0 and not hop.shared]
+        running.sort(key=lambda hop: (hop.start * way, hop.end * way, hop.wire))
+        reach, track, last = -FAR, 0, 0
+        for hop in running:
+            track = min(MOST, track + apart(last, hop)) if hop.start * way < reach else 0
+            reach, last = max(reach, hop.end * way), hop.thick if hop.aside > FLAT else 0
+            hop.early = track
+        running.sort(key=lambda hop: (-hop.end * way, -hop.start * way, hop.wire))
+        reach, track, last = FAR, 0, 0
+        for hop in running:
+            track = min(MOST, track + apart(last, hop)) if hop.end * way > reach else 0
+            reach, last = min(reach, hop.start * way), hop.thick if hop.aside > FLAT else 0
+            hop.late = track
+
+
+def apart(last: int, hop: Hop) -> int:
+    """How far a flat line's track lies from that of a flat line of thickness `last` (0: it was not flat)."""
+    return WHITE + (last + hop.thick + 19) // 20 if last and hop.aside > FLAT else 0
+
+
+def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:
+    """How much room a gap needs for what passes; `after`, `before` are the straight runs at its top and bottom, `spare`
+    the room that lines have outside it."""
+    far = max([hop.aside for hop in hops if not hop.shared], default=0)
+    usual = max(gaps.ranks, min(gaps.most, 12 + far // 6)) - spare
+    return max(usual, after + before + max([hop.late + hop.early + hop.climb for hop in hops], default=1))
