@@ -197,7 +197,7 @@ NUMBERS = (
     ("auxiliary area: distance from the drawing", "place.auxiliary AWAY"),
     ("auxiliary area: heading", "place.auxiliary HEADING_SIZE"),
     ("longest label of an edge", "place.labels LABEL_MOST"),
-    ("thinnest and thickest edge, tenths of a pixel", "place.labels THIN THICK"),
+    ("thinnest and thickest edge, tenths of a pixel", "model.thickness THIN THICK"),
     ("widest level before it wraps", "arrange.shelves WIDEST"),
     ("most ports on a side", "arrange.lines MAX_PORTS"),
     ("corner of an edge", "render.lines RADIUS"),
