@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -9,7 +10,9 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -220,6 +223,15 @@ def test_colours_on_a_terminal_unless_no_color() -> None:
     assert (code, ESCAPE in shown) == (3, False)
 
 
+def wait_until_read(pipe: int) -> None:
+    """Wait until the other end has taken all that was written: then the program runs, however slow the machine."""
+    left = array("i", [1])
+    deadline = time.monotonic() + 60
+    while left[0] and time.monotonic() < deadline:
+        time.sleep(0.05)
+        fcntl.ioctl(pipe, termios.FIONREAD, left)
+
+
 def test_ctrl_c_is_130_and_writes_nothing(tmp_path: Path) -> None:
     target = tmp_path / "a.svg"
     run = subprocess.Popen(
@@ -232,7 +244,7 @@ def test_ctrl_c_is_130_and_writes_nothing(tmp_path: Path) -> None:
     assert run.stdin
     run.stdin.write("node {")  # it waits for the rest
     run.stdin.flush()
-    time.sleep(2)
+    wait_until_read(run.stdin.fileno())
     run.send_signal(signal.SIGINT)
     said = run.communicate(timeout=20)[1]
     assert run.returncode == 130
