@@ -18,7 +18,7 @@ from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.flatten import flatten
-from graphviz_tb.model.change import in_order
+from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
@@ -94,7 +94,7 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
     changes = compare(m, options)
     found = signatures(m, one.signatures, two.signatures)
     return Changes(
-        items=in_order([*changes, *found]) if found else changes,
+        items=with_signatures(changes, found),
         old_name=one.label,
         new_name=two.label,
         old_ops=len(a),
@@ -105,6 +105,16 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
         notices=(*one.notices, *two.notices, *m.notices),
         source=Source(m),
     )
+
+
+def with_signatures(changes: tuple[Change, ...], found: list[Change]) -> tuple[Change, ...]:
+    """The changes of signatures with those of the graph; another type or shape of an input is said once."""
+    ports = next((change for change in found if change.kind == "signature-changed"), None)
+    if ports is None:
+        return in_order([*changes, *found])
+    said = [one for one in changes if one.severity == "signature" and one.detail.get("key") == "shape"]
+    first = replace(ports, consequences=in_order(said), ops=ports.ops)
+    return in_order([*(one for one in changes if one not in said), *(first if one is ports else one for one in found)])
 
 
 def nothing(one: Loaded, two: Loaded) -> Changes:

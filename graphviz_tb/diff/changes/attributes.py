@@ -108,7 +108,9 @@ def _of_attribute(
     setting: bool,
 ) -> Iterator[Difference]:
     if one is None or two is None:
-        yield Difference(key, key, None if one is None else plain(one), None if two is None else plain(two))
+        present = one if one is not None else two
+        word = "dtype" if present is not None and present.WhichOneof("value") == "type" else key
+        yield Difference(word, key, None if one is None else plain(one), None if two is None else plain(two))
         return
     if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
         yield from _of_tensors(key, one, two, options.constants or setting, setting)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from graphviz_tb.diff.changes.compose import composed, together
+from graphviz_tb.diff.changes.compose import QUIET, composed, together
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.match.doubt import UNRELATED
@@ -21,7 +21,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
-CASTS = frozenset({"Cast", "Const"})
+CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
 Layer = tuple[str, int]  # "new" or "old", and the layer
 
 
@@ -87,6 +87,8 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
     if is_function(change):
         old, new = callers(m, change)
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
+    if change.kind in ("added", "removed"):
+        follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     mine = frozenset(
         [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]

@@ -14,7 +14,7 @@ from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, 
 
 QUIET = frozenset(
     {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
-     "Squeeze"}
+     "Squeeze", "VarHandleOp", "VariableV2", "Variable"}
 )  # fmt: skip
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
@@ -68,11 +68,38 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return came_or_went(m, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return came_or_went(m, ordered, "removed", severity)
+    if any(change.detail.get("key") == "dtype" for change in ordered):
+        return other_types(ordered, severity)
     if {"added", "removed"} <= kinds:
         return exchanged(m, layers, ordered, severity)
     if kinds == {"rewired"}:
-        return reordered(ordered)
+        return reordered(m, layers, ordered)
     return most_telling(ordered, severity)
+
+
+def other_types(changes: list[Change], severity: Severity) -> Change:
+    """Another type of numbers, with the casts that it needs: named by the scope around all."""
+    types = [change for change in changes if change.detail.get("key") == "dtype"]
+    first = max(types, key=lambda change: (change.ops, change.name))
+    casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
+    names = [
+        name for change in types for place in ((change.old, change.new), *change.also) for name in place[1:] if name
+    ]
+    around = shared_scope(names)
+    detail = {"key": "dtype", "old": first.detail["old"], "new": first.detail["new"], "casts": casts}
+    return Change("changed", severity if severity == "signature" else "attribute", around, around,
+                  sum(change.ops for change in changes), detail, edits=edits_of(changes))  # fmt: skip
+
+
+def shared_scope(names: Sequence[str]) -> str:
+    """The scope that most of the names are in: the longest with nine in ten of them.
+
+    >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"])
+    ('m', '')
+    """
+    counts = Counter("/".join(name.split("/")[:depth]) for name in names for depth in range(1, name.count("/") + 1))
+    enough = [scope for scope, count in counts.items() if 10 * count >= 9 * len(names)]
+    return max(enough, key=len, default="")
 
 
 def edits_of(changes: Iterable[Change]) -> Edits:
@@ -106,8 +133,9 @@ def came_or_went(m: Matching, changes: list[Change], kind: Kind, severity: Sever
         detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
     if first.detail.get("equal"):
         detail["equal"] = first.detail["equal"]
-    if len(parts) > 1:
-        detail["parts"] = [change.name for change in parts]
+    named = [change.name for change in parts if not _place(side, change)[0]]
+    if len(named) > 1:
+        detail["parts"] = named
     ops = sum(change.ops for change in parts)
     return Change(kind, severity, first.old, first.new, ops, detail, first.also, edits=edits_of(changes))
 
@@ -135,6 +163,11 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     if more:
         detail["with"] = [part(one) for one in more]
     old, new = where(layers[0], went), where(layers[1], came)
+    while new >= 0 and old >= 0 and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
+        around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
+        if around != m.scope_to_b[old]:
+            break
+        new = around
     if new < 0 <= old and m.scope_to_b[old] >= 0:
         new = int(m.scope_to_b[old])
     if old < 0 <= new and m.scope_to_a[new] >= 0:
@@ -172,7 +205,7 @@ def part(change: Change) -> dict[str, Any]:
     return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
 
 
-def reordered(changes: list[Change]) -> Change:
+def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
     """Layers that changed places."""
     first = changes[0]
     wires = [
@@ -180,11 +213,37 @@ def reordered(changes: list[Change]) -> Change:
         for change in changes
         for wire in change.detail["inputs"]
     ]
+    detail: dict[str, Any] = {"inputs": wires}
+    pairs = [pair for change in changes for pair in change.edits.inputs]
+    old, new = order(layers[0], [old for old, _ in pairs]), order(layers[1], [new for _, new in pairs])
+    if set(old) == set(new) and old != new:
+        while old[-1] == new[-1]:
+            old.pop(), new.pop()
+        while old[0] == new[0]:
+            old.pop(0), new.pop(0)
+        detail["order"] = {"old": old, "new": new}
     ops = sum(change.ops for change in changes)
-    detail = {"inputs": wires, "order": True}
-    return Change(
-        "rewired", "wiring", first.old, first.new, ops, detail, places_of(changes, first), edits=edits_of(changes)
-    )
+    also = places_of(changes, first)
+    return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
+
+
+def order(layers: Layers, nodes: Sequence[int]) -> list[str]:
+    """The layers of nodes as data runs through them, by the names that they have below their scope."""
+    graph = layers.side.graph
+    mine = {layers.of(node) for node in nodes if layers.forward[node]}
+    before: dict[int, set[int]] = {layer: set() for layer in mine}
+    for node in nodes:
+        for source in graph.source[layers.side.in_edges(node)].tolist():
+            if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
+                before[layers.of(node)].add(layers.of(source))
+    told: list[str] = []
+    while ready := sorted((layers.name(layer), layer) for layer, ahead in before.items() if not ahead):
+        for name, layer in ready:
+            told.append(name.rsplit("/", 1)[-1])
+            del before[layer]
+        for ahead in before.values():
+            ahead.difference_update(layer for _, layer in ready)
+    return told
 
 
 def most_telling(changes: list[Change], severity: Severity) -> Change:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import argument_type
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import type_word
 from graphviz_tb.diff.match.matching import Matching
@@ -62,6 +63,7 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
     told = []
+    alike: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
     for name in sorted({*here, *there}):
         one, two = here.get(name), there.get(name)
         if one is None or two is None:
@@ -75,7 +77,11 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
             continue
         ports = [*_ports(m, "input", one.inputs, two.inputs), *_ports(m, "output", one.outputs, two.outputs)]
         if ports:
-            told.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}))
+            alike[repr(ports)].append((name, ports))
+    for members in alike.values():
+        (name, ports), *others = members
+        also = tuple((other, other) for other, _ in others)
+        told.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}, also))
     return told
 
 
@@ -84,7 +90,7 @@ def _keys(signature: Any) -> list[str]:
 
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[dict[str, Any]]:
-    here, there = {spec.key: spec for spec in old}, {spec.key: spec for spec in new}
+    here, there = {spec.key: spec for spec in old}, recounted(old, new)
     told = []
     for key in sorted({*here, *there}):
         one, two = here.get(key), there.get(key)
@@ -93,6 +99,19 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
             before, after = one.tensor, two.tensor
         if before != after:
             told.append({"side": side, "key": key, "old": before, "new": after})
+    return told
+
+
+def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
+    """The new tensors by key; one that was only counted anew (`keras_tensor_9`) has the key of the old one."""
+    here, told = {spec.key for spec in old}, {spec.key: spec for spec in new}
+    gone: dict[str, list[str]] = defaultdict(list)
+    for spec in old:
+        if spec.key not in told:
+            gone[COUNTED.sub("", spec.key)].append(spec.key)
+    for spec in new:
+        if spec.key not in here and gone[COUNTED.sub("", spec.key)]:
+            told[gone[COUNTED.sub("", spec.key)].pop(0)] = told.pop(spec.key)
     return told
 
 
@@ -109,6 +128,8 @@ def same_tensor(m: Matching, old: str, new: str) -> bool:
         return True
     (one, _, key), (two, _, other) = old.partition(":"), new.partition(":")
     here, there = m.a.index.get((0, one), -1), m.b.index.get((0, two), -2)
+    if here < 0 and there < 0:
+        return True  # of the file around the body that is compared
     return here >= 0 and int(m.to_b[here]) == there and key == other
 
 

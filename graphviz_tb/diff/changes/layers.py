@@ -15,15 +15,20 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools, Ints
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
+INNER = re.compile(  # scopes that TensorFlow and Keras open inside a layer
+    r"(?:Tensordot|einsum|Gelu|Silu|LeakyRelu|Elu|Relu6?|Softmax|HardSigmoid|BiasAdd|MatMul|convolution|moments|batchnorm"
+    r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"
+)
 MAIN = re.compile(
     r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh|Sigmoid"
-    r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|Gather|ResourceGather|LSTM|GRU|CudnnRNN"
+    r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
     r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
 )
 PLUMBING = frozenset(
     {"Const", "HostConst", "Placeholder", "VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Identity", "Cast",
      "input_arg", "_Arg", "Dequantize"}
 )  # fmt: skip
+SHAPING = PLUMBING | {"Reshape", "ExpandDims", "Squeeze", "Transpose"}
 MOST_STEPS = 8  # from a variable through reads, casts and identities to the op that uses it
 
 
@@ -47,7 +52,8 @@ class Layers:
         total = np.concatenate(([0], np.cumsum(main[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
-        children = np.bincount(parent[holds & (parent >= 0)], minlength=len(scopes))
+        inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
+        children = np.bincount(parent[holds & ~inner & (parent >= 0)], minlength=len(scopes))
         made = children >= 2
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and parent[row] >= 0:
@@ -65,11 +71,11 @@ class Layers:
         row = int(self.of_row[self.side.scopes.of_node[user]])
         return row if row >= 0 else -1 - user
 
-    def user(self, node: int) -> int:
+    def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
         """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
         graph, at = self.side.graph, node
         for _ in range(MOST_STEPS):
-            if graph.op_types[graph.op[at]] not in PLUMBING:
+            if graph.op_types[graph.op[at]] not in through:
                 break
             edges = self.side.out_edges(at)
             users = graph.target[edges[~graph.control[edges]]]

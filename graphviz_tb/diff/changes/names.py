@@ -16,6 +16,7 @@ from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.model.change import Change, Edits, Place, Severity
 
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
+Groups = dict[tuple[object, ...], list["Renamed"]]
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
 
 
@@ -124,14 +125,51 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     found = other_names(m)
     recounted = counted_anew(m, found)
     m.recounted = len(recounted)
-    groups: dict[tuple[object, ...], list[Renamed]] = defaultdict(list)
+    groups: Groups = defaultdict(list)
     for one in found:
         if one not in recounted:
             groups[_key(m, one)].append(one)
     told: dict[int, list[Change]] = defaultdict(list)
-    for key, members in groups.items():
+    for key, members in one_substitution(m, groups).items():
         told[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
     return told
+
+
+def one_substitution(m: Matching, groups: Groups) -> Groups:
+    """Groups put together whose names are all made by one substitution, the largest group's first.
+
+    `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
+    """
+    waiting = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
+    told: Groups = {}
+    while waiting:
+        first = waiting.pop(0)
+        old, new = exchanged(m, groups[first][0])
+        alike = [
+            key
+            for key in waiting
+            if old and key[0] != "number" and first[0] != "number" and key[1] == first[1]
+            and all(_made_by(m, one, old, new) for one in groups[key])
+        ]  # fmt: skip
+        waiting = [key for key in waiting if key not in alike]
+        members = [one for key in (first, *alike) for one in groups[key]]
+        told[("renamed", first[1], old, new) if alike else first] = members
+    return told
+
+
+def exchanged(m: Matching, one: Renamed) -> tuple[str, str]:
+    """The segments of a whole name that were exchanged, without counted numbers."""
+    old, new = (COUNTED.sub("", name(m, one, which)).split("/") for which in (True, False))
+    while old and new and old[0] == new[0]:
+        old.pop(0), new.pop(0)
+    while old and new and old[-1] == new[-1]:
+        old.pop(), new.pop()
+    return "/".join(old), "/".join(new)
+
+
+def _made_by(m: Matching, one: Renamed, old: str, new: str) -> bool:
+    before, after = (COUNTED.sub("", name(m, one, which)) for which in (True, False))
+    return old in before and before.replace(old, new) == after
 
 
 def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:

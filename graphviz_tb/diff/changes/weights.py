@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
@@ -35,7 +35,8 @@ def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[A
 
 
 def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
-    ops = _ops(layers[1], layer, members)
+    graph = layers[1].side.graph
+    ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
     shapes = list(dict.fromkeys((str(one.old), str(one.new)) for *_, one in members))
     score, key, old, new = max((words(ops, *pair) for pair in shapes), key=lambda one: one[0])
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
@@ -43,13 +44,6 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
     edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))
     nodes = len({other for _, other, _ in members})
     return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
-
-
-def _ops(layers: Layers, layer: int, members: list[Atom]) -> list[str]:
-    """The op types of a layer."""
-    side = layers.side
-    nodes = side.scopes.nodes(layer).tolist() if layer >= 0 else [layers.user(new) for _, new, _ in members]
-    return [side.graph.op_types[op] for op in side.graph.op[nodes].tolist()]
 
 
 def words(ops: Sequence[str], old: str, new: str) -> Words:

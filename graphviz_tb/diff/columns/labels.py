@@ -29,7 +29,8 @@ SHAPES = frozenset({"_output_shapes", "_input_shapes"})
 COLOCATION = frozenset({"_class"})
 NOISE = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
-     "_user_specified_name", "frame_name", "_has_manual_control_dependencies", "_read_only_resource_inputs"}
+     "_user_specified_name", "frame_name", "_variable", "_has_manual_control_dependencies",
+     "_read_only_resource_inputs"}
 )  # fmt: skip
 COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of its own
 OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)

@@ -93,6 +93,17 @@ class Matching:
         """Match two scopes that have no partner."""
         self.scope_to_b[old], self.scope_to_a[new], self.scope_reason[old] = new, old, reason
 
+    def part_scope(self, old: int) -> None:
+        """Take back the match of a scope, and of all that is in it."""
+        rows = np.arange(old, int(self.a.scopes.end[old]))
+        rows = rows[self.scope_to_b[rows] >= 0]
+        nodes = self.a.scopes.nodes(old)
+        nodes = nodes[self.to_b[nodes] >= 0]
+        self.scope_to_a[self.scope_to_b[rows]] = -1
+        self.scope_to_b[rows] = -1
+        self.to_a[self.to_b[nodes]] = -1
+        self.to_b[nodes] = -1
+
     def free_scopes(self, old: int, new: int) -> bool:
         """Whether neither scope has a partner."""
         return bool(self.scope_to_b[old] < 0 and self.scope_to_a[new] < 0)

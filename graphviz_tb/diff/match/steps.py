@@ -8,6 +8,7 @@ similar scopes     in matched scopes, by the names and ops below them
 anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
 containers         scopes by the share of matched descendants, from the bottom up
 what is left       nearest in matched scopes; same name and another op type
+wires              equal members of a series told apart by what they are wired to
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from graphviz_tb.diff.match.follow import follow, wrapped
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.spread import spread
+from graphviz_tb.diff.match.wired import by_wires
 
 STEPS = (
     wrapped, equal_subtrees, follow, similar_scopes, equal_subtrees, spread, anchors, containers, follow,
@@ -44,6 +46,7 @@ def match(a: Side, b: Side) -> Matching:
         match_blocks(m, fresh)
         if not pair_called(m):
             break
+    by_wires(m)
     doubt(m)
     return m
 

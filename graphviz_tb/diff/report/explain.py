@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphviz_tb.diff.report.words import SIGNS, counted, facts, head
+from graphviz_tb.diff.report.words import SIGNS, behind, counted, facts, head
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change
@@ -78,21 +78,25 @@ def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
         if found:
             lines += ["", _bold(HEADINGS[severity], colour)]
             for change in found:
-                lines += _lines(change, colour, "  ")
+                lines += _lines(change, colour, "  ", limit is None)
     if len(shown) < len(changes):
         lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
     lines += remarks(changes)
     return "\n".join(lines) + "\n"
 
 
-def _lines(change: Change, colour: bool, indent: str) -> Iterator[str]:
+def _lines(change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
     sign = SIGNS[change.kind]
     shown = f"\x1b[{COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
     yield f"{indent}{shown} {printable(head(change))}"
     for fact in facts(change):
         yield f"{indent}    {printable(fact)}"
     for inner in change.inside:
-        yield from _lines(inner, colour, indent + "    ")
+        yield from _lines(inner, colour, indent + "    ", listed)
+    if change.consequences:
+        yield f"{indent}    {printable(behind(change))}"
+        for inner in change.consequences if listed else ():
+            yield from _lines(inner, colour, indent + "      ", listed)
 
 
 def printable(words: str) -> str:
@@ -154,6 +158,8 @@ def _rows(found: Iterable[Change], indent: str = "") -> Iterator[str]:
         for fact in facts(change):
             yield f"{indent}  - {_escaped(fact)}"
         yield from _rows(change.inside, indent + "  ")
+        if change.consequences:
+            yield f"{indent}  - {_escaped(behind(change))}"
 
 
 def _fitting(found: tuple[Change, ...], room: int) -> Iterator[str]:

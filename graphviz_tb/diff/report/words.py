@@ -34,13 +34,18 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     """What the change is about, in one line, with the most frequent op types of what came or went."""
     detail = change.detail
     if change.kind in ("added", "removed"):
-        return f"{change.name}  {_what(change, types)}"
+        parts = detail.get("parts", ())
+        last = f" … {parts[-1]}" if len(parts) > 1 else ""
+        return f"{change.name}{last}  {_what(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
     if change.kind == "moved":
         return _moved(change)
     if change.kind == "changed":
         return f"{_both(change)}  {detail['key']} {value(detail['old'])} → {value(detail['new'])}".lstrip()
+    if change.kind == "rewired" and detail.get("order"):
+        order = detail["order"]
+        return f"{', '.join(order['old'])} → {', '.join(order['new'])}  in another order"
     if change.kind == "rewired":
         return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
     if change.kind == "function-changed":
@@ -111,10 +116,19 @@ def facts(change: Change) -> Iterator[str]:
     detail = change.detail
     if detail.get("equal"):
         yield f"position not determinable: one of {detail['equal']} equal neighbours"
+    for one in detail.get("with", ()):
+        yield f"{one['name']}: {one['key']} {value(one['old'])} → {value(one['new'])}"
+    shapes = [f"{one['old']} → {one['new']}" for one in detail.get("weights", ())]
+    if shapes:
+        yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")
+    if detail.get("casts"):
+        yield f"with {counted(detail['casts'], 'cast')}"
     if "part" in detail and change.also:
         yield f"{value(detail['part']['old'])} → {value(detail['part']['new'])} in each name"
     wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
-    wires += [(wire, "") for wire in detail.get("inputs", ())]
+    wires += [(wire, wire.get("node", {}).get("new") or "") for wire in detail.get("inputs", ())]
+    data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
+    wires = [] if detail.get("order") or detail.get("casts") else data or [one for one in wires if not barrier(one[1])]
     for wire, node in wires[:MOST_WIRES]:
         yield _wire(wire, node)
     if len(wires) > MOST_WIRES:
@@ -126,6 +140,25 @@ def facts(change: Change) -> Iterator[str]:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
     if change.also and change.kind != "moved":
         yield _also(change)
+
+
+def barrier(name: str) -> bool:
+    """Whether an op only waits for others, by its name: that something more is waited for says nothing.
+
+    >>> barrier("train/NoOp_1"), barrier("init")
+    (True, False)
+    """
+    return name.rsplit("/", 1)[-1].split("_")[0] == "NoOp"
+
+
+def behind(change: Change) -> str:
+    """How much follows from a change, in a line; nothing where nothing does."""
+    if not change.consequences:
+        return ""
+    ops = sum(one.ops for one in change.consequences)
+    many = counted(len(change.consequences), "consequence")
+    shown = "; ".join(head(one, 1) for one in change.consequences[:1]) if len(change.consequences) == 1 else ""
+    return f"{many}: {shown}" if shown else f"{many} in {counted(ops, 'op')}"
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:

@@ -1,0 +1,91 @@
+"""Equal members of a series, told apart by their wires: the one that is missing is the one whose neighbours miss it.
+
+Two normalisations hold the same ops; that the first was removed, and not the second, is seen from what they stood
+between.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.aligned import heaviest
+from graphviz_tb.diff.match.by_name import match_whole
+from graphviz_tb.diff.match.matching import Matching, Reason
+
+MOST = 64  # members of a run that are tried each with each
+
+
+def by_wires(m: Matching) -> None:
+    """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
+    for old_rows, new_rows in runs(m):
+        if not 2 <= max(len(old_rows), len(new_rows)) <= MOST or len(old_rows) == len(new_rows):
+            continue
+        ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
+        weights = {
+            (i, j): float(len(one & two)) for i, one in enumerate(ends[0]) for j, two in enumerate(ends[1]) if one & two
+        }
+        place = {row: at for at, row in enumerate(new_rows)}
+        now = [(at, place[int(new)]) for at, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
+        best = heaviest(weights)
+        if worth(best, weights) > worth(now, weights) and len(best) >= len(now):
+            exchange(m, old_rows, new_rows, best)
+
+
+def worth(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
+    """How many wires pairs have in common."""
+    return sum(weights.get(pair, 0.0) for pair in pairs)
+
+
+def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
+    """Scopes in matched scopes that hold the same, on both sides, where one side has more."""
+    told = []
+    wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
+    wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
+    for around in sorted(wanted - {-1}):
+        other = int(m.scope_to_b[around])
+        if other < 0:
+            continue
+        groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for row in m.a.scopes.children(around):
+            groups[int(m.a.structural[row])][0].append(row)
+        for row in m.b.scopes.children(other):
+            groups[int(m.b.structural[row])][1].append(row)
+        told += [pair for pair in groups.values() if pair[0] and pair[1]]
+    return told
+
+
+def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int, bool]]:
+    """What a scope is wired to beside it, in the scope around both: nodes as the new graph has them, the wire, and
+    whether it comes in. (Gradients and optimizers are matched by the same guess that is in question.)"""
+    scopes = side.scopes
+    inside = set(scopes.nodes(row).tolist())
+    beside = set(scopes.nodes(int(scopes.parent[row])).tolist()) - inside
+    told = set()
+    for node in inside:
+        for inward, edges, ends in (
+            (True, side.in_edges(node), side.graph.source),
+            (False, side.out_edges(node), side.graph.target),
+        ):
+            for edge in edges.tolist():
+                end = int(ends[edge])
+                if end in beside and not side.graph.control[edge]:
+                    known = int(m.to_b[end]) if old else end
+                    if known >= 0:
+                        told.add((known, int(side.edge_hash[edge]), inward))
+    return told
+
+
+def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> None:
+    """Take the members of a run apart and match them as `pairs` say."""
+    for row in old_rows:
+        m.part_scope(row)
+    for key in [("old", True, row) for row in old_rows] + [("new", True, row) for row in new_rows]:
+        m.equals.pop(key, None)
+    for i, j in pairs:
+        m.pair_scopes(old_rows[i], new_rows[j], Reason.SERIES)
+        match_whole(m, old_rows[i], new_rows[j], Reason.SERIES)
+        moved = m.a.scopes.leaf[old_rows[i]] != m.b.scopes.leaf[new_rows[j]]
+        m.renumbered_scopes.pop(old_rows[i], None)
+        if moved:
+            m.renumbered_scopes[old_rows[i]] = True
