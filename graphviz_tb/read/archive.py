@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 
@@ -11,10 +13,23 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Found, Holding
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.limits import HINT, LIMIT, check_json, check_unpacked
+from graphviz_tb.read.opened import BLOCK, Opened
 
 CONFIG = "config.json"
-CONFIG_LIMIT = 256 << 20  # of the JSON, unpacked
+CONFIG_LIMIT = 256 << 20  # bytes of the JSON, unpacked
+# What `zipfile` and the unpackers under it raise at damage; OSError is bzip2's word for it, LZMAError LZMA's.
+UNPACKING = (zlib.error, lzma.LZMAError, OSError)
+BROKEN = (
+    zipfile.BadZipFile,
+    *UNPACKING,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    IndexError,
+)
 
 
 def read_archive(opened: Opened, options: ReadOptions) -> Holding:
@@ -24,20 +39,29 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             names = set(archive.namelist())
             if CONFIG not in names:
                 raise _refused(opened.name, names)
-            data = _unpacked(archive, opened.name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            data = _unpacked(archive, opened)
+            packed = archive.getinfo(CONFIG).compress_size
+    except BROKEN as error:
         raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+    if opened.bounded:
+        check_json(data, packed, opened.name)
     content = conceptual_graph(data, opened.name)
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")
     return Holding((Found(entry, lambda: content),), what=opened.name)
 
 
-def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+def _unpacked(archive: zipfile.ZipFile, opened: Opened) -> bytes:
+    """The JSON of the model, a block at a time: what the archive says of its size is not believed."""
+    blocks, given = [], 0
     with archive.open(CONFIG) as member:
-        data = member.read(CONFIG_LIMIT + 1)
-    if len(data) > CONFIG_LIMIT:
-        raise TooLarge(f"{name}: {CONFIG} unpacks to more than {CONFIG_LIMIT:,} bytes")
-    return data
+        while block := member.read(BLOCK):
+            blocks.append(block)
+            given += len(block)
+            if given > min(opened.limit, CONFIG_LIMIT if opened.bounded else LIMIT):
+                raise TooLarge(f"{opened.name}: {CONFIG} unpacks to more than {given - 1:,} bytes", hint=HINT)
+            if opened.bounded:
+                check_unpacked(given, archive.getinfo(CONFIG).compress_size, f"{opened.name}: {CONFIG}")
+    return b"".join(blocks)
 
 
 def _refused(name: str, names: set[str]) -> UnknownFormat:

@@ -7,8 +7,10 @@ are fed by whatever feeds the model, and a name means the layer of its own model
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
@@ -16,9 +18,11 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.limits import check_json
 from graphviz_tb.read.opened import Opened
 
 SEPARATOR = "/"
+HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may stand alone
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
@@ -34,14 +38,31 @@ class Layer:
     is_model: bool = False
     before: Layer | None = None  # the layer listed before it
 
-    @property
+    @cached_property
     def path(self) -> str:
+        """Its name after those of the models around it."""
         names = []
         layer: Layer | None = self
         while layer is not None:
             names.append(layer.name)
             layer = layer.parent
         return SEPARATOR.join(reversed(names))
+
+    @cached_property
+    def calls(self) -> list[list[Reference]] | None:
+        """The calls of the layer, each a list of references; None where the JSON does not say (a sequence)."""
+        return _inbound(self.json)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Of a model: which of its inputs a layer is, by name."""
+        names = [name for name, _ in _triples(_config(self.json).get("input_layers"))]
+        return {name: place for place, name in reversed(list(enumerate(names)))}
+
+    @cached_property
+    def outputs(self) -> list[Reference]:
+        """Of a model: the layers that make its outputs, and which of theirs."""
+        return list(_triples(_config(self.json).get("output_layers")))
 
 
 Reference = tuple[str, int]  # the name of a layer in the same model, and which of its outputs
@@ -50,6 +71,8 @@ Reference = tuple[str, int]  # the name of a layer in the same model, and which 
 def read_keras(opened: Opened, options: ReadOptions) -> Holding:
     """Before: a JSON file. After: the conceptual graph in it."""
     data = opened.data()
+    if opened.bounded:
+        check_json(data, opened.on_disk(data), opened.name)
     content = conceptual_graph(data, opened.name)
     entry = Entry("conceptual", bytes=len(data), format="Keras model")
     return Holding((Found(entry, lambda: content),), what=opened.name)
@@ -78,14 +101,20 @@ def conceptual_graph(data: bytes, name: str) -> Content:
 
 
 def _parsed(data: bytes, name: str) -> Any:
+    """The values of the JSON; halves of letters, which no name can hold, become question marks."""
     try:
-        return json.loads(data)
+        parsed = json.loads(data.decode(json.detect_encoding(data)))
+        if HALF_A_LETTER.search(data):
+            parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise MalformedText(f"{name}: no JSON: {error.msg}", line=error.lineno, column=error.colno) from None
-    except UnicodeDecodeError:
-        raise MalformedText(f"{name}: no JSON: not UTF-8", line=1, column=1) from None
+    except UnicodeDecodeError as error:
+        raise MalformedText(f"{name}: no JSON: not {error.encoding.upper()}", line=1, column=1) from None
     except RecursionError:
         raise MalformedText(f"{name}: no JSON: nested too deep", line=1, column=1) from None
+    except ValueError:  # int() of more digits than Python reads
+        raise MalformedText(f"{name}: no JSON: a number of thousands of digits", line=1, column=1) from None
+    return parsed
 
 
 def _model(parsed: Any, name: str) -> Mapping[str, Any]:
@@ -173,7 +202,7 @@ def _feeds(layer: Layer) -> list[tuple[Layer, int]]:
     parent = layer.parent
     if parent is None:
         return []
-    calls = _inbound(layer)
+    calls = layer.calls
     if calls:
         return [(parent.children[name], index) for call in calls for name, index in call if name in parent.children]
     if calls is None and layer.before is not None and not _is_input(layer, parent):
@@ -188,7 +217,7 @@ def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
         if place is None or model.parent is None:
             return []
         outer = model.parent
-        calls = _inbound(model)
+        calls = model.calls
         if calls:
             found = [call[place] for call in calls if place < len(call)]
             return list(dict.fromkeys((outer.children[name], index) for name, index in found if name in outer.children))
@@ -199,10 +228,9 @@ def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
 
 def _place(layer: Layer, model: Layer) -> int | None:
     """Which input of a model a layer is; None if it is none."""
-    names = [name for name, _ in _triples(_config(model.json).get("input_layers"))]
-    if layer.name in names:
-        return names.index(layer.name)
-    return 0 if not names and model.order[0] is layer else None
+    if layer.name in model.places:
+        return model.places[layer.name]
+    return 0 if not model.places and model.order[0] is layer else None
 
 
 def _is_input(layer: Layer, model: Layer) -> bool:
@@ -212,20 +240,19 @@ def _is_input(layer: Layer, model: Layer) -> bool:
 def output(layer: Layer, index: int) -> Layer | None:
     """The layer that makes an output of a layer: itself, or one inside if it is a model."""
     while layer.is_model:
-        outputs = list(_triples(_config(layer.json).get("output_layers")))
         if not layer.order:
             return None
-        if outputs:
-            name, inner = outputs[min(index, len(outputs) - 1)]
+        if layer.outputs:
+            name, inner = layer.outputs[max(0, min(index, len(layer.outputs) - 1))]
             layer, index = layer.children.get(name, layer.order[-1]), inner
         else:
             layer, index = layer.order[-1], 0
     return layer
 
 
-def _inbound(layer: Layer) -> list[list[Reference]] | None:
-    """The calls of a layer, each a list of references; None where the JSON does not say (a sequence)."""
-    nodes = layer.json.get("inbound_nodes")
+def _inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
+    """What the JSON says of the calls of a layer."""
+    nodes = json_layer.get("inbound_nodes")
     if not isinstance(nodes, list):
         return None
     return [list(_references(node)) for node in nodes]

@@ -12,12 +12,11 @@ from typing import BinaryIO, Protocol
 
 from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.read.limits import LIMIT, check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
 HEAD = 1 << 16  # what sniffing may look at
 BLOCK = 1 << 20
-LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
-BOMB_RATIO, BOMB_BYTES = 200, 64 << 20  # gzip: past so many bytes no real graph shrinks so much
 LARGE = 32 << 20  # text above this is read in windows
 GZIP = b"\x1f\x8b\x08"
 
@@ -35,11 +34,12 @@ class Opened:
         self.name = name
         self.path = path  # of a plain file, which can be read again at an offset
         self.limit = options.max_bytes or LIMIT
+        self.bounded = options.max_bytes is None  # by a multiple of the bytes on disk
         head = read_up_to(stream, HEAD)
-        self.gzip = head.startswith(GZIP)
-        if self.gzip:
+        self.gunzip: Gunzip | None = None
+        if head.startswith(GZIP):
             self.path = None
-            stream = Gunzip(head, stream, name, unbounded=options.max_bytes is not None)
+            stream = self.gunzip = Gunzip(head, stream, name, self.bounded)
             head = read_up_to(stream, HEAD)
         self.head = head
         self._rest = stream
@@ -79,6 +79,10 @@ class Opened:
         if self._size() > self.limit:
             raise too_large(self.name, self.limit)
         return self.path.read_bytes() if self.path is not None else b""
+
+    def on_disk(self, data: bytes) -> int:
+        """The bytes that `data`, which is all of it, was read from."""
+        return self.gunzip.taken if self.gunzip else len(data)
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path is not None else 0
@@ -166,25 +170,26 @@ def _reason(error: zlib.error) -> str:
 class Gunzip:
     """Decompresses forward, bounded: a bomb is refused before it fills memory."""
 
-    def __init__(self, head: bytes, rest: Stream, name: str, unbounded: bool) -> None:
+    def __init__(self, head: bytes, rest: Stream, name: str, bounded: bool) -> None:
         self._source: Callable[[int], bytes] = _Chained(head, rest).read
         self._engine = zlib.decompressobj(31)
         self._name = name
-        self._unbounded = unbounded
+        self._bounded = bounded
         self._waiting = b""
-        self._taken = self._given = 0
+        self.taken = self._given = 0  # bytes, packed and unpacked
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes; none at the end. A cut end is the end: what was whole was given."""
         while True:
             if not self._waiting:
                 self._waiting = self._source(BLOCK)
-                self._taken += len(self._waiting)
+                self.taken += len(self._waiting)
             ended = not self._waiting
             block = self._inflate(size)
             if block or ended:
                 self._given += len(block)
-                self._check()
+                if self._bounded:
+                    check_unpacked(self._given, self.taken, self._name)
                 return block
 
     def _inflate(self, size: int) -> bytes:
@@ -196,15 +201,7 @@ class Gunzip:
         try:
             block = self._engine.decompress(self._waiting, size)
         except zlib.error as error:
-            offset = self._taken - len(self._waiting)
+            offset = self.taken - len(self._waiting)
             raise MalformedRecord(f"{self._name}: broken gzip data{_reason(error)}", offset=offset) from None
         self._waiting = self._engine.unused_data or self._engine.unconsumed_tail
         return block
-
-    def _check(self) -> None:
-        if self._unbounded or self._given < BOMB_BYTES or self._given < BOMB_RATIO * self._taken:
-            return
-        raise TooLarge(
-            f"{self._name} unpacks to more than {BOMB_RATIO} times its size: it looks like a gzip bomb",
-            hint="give --max-bytes if it is your own file",
-        )

@@ -1,0 +1,36 @@
+"""How much a source may unfold into: a multiple of its bytes on disk, beside what every source is allowed.
+
+A small archive can hold a text that takes gigabytes once it is parsed. Each budget is checked before the memory is
+taken; `--max-bytes` lifts them, for a file that one knows.
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.errors import TooLarge
+
+LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
+BOMB_RATIO, BOMB_BYTES = 200, 64 << 20  # unpacking: past so many bytes no real graph shrinks so much
+FREE = 512 << 20  # bytes of memory that the values of any source may take
+MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model takes about five
+# Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.
+OBJECT, ARRAY, VALUE = 140, 40, 64
+HINT = "give --max-bytes if it is your own file"
+
+
+def check_unpacked(given: int, taken: int, name: str) -> None:
+    """Before: bytes that were unpacked so far, and the bytes they were packed in. Raises TooLarge at a bomb."""
+    if given >= BOMB_BYTES and given >= BOMB_RATIO * taken:
+        raise TooLarge(f"{name} unpacks to more than {BOMB_RATIO} times its size: it looks like a bomb", hint=HINT)
+
+
+def check_json(text: bytes, on_disk: int, name: str) -> None:
+    """Before: JSON that was not parsed, and its bytes on disk. Raises TooLarge where its values would fill memory.
+
+    >>> check_json(b"[" + b"{}," * 5_000_000 + b"{}]", 20_000, "m.keras")
+    Traceback (most recent call last):
+    graphviz_tb.errors.TooLarge: m.keras: its JSON would take about 1,035 MB of memory, from 0 MB on disk
+    """
+    needed = len(text) + OBJECT * text.count(b"{") + ARRAY * text.count(b"[") + VALUE * text.count(b",")
+    if needed > FREE + MULTIPLE * on_disk:
+        told = f"its JSON would take about {needed // 10**6:,} MB of memory, from {on_disk // 10**6:,} MB on disk"
+        raise TooLarge(f"{name}: {told}", hint=HINT)

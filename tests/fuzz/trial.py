@@ -1,0 +1,148 @@
+"""One run of the command line in a process of its own: what it gave, took, and left behind.
+
+The process is forked from one in which everything is imported, so that a trial takes as long as its work does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from xml.etree import ElementTree
+
+SECONDS = 30.0  # CPU
+MEGABYTES = 1024  # beyond ten times the input
+PATIENCE = 300  # seconds of wall time, on a machine with other work
+CODES = {0, 1, 2, 3, 4, 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a run gave: its exit code, CPU seconds, megabytes beyond those of the start, its messages, what is wrong."""
+
+    words: tuple[str, ...]
+    code: int
+    seconds: float
+    megabytes: float
+    messages: str
+    faults: tuple[str, ...]
+
+
+def warm_up() -> None:
+    """Import what a command imports when it runs, once for all trials."""
+    from graphviz_tb import load
+    from graphviz_tb.diff import diff
+
+    data = b'node { name: "a/b" op: "x" } node { name: "c" op: "y" input: "a/b" }'
+    picture = load(data).picture()
+    for format in ("svg", "png", "pdf", "dot", "json"):
+        picture.render(format)
+    diff(data, data).explain("text")
+
+
+def attempt(words: list[str], folder: Path, size: int = 0) -> Trial:
+    """Before: a furnished folder. After: the trial; `size` is the bytes of what is read. Outputs go to `folder/out`."""
+    before = state(folder)
+    code, seconds, megabytes = forked(words, folder)
+    messages = (folder.parent / "stderr").read_text(errors="replace")
+    found = [*judged(code, seconds, megabytes, messages, size), *outputs_wrong(folder / "out", code)]
+    if state(folder) != before:
+        found.append("an input was changed")
+    return Trial(tuple(words), code, seconds, megabytes, messages, tuple(found))
+
+
+def judged(code: int, seconds: float, megabytes: float, messages: str, size: int) -> list[str]:
+    """What is wrong with how it ended, and with what it took."""
+    allowed = MEGABYTES + 10 * size / 1e6
+    checks = {
+        f"exit code {code}": code not in CODES,
+        "a traceback": "Traceback" in messages,
+        "no word why": code in (2, 3, 4, 5) and not messages,
+        f"{seconds:.0f} s": seconds > SECONDS,
+        f"{megabytes:.0f} MB": megabytes > allowed,
+    }
+    return [fault for fault, holds in checks.items() if holds]
+
+
+def forked(words: list[str], folder: Path) -> tuple[int, float, float]:
+    """Exit code, CPU seconds and megabytes of a run in `folder`; its streams go to files beside it."""
+    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    child = os.fork()
+    if not child:
+        _run(words, folder)
+    end = time.monotonic() + PATIENCE
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.002)
+    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, (used.ru_maxrss - base) / 1024
+
+
+def _run(words: list[str], folder: Path) -> None:
+    """In the child: the command line, as a fresh process would run it."""
+    code = 70
+    try:
+        os.chdir(folder)
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        used = int(time.process_time() + SECONDS) + 2
+        resource.setrlimit(resource.RLIMIT_CPU, (used, used))
+        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
+            flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            os.dup2(os.open(name if number == 0 else folder.parent / name, flags, 0o644), number)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+        from graphviz_tb.commands import main
+
+        main(words)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def state(folder: Path) -> dict[str, str]:
+    """Everything in a folder but its outputs."""
+    files = (path for path in folder.rglob("*") if "out" not in path.parts and path.is_file())
+    return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def outputs_wrong(folder: Path, code: int) -> list[str]:
+    """What is wrong with the outputs, which are taken away: whole and of their format after success, else none."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink():
+            continue
+        if code not in (0, 1):
+            found.append(f"output {path.name!r} in spite of exit code {code}")
+        elif not is_whole(path):
+            found.append(f"output {path.name!r} is not whole")
+        path.unlink()
+    return found
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is all of what its suffix says."""
+    data, kind = path.read_bytes(), path.suffix.lower()
+    try:
+        if kind == ".svg" and data.startswith(b"<"):
+            ElementTree.fromstring(data)
+        if kind == ".json" and data.startswith(b"{"):
+            json.loads(data)
+    except (ValueError, ElementTree.ParseError):
+        return False
+    ends = {b"\x89PNG": b"IEND\xaeB`\x82", b"%PDF": b"%%EOF", b"digr": b"}"}
+    return data.rstrip(b"\n").endswith(ends.get(data[:4], b""))

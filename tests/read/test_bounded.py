@@ -1,0 +1,97 @@
+"""A small file never takes much: what it may unfold into is a multiple of its bytes on disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import zipfile
+from typing import Any
+
+import pytest
+
+from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.read import read
+
+
+def archive(config: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as made:
+        made.writestr("config.json", config)
+    return packed.getvalue()
+
+
+def model(*layers: Any, **config: Any) -> bytes:
+    return json.dumps({"class_name": "Functional", "config": {"name": "m", "layers": layers, **config}}).encode()
+
+
+def layer(name: str, *calls: Any) -> Any:
+    return {"class_name": "Dense", "name": name, "config": {"name": name}, "inbound_nodes": calls}
+
+
+def names(data: bytes) -> list[str]:
+    return [node.name for node in read(data).graph_def.node]
+
+
+@pytest.mark.parametrize("unit", [b"{},", b"[],", b'{"a":{}},', b'"ab",'])
+def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
+    config = b'{"class_name":"Sequential","config":{"layers":[' + unit * ((50 << 20) // len(unit)) + b"{}]}}"
+    start = time.process_time()
+    with pytest.raises(TooLarge, match=r"memory|bomb"):
+        read(archive(config))
+    assert time.process_time() - start < 3
+
+
+def test_blanks_are_a_bomb_too() -> None:
+    with pytest.raises(TooLarge, match="looks like a bomb"):
+        read(archive(b" " * (100 << 20)))
+
+
+def test_a_large_limit_lets_it_in() -> None:
+    config = b" " * (70 << 20) + model(layer("a"))
+    assert read(archive(config), ReadOptions(max_bytes=1 << 30)).graph_def.node
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_any_byte_of_an_archive_may_be_wrong(method: int) -> None:
+    whole = archive(model(*(layer(f"d{number}") for number in range(30))), method)
+    for at in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        try:
+            read(bytes(damaged))
+        except ReadError as error:
+            assert error.exit_code == 3  # noqa: PT017
+
+
+@pytest.mark.parametrize("index", [-1, -7, 10**30])
+def test_outputs_that_are_not_there(index: int) -> None:
+    inner = json.loads(model(layer("a"), layer("b"), output_layers=[["a", 0, index], ["b", 0, 0]]))
+    outer = model({**inner, "name": "m2"}, layer("c", [["m", 0, index]]))
+    assert names(outer) == ["m/m/a", "m/m/b", "m/c"]
+
+
+def test_halves_of_letters_in_names() -> None:
+    assert names(model(layer("a\ud800"), layer("\ud83d\ude00"))) == ["m/a?", "m/\N{GRINNING FACE}"]
+
+
+def test_numbers_of_thousands_of_digits() -> None:
+    with pytest.raises(MalformedText, match="thousands of digits"):
+        read(b'{"class_name": "Sequential", "config": {"layers": [{"units": ' + b"9" * 5000 + b"}]}}")
+
+
+@pytest.mark.parametrize("inputs", [3000])
+def test_a_model_of_many_inputs_called_many_times(inputs: int) -> None:
+    """Each input asks for its place in each call: looked up, not searched."""
+    inner = json.loads(model(*(layer(f"i{number}") for number in range(inputs)),
+                             input_layers=[[f"i{number}", 0, 0] for number in range(inputs)]))  # fmt: skip
+    outer = model(layer("x"), {**inner, "inbound_nodes": [[["x", 0, 0, {}]] * inputs] * 20})
+    start = time.process_time()
+    assert len(names(outer)) == inputs + 1
+    assert time.process_time() - start < 3
+
+
+def test_an_archive_without_a_model() -> None:
+    with pytest.raises(UnknownFormat):
+        read(archive(b"").replace(b"config.json", b"gonfig.json"))
