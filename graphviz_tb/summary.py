@@ -157,7 +157,7 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
         scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,
-        levels=int(hierarchy.depth.max()),
+        levels=int(np.max(hierarchy.depth)),
         series=count_stacks(hierarchy, Kind.SERIES),
         folds=count_stacks(hierarchy, Kind.FOLD),
         structures=count_structures(hierarchy),

@@ -155,7 +155,7 @@ def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
     """
     start, end = start.copy(), end.copy()
     rows = np.argsort(hierarchy.depth, kind="stable")
-    cuts = np.searchsorted(hierarchy.depth[rows], np.arange(int(hierarchy.depth.max(initial=0)) + 2))
+    cuts = np.searchsorted(hierarchy.depth[rows], np.arange(int(np.max(hierarchy.depth, initial=0)) + 2))
     for depth in range(len(cuts) - 2, 0, -1):
         level = rows[cuts[depth] : cuts[depth + 1]]
         level = level[end[level] >= 0]

@@ -38,7 +38,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         members = [row if row >= 0 else old - 1 - row for row in group.members]
         parent[members] = old + at
         if not last:
-            key[old + at] = key[members].min()
+            key[old + at] = np.min(key[members])
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]

@@ -187,7 +187,7 @@ class Weaver:
             here = there
         cost = self.end(path, top, spans[-1], cost)
         cost[here] -= 1
-        return self.move(path, top, spans, back, int(cost.argmin()))
+        return self.move(path, top, spans, back, int(np.argmin(cost)))
 
     def window(self, rank: int, place: int) -> Span:
         """The slots that an item may go to: all, or those near by where the rank is wide."""

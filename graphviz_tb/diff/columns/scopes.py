@@ -90,7 +90,7 @@ class Scopes:
 
 def powers(exponents: NDArray[np.int32]) -> Hashes:
     """`BASE` to many powers."""
-    top = int(exponents.max(initial=0)) + 1
+    top = int(np.max(exponents, initial=0)) + 1
     table = np.ones(top + 1, np.uint64)
     table[1:] = BASE
     return np.cumprod(table, dtype=np.uint64)[exponents]
@@ -181,7 +181,7 @@ def _hashed(words: list[str]) -> Hashes:
 def _levels(depth: Ints) -> list[NDArray[np.int64]]:
     """Rows by depth."""
     order = np.argsort(depth, kind="stable")
-    cuts = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
+    cuts = np.searchsorted(depth[order], np.arange(int(np.max(depth, initial=0)) + 2))
     return [order[start:stop] for start, stop in pairwise(cuts)]
 
 
