@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format type bench goldens docs fixtures check-fixtures ci clean
+.PHONY: help install test lint format type bench fuzz interpreters goldens docs fixtures check-fixtures ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,6 +30,12 @@ type: .venv/bin/python ## check the types, strictly
 
 bench: .venv/bin/python ## measure, and print the tables
 	$(PYTHON) -m tests.bench
+
+fuzz: .venv/bin/python ## try bad files and odd command lines; SEED=1 MINUTES=60 for as long as you like
+	$(PYTHON) -m tests.fuzz --seed $(or $(SEED),0) $(if $(MINUTES),--minutes $(MINUTES))
+
+interpreters: ## the same bytes from every Python that is here, and with the oldest dependencies
+	python3 .ci/interpreters.py
 
 goldens: .venv/bin/python ## write the expected pictures again; look at what changed before committing
 	$(PYTHON) -m pytest -q tests/golden --update-goldens

@@ -24,6 +24,10 @@ def test_ruff_finds_nothing() -> None:
     run("ruff", "check", "--no-cache", ".")
 
 
+def test_ruff_would_format_nothing() -> None:
+    run("ruff", "format", "--no-cache", "--check", ".")
+
+
 def test_the_types_are_right() -> None:
     run("mypy")
 
