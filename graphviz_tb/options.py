@@ -133,6 +133,13 @@ class PictureOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class AnnotateOptions:
+    """What is found out of tensors and ops. `infer`: shapes that the file does not say (TensorBoard: never)."""
+
+    infer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """Everything. `Options.preset("tensorboard")` folds as TensorBoard does."""
 
@@ -140,6 +147,7 @@ class Options:
     flatten: FlattenOptions = field(default_factory=FlattenOptions)
     group: GroupOptions = field(default_factory=GroupOptions)
     expand: ExpandOptions = field(default_factory=ExpandOptions)
+    annotate: AnnotateOptions = field(default_factory=AnnotateOptions)
     picture: PictureOptions = field(default_factory=PictureOptions)
 
     @classmethod
@@ -159,6 +167,7 @@ class Options:
             flatten=replace(base.flatten, tensorboard=True),
             group=replace(base.group, scope_series=False, lenient_numbers=False, folds=False, tensorboard=True),
             expand=replace(base.expand, tensorboard=True),
+            annotate=replace(base.annotate, infer=False),
         )
 
 

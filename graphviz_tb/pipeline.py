@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import annotate
+from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
@@ -158,6 +158,16 @@ class Model:
     def notices(self) -> tuple[Notice, ...]:
         """What was odd on the way."""
         return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
+
+    def shapes(self) -> dict[tuple[str, int], Shape]:
+        """The shape of every output of the main graph, by the name of its node and its position.
+
+        A dimension that is not known is None; so is the whole shape where the rank is not known.
+
+        >>> load(b'node { name: "x" op: "NoOp" } node { name: "y" op: "Rank" }').shapes()
+        {('y', 0): ()}
+        """
+        return shapes_of(self.hierarchy.graph, self.facts)
 
     def inputs(self) -> tuple[Any, ...]:
         """What was given to read: no output may take its place."""

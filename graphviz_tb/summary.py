@@ -100,11 +100,12 @@ class Shapes:
     declared: int
     stated: int
     signature: int
+    inferred: int
 
     @property
     def known(self) -> int:
         """Edges with a shape."""
-        return self.declared + self.stated + self.signature
+        return self.declared + self.stated + self.signature + self.inferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,4 +252,4 @@ def count_shapes(graph: Graph, facts: Facts) -> Shapes:
         if lookup is None or node != last:
             last, lookup = node, facts.decode(node)
         found[lookup(graph.keys[key]).origin] += edges
-    return Shapes(len(data), found["declared"], found["stated"], found["signature"])
+    return Shapes(len(data), found["declared"], found["stated"], found["signature"], found["inferred"])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
-from graphviz_tb.annotate.shapes import single_calls, tensors_of
+from graphviz_tb.annotate.tensors import Tensors, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
+from graphviz_tb.options import AnnotateOptions
 
-__all__ = ["Account", "Stats", "StatsOptions", "account", "annotate", "join_statistics", "library"]
+DEFAULT = AnnotateOptions()
+
+__all__ = ["Account", "Stats", "StatsOptions", "account", "annotate", "join_statistics", "library", "shapes_of"]
 
 
-def annotate(hierarchy: Hierarchy, stats: Stats | None = None) -> Facts:
+def annotate(hierarchy: Hierarchy, stats: Stats | None = None, options: AnnotateOptions = DEFAULT) -> Facts:
     """The facts of a hierarchy's graph, with the run statistics if some were joined. Nothing else is decoded yet."""
-    graph = hierarchy.graph
-    calls = single_calls(graph)
-    return Facts(graph, lambda node: tensors_of(graph, node, calls), stats=stats)
+    tensors = Tensors(hierarchy.graph, options.infer)
+    return Facts(hierarchy.graph, tensors.decode, stats=stats, odd=tensors.odd)

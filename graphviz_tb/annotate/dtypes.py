@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+
+from graphviz_tb.annotate.ops import OpDef, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -16,28 +18,6 @@ DTYPES = {
     24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
 }  # fmt: skip
 REFERENCE = 100
-
-# Ops whose outputs have one dtype whatever their attributes say.
-FIXED = {
-    **dict.fromkeys(
-        (
-            *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "InTopK", "InTopKV2", "LoopCond"),
-            *("LogicalAnd", "LogicalOr", "LogicalNot", "IsFinite", "IsInf", "IsNan", "All", "Any"),
-            *("VarIsInitializedOp", "IsVariableInitialized", "StaticRegexFullMatch"),
-        ),
-        "bool",
-    ),
-    **dict.fromkeys(
-        (
-            *("VarHandleOp", "Iterator", "IteratorV2", "HashTableV2", "FIFOQueueV2", "TensorArrayV3", "StackV2"),
-            *("FixedLengthRecordReaderV2", "TextLineReaderV2", "TFRecordReaderV2", "WholeFileReaderV2"),
-        ),
-        "resource",
-    ),
-    **dict.fromkeys(("QueueSizeV2", "ConcatOffset", "Rank"), "int32"),
-    **dict.fromkeys(["MergeSummary", "StringJoin", "ShardedFilename", "AsString", "Substr"], "string"),
-    **dict.fromkeys(["TensorDataset", "MapDataset", "BatchDatasetV2", "RangeDataset", "ShuffleDatasetV3"], "variant"),
-}
 
 # Attributes that say the dtype of the output, the first that is there counts.
 SAYING = (
@@ -57,18 +37,35 @@ def dtype_name(number: int) -> str:
 
 
 def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
-    """A lookup from an output's position to its dtype."""
-    fixed = FIXED.get(definition.op)
-    if fixed:
-        return lambda index: fixed
-    attrs = definition.attr
-    for attr in (*SAYING, *GENERAL):
-        if attr in attrs:
-            value = attrs[attr]
-            if value.type:
-                name = dtype_name(value.type)
-                return lambda index: name
-            if value.HasField("list") and value.list.type:
-                names = [dtype_name(number) for number in value.list.type]
-                return lambda index: names[index] if index < len(names) else ""
-    return lambda index: ""
+    """A lookup from an output's position to its dtype: by the op's definition, else by usual names of attributes."""
+    known = op_def(definition.op)
+    names = listed(definition) if known is None else list(defined(definition, known))
+    return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
+
+
+def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
+    """The dtypes of all outputs of an op that TensorFlow defines."""
+    for output in known.outputs:
+        if output.several:
+            yield from types_of(definition, output.attr)
+            continue
+        own = (
+            [output.dtype]
+            if output.dtype
+            else types_of(definition, output.attr) or [known.defaults.get(output.attr, "")]
+        )
+        count = int(definition.attr[output.count].i) if output.count and output.count in definition.attr else 1
+        yield from own[:1] * count
+
+
+def types_of(definition: NodeDef, attr: str) -> list[str]:
+    """The dtype or dtypes that an attribute names."""
+    if attr not in definition.attr:
+        return []
+    value = definition.attr[attr]
+    return [dtype_name(value.type)] if value.type else [dtype_name(number) for number in value.list.type]
+
+
+def listed(definition: NodeDef) -> list[str]:
+    """The dtypes by the first attribute with a usual name; of one, all outputs have it."""
+    return next((found for attr in (*SAYING, *GENERAL) if (found := types_of(definition, attr))), [])

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
+from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.graph import Call, Graph
-from graphviz_tb.model.tensors import Shape, Tensor
+from graphviz_tb.model.tensors import Origin, Shape, Tensor
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
-
-Origin = Literal["declared", "stated", "signature", ""]
 
 # Attributes by which some ops state the shape of their one output.
 STATED = {
@@ -59,7 +58,7 @@ def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
     dtypes = output_dtypes(definition)
 
     def lookup(key: str) -> Tensor:
-        index = output_index(definition.op, key)
+        index = output_index(definition, key)
         shape = shapes[index] if shapes is not None and index < len(shapes) else None
         if shape is not None:
             return Tensor(shape, dtypes(index), origin)
@@ -109,7 +108,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
         definition = graph.node_def(node)
         if definition is None:
             return argument_of(graph, node)(key)
-        index = output_index(definition.op, key)
+        index = output_index(definition, key)
         shapes, _ = listed(definition)
         found = Tensor(shapes[index] if shapes and index < len(shapes) else None, output_dtypes(definition)(index))
         if found.shape is not None:
@@ -120,45 +119,6 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
 def single_calls(graph: Graph) -> Calls:
     """Calls that give what their one function gives, by node."""
     return {call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")}
-
-
-def output_index(op: str, key: str) -> int:
-    """The flat position of an output: "2" is 2; in functions "output:2" is 2 for ops with one list output.
-
-    >>> output_index("Split", "output:1"), output_index("FusedBatchNormV3", "batch_mean:0")
-    (1, 1)
-    """
-    name, _, number = key.rpartition(":")
-    offset = NAMED_OUTPUTS.get(op, ()).index(name) if name in NAMED_OUTPUTS.get(op, ()) else 0
-    return offset + int(number)
-
-
-# Ops with several single outputs, by the names that function bodies use.
-NAMED_OUTPUTS = {
-    "FusedBatchNorm": ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"),
-    "FusedBatchNormV2": ("y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"),
-    "FusedBatchNormV3": (
-        "y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3",
-    ),
-    "FusedBatchNormGradV3": ("x_backprop", "scale_backprop", "offset_backprop", "reserve_space_4", "reserve_space_5"),
-    "BroadcastGradientArgs": ("r0", "r1"),
-    "SoftmaxCrossEntropyWithLogits": ("loss", "backprop"),
-    "SparseSoftmaxCrossEntropyWithLogits": ("loss", "backprop"),
-    "Switch": ("output_false", "output_true"),
-    "RefSwitch": ("output_false", "output_true"),
-    "Merge": ("output", "value_index"),
-    "TopKV2": ("values", "indices"),
-    "TopK": ("values", "indices"),
-    "Unique": ("y", "idx"),
-    "UniqueWithCounts": ("y", "idx", "count"),
-    "Where": ("index",),
-    "TensorArrayV3": ("handle", "flow"),
-    "QueueDequeueManyV2": ("components",),
-    "Qr": ("q", "r"),
-    "Svd": ("s", "u", "v"),
-    "Moments": ("mean", "variance"),
-    "RaggedTensorToSparse": ("sparse_indices", "sparse_values", "sparse_dense_shape"),
-}  # fmt: skip
 
 
 def declared(definition: NodeDef) -> list[Shape] | None:

@@ -55,6 +55,7 @@ fold_options = together(
     click.option("--group", metavar="NAME", multiple=True, help="Make this series, however short: 'conv[1-3]'."),
     click.option("--ungroup", metavar="NAME", multiple=True, help="Show the members of this series."),
     click.option("--no-fold", is_flag=True, help="Leave levels of more than 40 boxes as they are."),
+    click.option("--no-infer", is_flag=True, help="Only shapes that the file says."),
     click.option("--main", metavar="NAME", multiple=True, help="Keep this node in the main area."),
     click.option("--aux", metavar="NAME", multiple=True, help="Move this node to the auxiliary area."),
     click.option("--no-extract", is_flag=True, help="Nothing goes to the auxiliary area."),
@@ -62,7 +63,13 @@ fold_options = together(
 )
 
 
-FLAGS = {"no_fold": "folds", "no_extract": "extract", "no_auto_extract": "auto_extract", "no_legend": "legend"}
+FLAGS = {
+    "no_fold": "folds",
+    "no_infer": "infer",
+    "no_extract": "extract",
+    "no_auto_extract": "auto_extract",
+    "no_legend": "legend",
+}
 
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:

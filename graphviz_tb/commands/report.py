@@ -130,7 +130,12 @@ def shape_count(summary: Summary) -> tuple[str, str]:
     shapes = summary.shapes
     if not shapes.edges:
         return "", ""
-    origins = ((shapes.declared, "declared"), (shapes.stated, "stated"), (shapes.signature, "by signature"))
+    origins = (
+        (shapes.declared, "declared"),
+        (shapes.stated, "stated"),
+        (shapes.signature, "by signature"),
+        (shapes.inferred, "inferred"),
+    )
     said = ", ".join(f"{count:,} {word}" for count, word in origins if count)
     return f"{percent(shapes.known / shapes.edges)}", f"of {shapes.edges:,} data edges" + (f": {said}" if said else "")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
@@ -14,7 +15,7 @@ from graphviz_tb.model.tensors import Tensor
 class Facts:
     """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache`.
 
-    `stats` is there when run statistics were joined.
+    `stats` is there when run statistics were joined; `odd` gives what inference has found wrong so far.
     """
 
     graph: Graph
@@ -22,6 +23,7 @@ class Facts:
     cache: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    odd: Callable[[], tuple[Notice, ...]] = tuple
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""

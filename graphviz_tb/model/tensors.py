@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Shape = tuple[int | None, ...] | None
-Origin = Literal["declared", "stated", "signature", ""]
+Origin = Literal["declared", "stated", "signature", "inferred", ""]
 MOST = 2**63 - 1  # elements that are counted
 
 
@@ -15,7 +15,8 @@ MOST = 2**63 - 1  # elements that are counted
 class Tensor:
     """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
 
-    `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's) or "".
+    `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's),
+    "inferred" (from what the ops before it do, at least in part) or "".
     """
 
     shape: Shape = None

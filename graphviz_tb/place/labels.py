@@ -69,19 +69,29 @@ def brief(name: str, most: int = 300) -> str:
 
 def _tensors(edge: Line) -> str:
     count = len(edge.carried) or edge.tensors + edge.reference
-    each = [describe(tensor.shape, tensor.dtype) for tensor in islice(edge.carried, TOLD)]
+    each = [told(tensor) for tensor in islice(edge.carried, TOLD)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried) > TOLD else ""
     return plural(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 
+def told(tensor: Tensor) -> str:
+    """One tensor in words, and whether its shape was inferred.
+
+    >>> told(Tensor((2, None), "float32", "inferred"))
+    '2×? float32, inferred'
+    """
+    words = describe(tensor.shape, tensor.dtype)
+    return f"{words}, inferred" if tensor.origin == "inferred" else words
+
+
 def describe(one: Shape, dtype: str) -> str:
     """One tensor in words.
 
-    >>> describe((), "int32"), describe(None, "float32")
-    ('scalar int32', '? float32')
+    >>> describe((), "int32"), describe(None, "float32"), describe((None,), "float32")
+    ('scalar int32', 'unknown rank float32', '? float32')
     """
-    dims = "" if one is None and not dtype else "?" if one is None else brief(shape(one)) or "scalar"
+    dims = "" if one is None and not dtype else "unknown rank" if one is None else brief(shape(one)) or "scalar"
     return f"{dims} {dtype}".strip()
 
 

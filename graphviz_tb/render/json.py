@@ -158,6 +158,7 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
                 "size": edge.carried.size(),
                 "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in edge.carried],
                 "dtypes": [tensor.dtype for tensor in edge.carried],
+                "origins": [tensor.origin for tensor in edge.carried],
             }
             for edge in metagraph.edges
         ],

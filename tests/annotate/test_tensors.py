@@ -46,7 +46,7 @@ def test_a_loop_lists_its_outputs_but_a_dataset_its_elements() -> None:
     attrs = {"output_shapes": listed, "T": {"list": {"type": [3, 1]}}}
     assert tensor([{"name": "w", "op": "While", "attr": attrs}], "w", "1") == Tensor((8, 8), "float32", "stated")
     data = {"name": "d", "op": "TensorDataset", "attr": {"output_shapes": listed}}
-    assert tensor([data], "d") == Tensor(None, "variant", "")
+    assert tensor([data], "d") == Tensor((), "variant", "inferred")
 
 
 def test_a_variable_that_is_read_has_the_shape_of_its_handle() -> None:
@@ -54,7 +54,7 @@ def test_a_variable_that_is_read_has_the_shape_of_its_handle() -> None:
     handle = {"name": "handle", "op": "VarHandleOp", "attr": {"shape": {"shape": dims(3, 5)}, "dtype": FLOAT}}
     read = {"name": "read", "op": "ReadVariableOp", "input": ["handle"], "attr": {"dtype": FLOAT}}
     assert tensor([handle, read], "read") == Tensor((3, 5), "float32", "stated")
-    assert tensor([handle, read], "handle") == Tensor(None, "resource", "")
+    assert tensor([handle, read], "handle") == Tensor((), "resource", "inferred")
 
 
 def library(returned: str, *nodes: dict[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def test_the_counts_are_those_of_the_graph(tell: Any) -> None:
 
 
 def test_shapes_are_counted_by_their_origin() -> None:
-    #   x:0 ─▶ a ─▶ b     x states its shape, a declares one, b tells nothing
+    #   x:0 ─▶ a ─▶ b     x states its shape, a declares one, that of b is inferred
     text = b"""
       node { name: "x" op: "Placeholder" attr { key: "shape" value { shape { dim { size: 2 } } } } }
       node { name: "a" op: "Relu" input: "x"
@@ -99,7 +99,9 @@ def test_shapes_are_counted_by_their_origin() -> None:
     """
     model = load(text)
     shapes = summarize(model.hierarchy, model.facts).shapes
-    assert (shapes.edges, shapes.declared, shapes.stated, shapes.known) == (3, 1, 1, 1 + 1)
+    assert (shapes.edges, shapes.declared, shapes.stated, shapes.inferred) == (3, 1, 1, 1)
+    shapes = summarize(model.hierarchy, load(text, infer=False).facts).shapes
+    assert (shapes.edges, shapes.known) == (3, 1 + 1)
 
 
 def test_structures_inside_listed_ones_are_not_listed_again() -> None:

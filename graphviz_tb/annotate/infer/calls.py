@@ -1,0 +1,239 @@
+"""Calls: a function is inferred once for each set of arguments, and its results are those of the call.
+
+PartitionedCall and the like      what the function gives
+If, Case                          what all branches agree on
+While                             a fixed point: what goes in, joined with what the body gives, until nothing changes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from graphviz_tb.annotate.infer.frame import Frame, Task
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
+from graphviz_tb.annotate.infer.wiring import CHOOSING, LOOPING
+
+if TYPE_CHECKING:
+    from graphviz_tb.annotate.infer.engine import Inference
+
+MOST_FRAMES = 32  # sets of arguments of one function; a shared layer has a handful
+MOST_ROUNDS = 8  # of a loop, before what still changes is not known
+
+
+class Calls:
+    """The functions of one inference."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.graph = inference.graph
+        self.opened: dict[tuple[Frame, int], tuple[Frame, ...]] = {}  # what a call came to
+        self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
+        self._made: dict[int, int] = {}
+        self._rounds: dict[tuple[Frame, int], Round] = {}
+
+    def argument(self, frame: Frame, node: int) -> Out:
+        """What is known of an argument: what the caller hands in and what the file says of it."""
+        at = self.graph.functions[int(self.graph.function[node])].args.index(node)
+        given = frame.args[at] if at < len(frame.args) else UNKNOWN
+        found = self.inference.with_declared(node, (given,))
+        return found[0]
+
+    def needs(self, frame: Frame, node: int) -> list[Task]:
+        """The results of functions that a call waits for now; none when all is there."""
+        if self.inference.op(node) in LOOPING:
+            return self._round(frame, node).needs()
+        return unmet(task for sub in self._entered(frame, node) for task in self.returns(sub))
+
+    def results(self, frame: Frame, node: int) -> tuple[Out, ...]:
+        """The outputs of a call whose functions are inferred."""
+        if self.inference.op(node) in LOOPING:
+            return self._round(frame, node).results()
+        subs = self._entered(frame, node)
+        self.opened[frame, node] = tuple(subs)
+        given = self.arguments(frame, node)
+        each = [self.fresh(self.given(sub), given) for sub in subs]
+        if not each or len(subs) < len(self.inference.wiring.calls[node]):
+            return ()  # one of the branches calls what we are in: it may give anything
+        found = each[0]
+        for other in each[1:]:
+            pairs = zip(found, other, strict=False)
+            found = tuple(join_outs(one, another, self.inference.symbols) for one, another in pairs)
+        return found
+
+    def arguments(self, frame: Frame, node: int) -> tuple[Out, ...]:
+        """The inputs of a call that are arguments of its functions."""
+        ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
+        return tuple(ins[1:] if self.inference.op(node) in CHOOSING else ins)
+
+    def _entered(self, frame: Frame, node: int) -> list[Frame]:
+        args = self.arguments(frame, node)
+        found = [self.enter(frame, call.function, args) for call in self.inference.wiring.calls[node]]
+        return [sub for sub in found if sub is not None]
+
+    def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
+        """The frame of a function with these arguments; None where it calls itself."""
+        if caller.within(function):
+            return None
+        if self._made.get(function, 0) >= MOST_FRAMES:
+            args = ()
+        found = self._frames.get((function, args))
+        if found is None:
+            found = self._frames[function, args] = Frame(function, args, caller)
+            self._made[function] = self._made.get(function, 0) + 1
+        return found
+
+    def returns(self, frame: Frame) -> list[Task]:
+        """The nodes that make the results of a frame."""
+        return [(frame, node) for node, _ in self.graph.functions[frame.function].returns if node >= 0]
+
+    def given(self, frame: Frame) -> list[Out]:
+        """The results of a frame that is inferred."""
+        place = self.inference.wiring.place
+        returns = self.graph.functions[frame.function].returns
+        return [self.inference.input(frame, (node, place(node, key)) if node >= 0 else None) for node, key in returns]
+
+    def fresh(self, outs: Sequence[Out], args: Iterable[Out]) -> tuple[Out, ...]:
+        """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
+        symbols = self.inference.symbols
+        given = set(symbols_of(args))
+        new: dict[int, int] = {}
+        for symbol in symbols_of(outs):
+            if symbol not in new:
+                new[symbol] = symbol if symbols.made_of(symbol, given) else symbols.fresh()
+        return tuple(Out(renamed(out.shape, new), renamed(out.value, new), renamed(out.held, new)) for out in outs)
+
+    def _round(self, frame: Frame, node: int) -> Round:
+        found = self._rounds.get((frame, node))
+        if found is None:
+            found = self._rounds[frame, node] = Round(self, frame, node)
+        return found
+
+    def forget(self, frame: Frame, node: int) -> None:
+        """What was found under an assumption that did not hold."""
+        self._rounds.pop((frame, node), None)
+        self.opened.pop((frame, node), None)
+
+    def frames_of(self, function: int) -> list[Frame]:
+        """All frames of a function that calls lead to; one with nothing known of its arguments where none does."""
+        found = self._reached.get(function)
+        if not found:
+            key = (function, ())
+            found = [self._frames.setdefault(key, Frame(function))]
+        return found
+
+    @cached_property
+    def _reached(self) -> dict[int, list[Frame]]:
+        inference = self.inference
+        waiting = [inference.main]
+        seen: dict[Frame, None] = {inference.main: None}
+        while waiting:
+            frame = waiting.pop()
+            for node in inference.wiring.calls_in.get(frame.function, ()):
+                inference.ask(frame, node)
+                new = [sub for sub in self.opened.get((frame, node), ()) if sub not in seen]
+                seen.update(dict.fromkeys(new))
+                waiting += new
+        found: dict[int, list[Frame]] = {}
+        for frame in seen:
+            found.setdefault(frame.function, []).append(frame)
+        return found
+
+
+class Round:
+    """One While: the body is inferred with what goes in; what changes between rounds is not known."""
+
+    def __init__(self, calls: Calls, frame: Frame, node: int) -> None:
+        self.calls = calls
+        self.frame = frame
+        bodies = {call.attr: call.function for call in calls.inference.wiring.calls[node]}
+        self.body, self.cond = bodies.get("body"), bodies.get("cond")
+        self.args = tuple(Out(arg.shape, None, arg.held) for arg in calls.arguments(frame, node))
+        self.varying: set[int] = set()
+        self.rounds = 0
+        self.node = node
+
+    def needs(self) -> list[Task]:
+        """What the present round waits for; when it is there, the next round, until one changes nothing."""
+        while self.body is not None:
+            sub = self.calls.enter(self.frame, self.body, self.args)
+            if sub is None:
+                self.args = (UNKNOWN,) * len(self.args)
+                return []
+            if tasks := unmet(self.calls.returns(sub)):
+                return tasks
+            given = self.calls.given(sub)
+            if all(fits(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
+                return []
+            self.rounds += 1
+            self.args = tuple(
+                self._widened(arg, given[at] if at < len(given) else UNKNOWN) for at, arg in enumerate(self.args)
+            )
+        return []
+
+    def _widened(self, arg: Out, out: Out) -> Out:
+        if fits(arg, out, self.varying):
+            return arg
+        if self.rounds >= MOST_ROUNDS:
+            return UNKNOWN
+        return widened(arg, out, self.varying, self.calls.inference.symbols)
+
+    def results(self) -> tuple[Out, ...]:
+        """What comes out: what every round carries."""
+        calls = self.calls
+        functions = [function for function in (self.cond, self.body) if function is not None]
+        subs = [calls.enter(self.frame, function, self.args) for function in functions]
+        calls.opened[self.frame, self.node] = tuple(sub for sub in subs if sub is not None)
+        if self.body is None:
+            return ()
+        new = {symbol: calls.inference.symbols.fresh() for symbol in sorted(self.varying)}
+        return tuple(Out(renamed(arg.shape, new), None, renamed(arg.held, new)) for arg in self.args)
+
+
+def fits(assumed: Out, brought: Out, varying: set[int]) -> bool:
+    """Whether what a loop brings back is what it was assumed to carry."""
+    return _fits(assumed.shape, brought.shape, varying) and _fits(assumed.held, brought.held, varying)
+
+
+def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
+    if assumed is None or assumed == brought:
+        return True
+    if brought is None or len(brought) != len(assumed):
+        return False
+    return all(one == other or one in varying for one, other in zip(assumed, brought, strict=True))
+
+
+def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
+    """What a loop carries where it is now this and now that; sizes that change become symbols of `varying`."""
+
+    def wide(one: Dims, other: Dims) -> Dims:
+        if one is None or other is None or len(one) != len(other):
+            return None
+        found = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(one, other, strict=True))
+        varying.update(symbol for symbol in found if symbol not in one)
+        return found
+
+    return Out(wide(assumed.shape, brought.shape), None, wide(assumed.held, brought.held))
+
+
+def unmet(tasks: Iterable[Task]) -> list[Task]:
+    """Those that are neither done nor being done."""
+    return [(frame, node) for frame, node in tasks if node not in frame.outs and node not in frame.waiting]
+
+
+def symbols_of(outs: Iterable[Out]) -> list[int]:
+    """Every symbol in some outputs."""
+    return [
+        number
+        for out in outs
+        for numbers in (out.shape, out.value, out.held)
+        for number in numbers or ()
+        if number <= HIDDEN
+    ]
+
+
+def renamed(numbers: Dims, new: dict[int, int]) -> Dims:
+    """The same with other symbols."""
+    return None if numbers is None else tuple(new.get(number, number) for number in numbers)

@@ -1,0 +1,185 @@
+"""Infers outputs when they are asked for: what they need first, each node once for each set of arguments.
+
+ask       an output that something shows
+wait      its inputs, theirs, and so on: a stack of our own, for chains may be a million long
+apply     the rule of the op (rules/), its fold (fold.py), or the function that it calls (calls.py)
+settle    what loops were assumed to carry is compared with what they carry (loops.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from graphviz_tb.annotate.infer.calls import Calls, unmet
+from graphviz_tb.annotate.infer.fold import FOLDS
+from graphviz_tb.annotate.infer.frame import Frame, Task
+from graphviz_tb.annotate.infer.loops import BACK, Loops
+from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op
+from graphviz_tb.annotate.infer.rules import RULES
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
+from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
+from graphviz_tb.annotate.infer.wiring import Input, Wiring
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import Shape
+
+Declared = Callable[[int], list[Shape] | None]
+MERGES = frozenset({"Merge", "RefMerge"})
+
+
+class Inference:
+    """What can be inferred of the outputs of a graph. `declared` gives what the file says of a node's outputs."""
+
+    def __init__(self, graph: Graph, declared: Declared) -> None:
+        self.graph = graph
+        self.declared = declared
+        self.wiring = Wiring(graph)
+        self.symbols = Symbols()
+        self.main = Frame(-1)
+        self.calls = Calls(self)
+        self.loops = Loops(self)
+        self.contradictions: dict[int, None] = {}
+        self._shared: dict[int, tuple[Out, ...]] = {}
+
+    def shape(self, node: int, at: int) -> Shape:
+        """The shape of one output, over all calls of the function where it lies."""
+        outs = self.outs(node)
+        return told(outs[at].shape) if at < len(outs) else None
+
+    def outs(self, node: int) -> tuple[Out, ...]:
+        """What is known of the outputs of a node."""
+        function = int(self.graph.function[node])
+        if function < 0:
+            return self.ask(self.main, node)
+        found = self._shared.get(node)
+        if found is None:
+            frames = self.calls.frames_of(function)
+            each = [self.ask(frame, node) for frame in frames]
+            found = each[0]
+            for other in each[1:]:
+                pairs = zip(found, other, strict=False)
+                found = tuple(join_outs(one, another, self.symbols) for one, another in pairs)
+            self._shared[node] = found
+        return found
+
+    def ask(self, frame: Frame, node: int) -> tuple[Out, ...]:
+        """The outputs of a node of a frame, inferred with all that they need."""
+        found = frame.outs.get(node)
+        if found is None:
+            self.loops.settle(frame, node)
+            found = frame.outs[node]
+        return found
+
+    def run(self, frame: Frame, node: int) -> None:
+        """Infer a node and what it needs. What a loop brings back is assumed (`Loops`)."""
+        stack: list[Task] = [(frame, node)]
+        while stack:
+            frame, node = stack[-1]
+            if node in frame.outs:
+                stack.pop()
+                continue
+            missing: list[Task] = []
+            if node not in frame.waiting:
+                frame.waiting.add(node)
+                missing = unmet(self.needs(frame, node))
+            if not missing and node in self.wiring.calls:
+                missing = self.calls.needs(frame, node)
+            if missing:
+                stack += missing
+                continue
+            frame.outs[node] = self.apply(frame, node)
+            frame.waiting.discard(node)
+            self.loops.note(frame, node)
+            stack.pop()
+
+    def needs(self, frame: Frame, node: int) -> Iterator[Task]:
+        """The nodes whose outputs a node takes; not what comes back to the head of a loop."""
+        head = self.op(node) in MERGES
+        for source in self.wiring.inputs(node):
+            if source is not None and not (head and self.op(source[0]) in BACK):
+                yield frame, source[0]
+
+    def op(self, node: int) -> str:
+        """The op type of a node."""
+        return self.graph.op_types[int(self.graph.op[node])]
+
+    def input(self, frame: Frame, source: Input | None) -> Out:
+        """What is known of an input; nothing where it is part of a circle that is no loop."""
+        outs = frame.outs.get(source[0]) if source is not None else None
+        return outs[source[1]] if outs is not None and source is not None and source[1] < len(outs) else UNKNOWN
+
+    def apply(self, frame: Frame, node: int) -> tuple[Out, ...]:
+        """Before: the inputs are inferred, as far as they can be. After: the outputs of one node."""
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return (self.calls.argument(frame, node),)
+        ins = [self.input(frame, source) for source in self.wiring.inputs(node)]
+        if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
+            return (head, Out(()))
+        if node in self.wiring.calls:
+            found = self.calls.results(frame, node)
+        else:
+            found = self.inferred(Op(definition, ins, self.symbols))
+        return self.with_declared(node, found)
+
+    def inferred(self, op: Op) -> tuple[Out, ...]:
+        """What the rule of an op says of its outputs, with the elements where they fold."""
+        rule = RULES.get(op.definition.op)
+        if rule is None:
+            return ()
+        try:
+            outs = tuple(each if isinstance(each, Out) else Out(each) for each in rule(op))
+            outs = tuple(each if sensible(each.shape) else Out(None, None, each.held) for each in outs)
+            fold = FOLDS.get(op.definition.op)
+            value = fold(op) if fold is not None and outs and small(outs[0].shape) else None
+        except Contradiction:
+            return ()  # the file is no graph that TensorFlow would run
+        if value is not None and len(value) == count(outs[0].shape):
+            outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
+        return outs
+
+    def with_declared(self, node: int, found: tuple[Out, ...]) -> tuple[Out, ...]:
+        """Declared shapes count where they say more, and where they contradict."""
+        declared = self.declared(node)
+        if declared is None:
+            return found
+        padded = [*found, *[UNKNOWN] * (len(declared) - len(found))]
+        for at, shape in enumerate(declared):
+            if shape is None:
+                continue
+            said = tuple(HIDDEN if size is None else size for size in shape)
+            try:
+                both = merge(padded[at].shape, said)
+            except Contradiction:
+                self.contradictions[node] = None
+                both = said
+                padded[at] = UNKNOWN
+            dims = tuple(self.symbols.fresh() if size == HIDDEN else size for size in both or ())
+            padded[at] = Out(dims, padded[at].value, padded[at].held)
+        return tuple(padded)
+
+    def join(self, a: Dims, b: Dims) -> Dims:
+        """What is known of a shape that is one or the other."""
+        return join(a, b, self.symbols)
+
+
+def sensible(shape: Dims) -> bool:
+    """Whether a shape can be: sizes that are known are not negative."""
+    return shape is None or all(size >= 0 or size <= HIDDEN for size in shape)
+
+
+def small(shape: Dims) -> bool:
+    """Whether the elements of such a tensor are followed."""
+    return fixed(shape) and count(shape) <= MOST_FOLDED
+
+
+def count(shape: Dims) -> int:
+    """The number of elements of a shape that is known."""
+    number = 1
+    for size in shape or ():
+        number *= size
+    return number
+
+
+def told(dims: Dims) -> Shape:
+    """A shape for others: a symbol is None."""
+    return None if dims is None else tuple(None if size <= HIDDEN else size for size in dims)

@@ -1,0 +1,369 @@
+"""The elements of small integer tensors, so that a Reshape knows its target.
+
+A fold gives the elements of an op's first output, row by row: numbers, and symbols where they are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product as every_index
+
+from graphviz_tb.annotate.infer.constants import elements_of
+from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
+from graphviz_tb.annotate.infer.rules.common import axis_of
+from graphviz_tb.annotate.infer.strided import entries
+from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
+from graphviz_tb.annotate.infer.values import Dims, Value, broadcast
+
+WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"})
+
+
+def constant(op: Op) -> Value | None:
+    """`Const`."""
+    return elements_of(op.definition.attr["value"].tensor)
+
+
+def passed(op: Op) -> Value | None:
+    """The same elements, in the same order."""
+    return op.value(0)
+
+
+def cast(op: Op) -> Value | None:
+    """`Cast` between whole numbers, and to truth values."""
+    if op.attr("SrcT") not in WHOLE or op.attr("DstT") not in WHOLE:
+        return None
+    value = op.value(0)
+    if value is None or op.attr("DstT") != "bool":
+        return value
+    return tuple(int(one != 0) if one > HIDDEN else op.symbols.fresh() for one in value)
+
+
+def shape(op: Op) -> Value | None:
+    """`Shape`: the dimensions themselves."""
+    return op.shape(0)
+
+
+def variable_shape(op: Op) -> Value | None:
+    """`VariableShape`."""
+    return op.held(0)
+
+
+def rank(op: Op) -> Value | None:
+    """`Rank`."""
+    found = op.rank(0)
+    return None if found is None else (found,)
+
+
+def size(op: Op) -> Value | None:
+    """`Size`."""
+    dims = op.shape(0)
+    return None if dims is None else (op.symbols.product(dims),)
+
+
+def packed(op: Op) -> Value | None:
+    """`Pack` of scalars, or of vectors along the first axis."""
+    values = [each.value for each in op.ins]
+    if any(value is None for value in values):
+        if not all(each.shape == () for each in op.ins):
+            return None
+        values = [value or (op.symbols.fresh(),) for value in values]
+    if (op.attr("axis") or 0) != 0:
+        return None
+    return tuple(one for value in values for one in value or ())
+
+
+def joined(axis_first: bool) -> Fold:
+    """`Concat` of vectors."""
+
+    def fold(op: Op) -> Value | None:
+        parts = op.ins[1:] if axis_first else op.ins[:-1]
+        if any(each.shape is None or len(each.shape) != 1 or not fixed(each.shape) for each in parts):
+            return None
+        found: list[int] = []
+        for each in parts:
+            found += each.value if each.value is not None else op.symbols.several((each.shape or (0,))[0])
+        return tuple(found)
+
+    return fold
+
+
+def sliced(op: Op) -> Value | None:
+    """`StridedSlice` of any small tensor with a known specification."""
+    value, dims = op.value(0), op.shape(0)
+    plan = entries(op, len(dims), 1) if value is not None and dims is not None else None
+    if value is None or dims is None or plan is None:
+        return None
+    ranges: list[Sequence[int]] = []
+    sizes = iter(dims)
+    for entry in plan:
+        if entry.kind == "new":
+            continue
+        extent = next(sizes)
+        numbers = [one for one in (entry.begin, entry.end, entry.stride) if one is not None]
+        if any(one <= HIDDEN for one in numbers) or not entry.stride:
+            return None
+        if entry.kind == "shrink":
+            at = entry.begin if entry.begin is not None else 0
+            if not -extent <= at < extent:
+                return None
+            ranges.append([at % extent])
+        else:
+            ranges.append(range(*slice(entry.begin, entry.end, entry.stride).indices(extent)))
+    return picked(value, dims, ranges)
+
+
+def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Value:
+    """The elements at all combinations of positions."""
+    steps = [1] * len(dims)
+    for at in range(len(dims) - 2, -1, -1):
+        steps[at] = steps[at + 1] * dims[at + 1]
+    return tuple(
+        value[sum(one * step for one, step in zip(index, steps, strict=True))] for index in every_index(*ranges)
+    )
+
+
+def cut(op: Op) -> Value | None:
+    """`Slice` of a vector."""
+    value, begin, count = op.value(0), op.numbers(1), op.numbers(2)
+    if value is None or op.rank(0) != 1 or not begin or not count:
+        return None
+    return value[begin[0] : len(value) if count[0] == -1 else begin[0] + count[0]]
+
+
+def gathered(op: Op) -> Value | None:
+    """`Gather` of a vector."""
+    value, indices, axis = op.value(0), op.numbers(1), op.number(2) if len(op.ins) > 2 else 0
+    if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
+        return None
+    return tuple(value[at] for at in indices) if all(0 <= at < len(value) for at in indices) else None
+
+
+def span(op: Op) -> Value | None:
+    """`Range`."""
+    start, stop, step = (op.number(at) for at in range(3))
+    if start is None or stop is None or not step or len(range(start, stop, step)) > MOST_FOLDED:
+        return None
+    return tuple(range(start, stop, step))
+
+
+def filled(op: Op) -> Value | None:
+    """`Fill` with one number."""
+    sizes, value = op.numbers(0), op.value(1)
+    if sizes is None or value is None or len(value) != 1:
+        return None
+    count = 1
+    for each in sizes:
+        count *= each
+    return value * count if 0 <= count <= MOST_FOLDED else None
+
+
+def folded_to(number: int) -> Fold:
+    """Ones or zeros, as many as the input has elements."""
+
+    def fold(op: Op) -> Value | None:
+        dims = op.shape(0)
+        count = 1
+        for each in dims or ():
+            count *= each
+        return (number,) * count if fixed(dims) and count <= MOST_FOLDED and op.attr("T") in WHOLE else None
+
+    return fold
+
+
+def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
+    """Two operands of whole numbers, stretched to one another."""
+
+    def fold(op: Op) -> Value | None:
+        if op.attr("T") not in WHOLE:
+            return None
+        a, b = op.value(0), op.value(1)
+        found = broadcast(op.shape(0), op.shape(1), op.symbols)
+        if a is None or b is None or found is None or not fixed(found):
+            return None
+        pairs = zip(stretched(a, op.shape(0), found), stretched(b, op.shape(1), found), strict=True)
+        return tuple(calculate(op, one, other) for one, other in pairs)
+
+    return fold
+
+
+def stretched(value: Value, dims: Dims, to: tuple[int, ...]) -> Value:
+    """Elements repeated as a broadcast repeats them."""
+    if dims == to or dims is None:
+        return value
+    dims = (1,) * (len(to) - len(dims)) + dims
+    ranges = [[0] * new if old == 1 else range(new) for old, new in zip(dims, to, strict=True)]
+    return picked(value, dims, ranges)
+
+
+def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[Op, int, int], int]:
+    """A comparison; equal symbols are equal (`same` is what it says of them), others not known."""
+
+    def calculate(op: Op, a: int, b: int) -> int:
+        if a > HIDDEN and b > HIDDEN:
+            return int(holds(a, b))
+        return int(same) if a == b and same is not None else op.symbols.fresh()
+
+    return calculate
+
+
+def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
+    """A reduction of a vector or of all elements."""
+
+    def fold(op: Op) -> Value | None:
+        value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
+        if value is None or axes is None or dims is None or op.attr("T") not in (WHOLE | {None}):
+            return None
+        if {axis_of(axis, len(dims)) for axis in axes} != set(range(len(dims))):
+            return value if not axes else None
+        return (combine(op, list(value)),)
+
+    return fold
+
+
+def added(op: Op, numbers: list[int]) -> int:
+    """The sum."""
+    found = 0
+    for number in numbers:
+        found = op.symbols.calc("add", found, number)
+    return found
+
+
+def extreme(operation: str) -> Callable[[Op, list[int]], int]:
+    """The greatest or the least."""
+
+    def combine(op: Op, numbers: list[int]) -> int:
+        if not numbers:
+            return op.symbols.fresh()
+        found = numbers[0]
+        for number in numbers[1:]:
+            found = op.symbols.calc(operation, found, number)
+        return found
+
+    return combine
+
+
+def all_true(op: Op, numbers: list[int]) -> int:
+    """Whether all are."""
+    return 0 if 0 in numbers else 1 if all(number > HIDDEN for number in numbers) else op.symbols.fresh()
+
+
+def chosen(op: Op) -> Value | None:
+    """`Select` by a truth value that is known."""
+    condition, yes, no = op.value(0), op.value(1), op.value(2)
+    dims = op.shape(1)
+    if condition is None or yes is None or no is None or dims != op.shape(2):
+        return None
+    if len(condition) == 1:
+        condition = condition * len(yes)
+    if len(condition) != len(yes) or len(yes) != len(no):
+        return None
+    each = zip(condition, yes, no, strict=True)
+    return tuple(op.symbols.fresh() if known <= HIDDEN and a != b else a if known else b for known, a, b in each)
+
+
+def turned(op: Op) -> Value | None:
+    """`InvertPermutation`."""
+    order = op.numbers(0)
+    if order is None or sorted(order) != list(range(len(order))):
+        return None
+    return tuple(order.index(at) for at in range(len(order)))
+
+
+def reversed_(op: Op) -> Value | None:
+    """`ReverseV2` of a vector."""
+    value = op.value(0)
+    return value[::-1] if value is not None and op.rank(0) == 1 and op.numbers(1) in ([0], [-1]) else None
+
+
+def transposed(op: Op) -> Value | None:
+    """`Transpose` of what has at most one dimension."""
+    return op.value(0) if (op.rank(0) or 0) < 2 else None
+
+
+def negated(op: Op) -> Value | None:
+    """`Neg`."""
+    value = op.value(0)
+    return None if value is None else tuple(op.symbols.difference(0, one) for one in value)
+
+
+def inverted(op: Op) -> Value | None:
+    """`LogicalNot`."""
+    value = op.value(0)
+    return None if value is None else tuple(int(not one) if one > HIDDEN else op.symbols.fresh() for one in value)
+
+
+def calculated(operation: str) -> Fold:
+    """One of the operations of `Symbols.calc`."""
+    return pairwise(lambda op, a, b: op.symbols.calc(operation, a, b))
+
+
+def broadcast_shapes(op: Op) -> Value | None:
+    """`BroadcastArgs`: the shape of a broadcast of two shapes."""
+    return broadcast(op.value(0), op.value(1), op.symbols)
+
+
+ADDED = calculated("add")
+FOLDS: dict[str, Fold] = {
+    "Const": constant,
+    "HostConst": constant,
+    **dict.fromkeys(
+        [
+            "Identity",
+            "StopGradient",
+            "Reshape",
+            "ExpandDims",
+            "Squeeze",
+            "Snapshot",
+            "EnsureShape",
+            "Enter",
+            "PreventGradient",
+            "ReadOnlyIdentity",
+        ],
+        passed,
+    ),
+    "Cast": cast,
+    "Shape": shape,
+    "VariableShape": variable_shape,
+    "Rank": rank,
+    "Size": size,
+    "Pack": packed,
+    "Concat": joined(axis_first=True),
+    "ConcatV2": joined(axis_first=False),
+    "StridedSlice": sliced,
+    "Slice": cut,
+    "Gather": gathered,
+    "GatherV2": gathered,
+    "Range": span,
+    "Fill": filled,
+    "OnesLike": folded_to(1),
+    "ZerosLike": folded_to(0),
+    "Add": ADDED,
+    "AddV2": ADDED,
+    "Sub": pairwise(lambda op, a, b: op.symbols.difference(a, b)),
+    "Mul": pairwise(lambda op, a, b: op.symbols.product([a, b])),
+    "FloorDiv": calculated("floor"),
+    "TruncateDiv": calculated("truncate"),
+    "Div": calculated("truncate"),
+    "FloorMod": calculated("mod"),
+    "Maximum": calculated("max"),
+    "Minimum": calculated("min"),
+    "Equal": pairwise(compared(True, lambda a, b: a == b)),
+    "NotEqual": pairwise(compared(False, lambda a, b: a != b)),
+    "Less": pairwise(compared(False, lambda a, b: a < b)),
+    "LessEqual": pairwise(compared(True, lambda a, b: a <= b)),
+    "Greater": pairwise(compared(False, lambda a, b: a > b)),
+    "GreaterEqual": pairwise(compared(True, lambda a, b: a >= b)),
+    "Neg": negated,
+    "LogicalNot": inverted,
+    "Prod": reduced(lambda op, numbers: op.symbols.product(numbers)),
+    "Sum": reduced(added),
+    "Max": reduced(extreme("max")),
+    "Min": reduced(extreme("min")),
+    "All": reduced(all_true),
+    "Select": chosen,
+    "SelectV2": chosen,
+    "InvertPermutation": turned,
+    "ReverseV2": reversed_,
+    "Transpose": transposed,
+    "BroadcastArgs": broadcast_shapes,
+}

@@ -1,0 +1,95 @@
+"""Loops of TensorFlow 1: a Merge is assumed to carry what enters it, until what comes back shows otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphviz_tb.annotate.infer.calls import fits, widened
+from graphviz_tb.annotate.infer.values import UNKNOWN, Out, join_outs
+
+if TYPE_CHECKING:
+    from graphviz_tb.annotate.infer.engine import Inference
+    from graphviz_tb.annotate.infer.frame import Frame, Task
+
+BACK = frozenset({"NextIteration", "RefNextIteration"})
+
+# Rounds after which a head that still changes is not known, and then no head is: nested loops widen one another.
+PATIENCE, MOST_ROUNDS = 4, 8
+
+
+class Loops:
+    """The assumptions of one inference. Nothing is told to anyone before they were found to hold."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.varying: set[int] = set()
+        self._open: dict[Task, Out] = {}  # heads that were assumed and are not confirmed
+        self._order: list[Task] = []
+        self._since: list[Task] = []  # what was inferred since the first of them
+
+    def head(self, frame: Frame, node: int) -> Out | None:
+        """What the head of a loop carries, as far as is assumed; None where a Merge is no head."""
+        inputs = self.inference.wiring.inputs(node)
+        if not self.backs(node):
+            return None
+        assumed = frame.heads.get(node)
+        if assumed is None:
+            into = [source for source in inputs if source is not None and source not in self.backs(node)]
+            found = [self.inference.input(frame, source) for source in into] or [UNKNOWN]
+            first = found[0]
+            for other in found[1:]:
+                first = join_outs(first, other, self.inference.symbols)
+            assumed = frame.heads[node] = Out(first.shape, None, first.held)
+        if (frame, node) not in self._open:
+            self._order.append((frame, node))
+        self._open[frame, node] = assumed
+        return assumed
+
+    def backs(self, node: int) -> list[tuple[int, int]]:
+        """The inputs of a Merge that come from the round before."""
+        inputs = self.inference.wiring.inputs(node)
+        return [source for source in inputs if source is not None and self.inference.op(source[0]) in BACK]
+
+    def note(self, frame: Frame, node: int) -> None:
+        """Remember what may depend on an assumption."""
+        if self._open:
+            self._since.append((frame, node))
+
+    def settle(self, frame: Frame, node: int) -> None:
+        """Infer a node; after, all that was assumed on the way holds."""
+        for rounds in range(MOST_ROUNDS + 2):
+            self.inference.run(frame, node)
+            wrong = self._wrong()
+            if not wrong:
+                break
+            if rounds >= MOST_ROUNDS:
+                wrong = dict.fromkeys(self._open, UNKNOWN)
+            elif rounds >= PATIENCE:
+                wrong = dict.fromkeys(wrong, UNKNOWN)
+            for (inside, head), wide in wrong.items():
+                inside.heads[head] = wide
+            for inside, inferred in self._since:
+                inside.outs.pop(inferred, None)
+                self.inference.calls.forget(inside, inferred)
+            self._clear()
+        self._clear()
+
+    def _wrong(self) -> dict[Task, Out]:
+        """The heads to which something else comes back, with what they carry then."""
+        found: dict[Task, Out] = {}
+        checked = 0
+        while checked < len(self._order):  # looking at one may lead to others
+            frame, node = self._order[checked]
+            checked += 1
+            for source in self.backs(node):
+                self.inference.run(frame, source[0])
+                brought = self.inference.input(frame, source)
+                assumed = found.get((frame, node), self._open[frame, node])
+                if not fits(assumed, brought, self.varying):
+                    found[frame, node] = widened(assumed, brought, self.varying, self.inference.symbols)
+        return found
+
+    def _clear(self) -> None:
+        self._open.clear()
+        self._order.clear()
+        self._since.clear()

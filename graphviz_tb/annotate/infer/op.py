@@ -1,0 +1,115 @@
+"""What a rule sees of an op: its attributes, and what is known of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.annotate.dtypes import dtype_name
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+from graphviz_tb.annotate.infer.values import Dims, Out, Value
+from graphviz_tb.annotate.ops import op_def
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+Given = Sequence[Dims | Out]
+Rule = Callable[["Op"], Given]
+Fold = Callable[["Op"], Value | None]
+MOST_FOLDED = 1024  # elements of a tensor whose values are followed; shapes, axes and the like have fewer
+
+
+class Op:
+    """One op with its inputs. Rules ask for what they need; what is not there is not known."""
+
+    __slots__ = ("definition", "ins", "symbols")
+
+    def __init__(self, definition: NodeDef, ins: Sequence[Out], symbols: Symbols) -> None:
+        self.definition = definition
+        self.ins = ins
+        self.symbols = symbols
+
+    def shape(self, at: int) -> Dims:
+        """The shape of an input; -1 is the last."""
+        return self.ins[at].shape if -len(self.ins) <= at < len(self.ins) else None
+
+    def rank(self, at: int) -> int | None:
+        """The number of dimensions of an input."""
+        shape = self.shape(at)
+        return None if shape is None else len(shape)
+
+    def value(self, at: int) -> Value | None:
+        """The elements of an input."""
+        return self.ins[at].value if -len(self.ins) <= at < len(self.ins) else None
+
+    def held(self, at: int) -> Dims:
+        """The shape of what the handle at an input holds."""
+        return self.ins[at].held if -len(self.ins) <= at < len(self.ins) else None
+
+    def number(self, at: int) -> int | None:
+        """The one element of an input, where it is known."""
+        value = self.value(at)
+        return value[0] if value is not None and len(value) == 1 and value[0] > HIDDEN else None
+
+    def size(self, at: int) -> int:
+        """The one element of an input as a dimension: a number or a symbol."""
+        value = self.value(at)
+        return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.fresh()
+
+    def numbers(self, at: int) -> list[int] | None:
+        """All elements of an input, if all are known."""
+        value = self.value(at)
+        return list(value) if value is not None and all(one > HIDDEN for one in value) else None
+
+    def target(self, at: int) -> Dims:
+        """The shape that the elements of an input tell; -1 is a size that is not known.
+
+        Of an input with unknown elements, its own length is the rank.
+        """
+        value = self.value(at)
+        if value is not None:
+            return tuple(self.symbols.fresh() if size == -1 else size for size in value)
+        shape = self.shape(at)
+        if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= 254:
+            return None
+        return self.symbols.several(shape[0])
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain value, or its default: number, text, dtype name, dims, list; None where none is."""
+        attrs = self.definition.attr
+        if name in attrs:
+            return self._plain(attrs[name])
+        known = op_def(self.definition.op)
+        return known.defaults.get(name) if known is not None else None
+
+    def _plain(self, message: Any) -> Any:
+        kind = message.WhichOneof("value")
+        if kind == "s":
+            return message.s.decode("utf-8", "replace")
+        if kind in ("i", "b", "f"):
+            return getattr(message, kind)
+        if kind == "type":
+            return dtype_name(message.type)
+        if kind == "shape":
+            return self.dims(message.shape)
+        return self._list(message.list) if kind == "list" else None
+
+    def _list(self, message: Any) -> list[Any]:
+        if message.shape:
+            return [self.dims(shape) for shape in message.shape]
+        if message.s:
+            return [text.decode("utf-8", "replace") for text in message.s]
+        if message.type:
+            return [dtype_name(number) for number in message.type]
+        return list(message.i or message.b or message.f)
+
+    def dims(self, message: Any) -> Dims:
+        """A shape message; each dimension of -1 is a number of its own."""
+        if message.unknown_rank:
+            return None
+        return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)
+
+    def count(self, name: str) -> int:
+        """An attribute that counts, or the length of one that lists."""
+        found = self.attr(name)
+        return len(found) if isinstance(found, list) else int(found or 0)

@@ -1,0 +1,46 @@
+"""What each op makes of the shapes of its inputs: TensorFlow's documented definition of the op, one rule each.
+
+A rule gives the outputs in order: shapes, or `Out` where a handle holds something. An op without a rule gives nothing.
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Rule
+from graphviz_tb.annotate.infer.rules import (
+    arrays,
+    calls,
+    convolutions,
+    elementwise,
+    gradients,
+    images,
+    indexing,
+    lists,
+    matrices,
+    networks,
+    quantized,
+    random,
+    records,
+    reductions,
+    sparse,
+    state,
+)
+
+FAMILIES = (
+    elementwise,
+    reductions,
+    arrays,
+    indexing,
+    matrices,
+    convolutions,
+    networks,
+    gradients,
+    state,
+    lists,
+    random,
+    images,
+    records,
+    sparse,
+    quantized,
+    calls,
+)
+RULES: dict[str, Rule] = {op: rule for family in FAMILIES for op, rule in family.RULES.items()}

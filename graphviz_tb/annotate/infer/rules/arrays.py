@@ -1,0 +1,345 @@
+"""Ops that arrange elements anew: Reshape, Concat, Transpose, Tile …"""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, told_by, unknown
+from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.values import Dims, merge
+
+
+def constant(op: Op) -> Given:
+    """`Const`: the shape of its tensor."""
+    return [op.dims(op.definition.attr["value"].tensor.tensor_shape)]
+
+
+def reshape(op: Op) -> Given:
+    """The target; its one -1 is what is left of the elements."""
+    shape, target = op.shape(0), op.value(1)
+    if target is None:
+        return [op.target(1)]
+    if target.count(-1) != 1:
+        return [filled(op, shape, target)]
+    if shape is None:
+        return [op.target(1)]
+    rest = [size for size in target if size != -1]
+    size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.fresh()
+    return [tuple(size if each == -1 else each for each in target)]
+
+
+def filled(op: Op, shape: Dims, target: tuple[int, ...]) -> Dims:
+    """A target without -1, whose one unknown size follows from the number of elements."""
+    if shape is None or sum(size <= HIDDEN for size in target) != 1:
+        return target
+    rest = [size for size in target if size > HIDDEN]
+    size = op.symbols.quotient(shape, rest) if 0 not in rest else HIDDEN
+    return tuple(size if each <= HIDDEN < size else each for each in target)
+
+
+def expand_dims(op: Op) -> Given:
+    """A 1 at the axis that input 1 says."""
+    shape = op.shape(0)
+    if shape is None:
+        return [None]
+    axis = axis_of(op.number(1), len(shape) + 1)
+    return [op.symbols.several(len(shape) + 1) if axis is None else (*shape[:axis], 1, *shape[axis:])]
+
+
+def squeeze(op: Op) -> Given:
+    """The axes of `squeeze_dims` go, or all of size 1."""
+    shape, axes = op.shape(0), op.attr("squeeze_dims") or op.attr("axis")
+    if shape is None:
+        return [None]
+    if axes:
+        gone = {axis_of(axis, len(shape)) for axis in axes}
+        return [tuple(size for at, size in enumerate(shape) if at not in gone) if None not in gone else None]
+    return [tuple(size for size in shape if size != 1) if is_known(*shape) else None]
+
+
+def transpose(op: Op) -> Given:
+    """Dimensions in the order of input 1."""
+    shape, order = op.shape(0), op.numbers(1)
+    if shape is None:
+        return [None if order is None else op.symbols.several(len(order))]
+    if order is None:
+        return [shape if len(shape) < 2 else unknown(op, shape)]
+    axes = [axis_of(axis, len(shape)) for axis in order]
+    return [
+        tuple(shape[axis] for axis in axes if axis is not None) if sorted(order) == list(range(len(shape))) else None
+    ]
+
+
+def concat(op: Op) -> Given:
+    """`Concat`: the axis first."""
+    return [concatenated(op, [each.shape for each in op.ins[1:]], op.number(0))]
+
+
+def concat_v2(op: Op) -> Given:
+    """`ConcatV2`: the axis last."""
+    return [concatenated(op, [each.shape for each in op.ins[:-1]], op.number(-1))]
+
+
+def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
+    """Sizes along the axis add up, all others agree."""
+    ranks = {len(shape) for shape in shapes if shape is not None}
+    if len(ranks) != 1:
+        return None
+    rank = ranks.pop()
+    at = axis_of(axis, rank)
+    if at is None:
+        return op.symbols.several(rank)
+    whole = 0
+    for shape in shapes:
+        whole = op.symbols.calc("add", whole, shape[at] if shape is not None else op.symbols.fresh())
+    around = agreed([None if shape is None else replaced(shape, at, 0) for shape in shapes])
+    return None if around is None else replaced(around, at, whole)
+
+
+def pack(op: Op) -> Given:
+    """Inputs of one shape along a new axis."""
+    shape = agreed([each.shape for each in op.ins])
+    if shape is None:
+        return [None]
+    axis = axis_of(op.attr("axis"), len(shape) + 1)
+    return [None if axis is None else (*shape[:axis], len(op.ins), *shape[axis:])]
+
+
+def unpack(op: Op) -> Given:
+    """One output for each position along the axis, which goes."""
+    shape, count = op.shape(0), op.count("num")
+    if shape is None:
+        return [None] * count
+    axis = axis_of(op.attr("axis"), len(shape))
+    return [None if axis is None else (*shape[:axis], *shape[axis + 1 :])] * count
+
+
+def split(op: Op) -> Given:
+    """`Split`: the axis first; equal parts."""
+    shape, count = op.shape(1), op.count("num_split")
+    axis = axis_of(op.number(0), len(shape)) if shape is not None else None
+    if shape is None or axis is None or not count:
+        return [unknown(op, shape)] * count
+    return [replaced(shape, axis, op.symbols.quotient([shape[axis]], [count]))] * count
+
+
+def split_v(op: Op) -> Given:
+    """`SplitV`: sizes, then the axis; one size may be -1."""
+    shape, sizes, count = op.shape(0), op.value(1), op.count("num_split")
+    axis = axis_of(op.number(2), len(shape)) if shape is not None else None
+    if shape is None or axis is None:
+        return [unknown(op, shape)] * count
+    if sizes is None or len(sizes) != count:
+        sizes = op.symbols.several(count) if count > 1 else (shape[axis],)
+    rest = shape[axis]
+    for size in sizes:
+        rest = op.symbols.difference(rest, size) if size != -1 else rest
+    return [replaced(shape, axis, rest if size == -1 else size) for size in sizes]
+
+
+def pad(op: Op) -> Given:
+    """Paddings of input 1, before and after each dimension."""
+    shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
+    rank = len(shape) if shape is not None else table[0] if table and is_known(table[0]) else None
+    if rank is None:
+        return [None]
+    if shape is None or paddings is None or len(paddings) != 2 * rank:
+        return [op.symbols.several(rank)]
+    add = op.symbols.calc
+    return [
+        tuple(add("add", add("add", size, paddings[2 * at]), paddings[2 * at + 1]) for at, size in enumerate(shape))
+    ]
+
+
+def pad_gradient(op: Op) -> Given:
+    """`MirrorPadGrad`: the paddings go again."""
+    shape, paddings = op.shape(0), op.value(1)
+    if shape is None or paddings is None or len(paddings) != 2 * len(shape):
+        return [unknown(op, shape)]
+    less = op.symbols.difference
+    return [tuple(less(less(size, paddings[2 * at]), paddings[2 * at + 1]) for at, size in enumerate(shape))]
+
+
+def tile(op: Op) -> Given:
+    """Every dimension so often."""
+    shape, times, table = op.shape(0), op.value(1), op.shape(1)
+    if shape is None or times is None or len(times) != len(shape):
+        rank = len(shape) if shape is not None else table[0] if table and is_known(table[0]) else None
+        return [None if rank is None else op.symbols.several(rank)]
+    return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
+
+
+def broadcast_to(op: Op) -> Given:
+    """The target, which is at least as long as the input."""
+    return [op.target(1)]
+
+
+def shape_of(op: Op) -> Given:
+    """`Shape`: as long as the rank."""
+    rank = op.rank(0)
+    return [(op.symbols.fresh() if rank is None else rank,)]
+
+
+def shapes_of(op: Op) -> Given:
+    """`ShapeN`: the same for each input."""
+    return [(op.symbols.fresh() if each.shape is None else len(each.shape),) for each in op.ins]
+
+
+def span(op: Op) -> Given:
+    """`Range`: start, limit, step."""
+    numbers = [op.value(at) for at in range(3)]
+    if any(number is None or len(number) != 1 for number in numbers):
+        return [(op.symbols.fresh(),)]
+    return [(op.symbols.calc("span", *(number[0] for number in numbers if number)),)]
+
+
+def diagonal(op: Op) -> Given:
+    """`Diag`: the shape twice."""
+    shape = op.shape(0)
+    return [None if shape is None else shape + shape]
+
+
+def diagonal_part(op: Op) -> Given:
+    """`DiagPart`: the first half."""
+    shape = op.shape(0)
+    if shape is None or len(shape) % 2:
+        return [None]
+    return [merge(shape[: len(shape) // 2], shape[len(shape) // 2 :])]
+
+
+def matrix_diagonal(op: Op) -> Given:
+    """`MatrixDiag`: the last dimension twice."""
+    shape = op.shape(0)
+    return [(*shape, shape[-1]) if shape else None]
+
+
+def matrix_diagonal_part(op: Op) -> Given:
+    """`MatrixDiagPart`: the smaller of the last two dimensions."""
+    shape = op.shape(0)
+    return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calc("min", *shape[-2:]))]
+
+
+def space_to_depth(op: Op) -> Given:
+    """Blocks of height and width become channels."""
+    return [blocks(op, down=True)]
+
+
+def depth_to_space(op: Op) -> Given:
+    """Channels become blocks of height and width."""
+    return [blocks(op, down=False)]
+
+
+def blocks(op: Op, down: bool) -> Dims:
+    """Both ways, in both layouts of four dimensions."""
+    shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
+    if shape is None or len(shape) != 4 or not size or len(layout) != 4:
+        return None if shape is None or len(layout) == 4 else op.symbols.several(5)
+    found = list(shape)
+    for at, letter in enumerate(layout):
+        grows = (letter in "HW") != down
+        if letter in "HWC":
+            factor = size * size if letter == "C" else size
+            found[at] = op.symbols.product([shape[at], factor]) if grows else op.symbols.quotient([shape[at]], [factor])
+    return tuple(found)
+
+
+def space_to_batch(op: Op) -> Given:
+    """`SpaceToBatchND`: block shape, paddings."""
+    shape, block, pads = op.shape(0), op.value(1), op.value(2)
+    if shape is None:
+        return [None]
+    if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
+        return [unknown(op, shape)]
+    add, found = op.symbols.calc, list(shape)
+    for at, size in enumerate(block):
+        whole = add("add", add("add", shape[at + 1], pads[2 * at]), pads[2 * at + 1])
+        found[at + 1] = op.symbols.quotient([whole], [size])
+    return [(op.symbols.product([shape[0], *block]), *found[1:])]
+
+
+def batch_to_space(op: Op) -> Given:
+    """`BatchToSpaceND`: block shape, crops."""
+    shape, block, crops = op.shape(0), op.value(1), op.value(2)
+    if shape is None:
+        return [None]
+    if block is None or crops is None or len(crops) != 2 * len(block) or len(block) >= len(shape):
+        return [unknown(op, shape)]
+    less, found = op.symbols.difference, list(shape)
+    for at, size in enumerate(block):
+        whole = op.symbols.product([shape[at + 1], size])
+        found[at + 1] = less(less(whole, crops[2 * at]), crops[2 * at + 1])
+    return [(op.symbols.quotient([shape[0]], block), *found[1:])]
+
+
+def line_space(op: Op) -> Given:
+    """`LinSpace`: as many as input 2 says."""
+    return [(op.size(2),)]
+
+
+def list_difference(op: Op) -> Given:
+    """`ListDiff`: what is left, and where it was."""
+    left = op.symbols.fresh()
+    return [(left,), (left,)]
+
+
+def placeholder(op: Op) -> Given:
+    """`Placeholder`: its attribute; a shape without dimensions meant nothing before graphs of version 24."""
+    return [op.attr("shape")]
+
+
+def concat_offset(op: Op) -> Given:
+    """`ConcatOffset`: one vector for each shape."""
+    return [each.shape for each in op.ins[1:]]
+
+
+RULES: dict[str, Rule] = {
+    "Const": constant,
+    "HostConst": constant,
+    "_EagerConst": same,
+    "ImmutableConst": lambda op: [op.attr("shape")],
+    "Placeholder": placeholder,
+    "PlaceholderV2": placeholder,
+    "_Arg": lambda op: [(op.attr("_output_shapes") or [None])[0]],
+    "_DeviceArg": lambda op: [(op.attr("_output_shapes") or [None])[0]],
+    "_Retval": lambda op: [],
+    "Reshape": reshape,
+    "ExpandDims": expand_dims,
+    "Squeeze": squeeze,
+    "Transpose": transpose,
+    "ConjugateTranspose": transpose,
+    "Concat": concat,
+    "ConcatV2": concat_v2,
+    "ParallelConcat": lambda op: [op.attr("shape")],
+    "ConcatOffset": concat_offset,
+    "Pack": pack,
+    "Unpack": unpack,
+    "Split": split,
+    "SplitV": split_v,
+    "Pad": pad,
+    "PadV2": pad,
+    "MirrorPad": pad,
+    "MirrorPadGrad": pad_gradient,
+    "Tile": tile,
+    "BroadcastTo": broadcast_to,
+    "Shape": shape_of,
+    "ShapeN": shapes_of,
+    "Rank": lambda op: [()],
+    "Size": lambda op: [()],
+    "Range": span,
+    "LinSpace": line_space,
+    "Fill": told_by(0),
+    "Empty": told_by(0),
+    "Diag": diagonal,
+    "DiagPart": diagonal_part,
+    "MatrixDiag": matrix_diagonal,
+    "BatchMatrixDiag": matrix_diagonal,
+    "MatrixDiagPart": matrix_diagonal_part,
+    "BatchMatrixDiagPart": matrix_diagonal_part,
+    "MatrixSetDiag": same,
+    "MatrixSetDiagV2": same,
+    "MatrixSetDiagV3": same,
+    "SpaceToDepth": space_to_depth,
+    "DepthToSpace": depth_to_space,
+    "SpaceToBatchND": space_to_batch,
+    "BatchToSpaceND": batch_to_space,
+    "ListDiff": list_difference,
+}

@@ -1,0 +1,22 @@
+"""Merges of control flow; calls of functions are in infer/calls.py."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.values import Out, join_outs
+
+
+def merge(op: Op) -> Given:
+    """`Merge`: what all inputs have in common, and which of them came."""
+    if not op.ins:
+        return []
+    found = op.ins[0]
+    for other in op.ins[1:]:
+        found = join_outs(found, other, op.symbols)
+    return [Out(found.shape, None, found.held), ()]
+
+
+RULES: dict[str, Rule] = {
+    "Merge": merge,
+    "RefMerge": merge,
+}

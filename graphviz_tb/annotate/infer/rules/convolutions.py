@@ -1,0 +1,178 @@
+"""Convolutions and pooling: sizes of windows, in every data format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import told_by
+from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.values import Dims
+
+
+def layout(op: Op, spatial: int) -> tuple[int, list[int]]:
+    """Where channels stand, and height, width (and depth); the batch is first but in HWNC and HWCN.
+
+    "NHWC", "NDHWC" have channels last, "NCHW", "NCDHW" and "NCHW_VECT_C" second.
+    """
+    if str(op.attr("data_format") or "N").startswith("NC"):
+        return 1, list(range(2, 2 + spatial))
+    return 1 + spatial, list(range(1, 1 + spatial))
+
+
+def windows(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
+    """The number of windows along each spatial dimension."""
+    _, places = layout(op, spatial)
+    strides = spread(op.attr("strides"), places, len(shape))
+    dilations = spread(op.attr("dilations"), places, len(shape))
+    padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
+    found = []
+    for at, place in enumerate(places):
+        pads = tuple(explicit[2 * place : 2 * place + 2]) if padding == "EXPLICIT" else ()
+        found.append(window(op, shape[place], kernel[at], strides[at], dilations[at], padding, pads))
+    return found
+
+
+def spread(given: Sequence[int] | None, places: Sequence[int], rank: int) -> list[int]:
+    """Strides or dilations of the spatial dimensions; 1 where they are not said."""
+    return [given[place] if given and len(given) > place else 1 for place in places]
+
+
+def window(
+    op: Op, size: int, kernel: int, stride: int, dilation: int, padding: str | None, pads: tuple[int, ...]
+) -> int:
+    """How many windows fit in one dimension (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
+    symbols = op.symbols
+    if padding == "SAME":
+        return size if stride == 1 else symbols.calc("ceil", size, stride)
+    if padding not in ("VALID", "EXPLICIT") or stride < 1:
+        return symbols.fresh()
+    reach = symbols.calc("add", symbols.product([symbols.calc("add", kernel, -1), dilation]), 1)
+    whole = symbols.calc("add", size, sum(pads))
+    return symbols.calc("ceil", symbols.calc("add", symbols.difference(whole, reach), 1), stride)
+
+
+def put(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
+    """The shape in the data format of the op."""
+    at, _ = layout(op, len(sizes))
+    return (batch, channels, *sizes) if at == 1 else (batch, *sizes, channels)
+
+
+def convolution(spatial: int, depthwise: bool = False) -> Rule:
+    """Input, then a filter of (sizes…, channels in, channels out)."""
+
+    def rule(op: Op) -> Given:
+        shape, kernel = op.shape(0), op.shape(1)
+        if str(op.attr("data_format") or "N")[0] != "N" or "VECT" in str(op.attr("data_format")):
+            return [None]
+        rank = 2 + spatial
+        if (shape is not None and len(shape) != rank) or (kernel is not None and len(kernel) != rank):
+            return [None]
+        shape, kernel = shape or op.symbols.several(rank), kernel or op.symbols.several(rank)
+        channels = op.symbols.product(kernel[-2:]) if depthwise else kernel[-1]
+        return [put(op, shape[0], channels, windows(op, shape, kernel[:-2], spatial))]
+
+    return rule
+
+
+def dilation(op: Op) -> Given:
+    """`Dilation2D`: a filter of height, width, channels; its dilations are called `rates`."""
+    shape, kernel, strides, rates = op.shape(0), op.shape(1), op.attr("strides"), op.attr("rates")
+    if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 3:
+        return [None]
+    sizes = [window(op, shape[at], kernel[at - 1], strides[at], rates[at], op.attr("padding"), ()) for at in (1, 2)]
+    return [(shape[0], *sizes, shape[3])]
+
+
+def pooling(spatial: int) -> Rule:
+    """`MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
+
+    def rule(op: Op) -> Given:
+        shape, ksize, strides = op.shape(0), op.attr("ksize"), op.attr("strides")
+        return [pooled(op, shape, ksize, strides, spatial)]
+
+    return rule
+
+
+def pooled(op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[int] | None, spatial: int) -> Dims:
+    """What is left of every dimension."""
+    if shape is None:
+        return op.symbols.several(2 + spatial) if "VECT" not in str(op.attr("data_format")) else None
+    if len(shape) != 2 + spatial or not ksize or not strides or len(ksize) != len(shape) or len(strides) != len(shape):
+        return None
+    padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
+    found = []
+    for at, size in enumerate(shape):
+        if ksize[at] == 1 and strides[at] == 1 and not explicit[2 * at : 2 * at + 2]:
+            found.append(size)
+            continue
+        pads = tuple(explicit[2 * at : 2 * at + 2]) if padding == "EXPLICIT" else ()
+        found.append(window(op, size, ksize[at], strides[at], 1, padding, pads))
+    return tuple(found)
+
+
+def pool_v2(op: Op) -> Given:
+    """`MaxPoolV2`: `ksize` and `strides` are inputs."""
+    return [pooled(op, op.shape(0), op.numbers(1), op.numbers(2), 2)]
+
+
+def pool_with_argmax(op: Op) -> Given:
+    """Values and where they were."""
+    found = pooled(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
+    return [found, found]
+
+
+def fractional_pool(op: Op) -> Given:
+    """`FractionalMaxPool`: sizes are divided by ratios."""
+    shape, ratios = op.shape(0), op.attr("pooling_ratio")
+    if shape is None or not ratios or len(ratios) != len(shape):
+        return [None, (op.symbols.fresh(),), (op.symbols.fresh(),)]
+    sizes = [
+        size if ratio == 1 else int(size / ratio) if size > HIDDEN else op.symbols.fresh()
+        for size, ratio in zip(shape, ratios, strict=True)
+    ]
+    return [tuple(sizes), (op.symbols.fresh(),), (op.symbols.fresh(),)]
+
+
+def fused_bn(op: Op) -> Given:
+    """`FusedBatchNormV3`: the input again, then vectors over the channels, then what the gradient keeps."""
+    shape = op.shape(0)
+    spatial = 3 if shape is not None and len(shape) == 5 else 2
+    at, _ = layout(op, spatial)
+    channels = shape[at] if shape is not None and len(shape) > at else op.symbols.fresh()
+    scale = op.shape(1)
+    if channels <= HIDDEN and scale is not None and len(scale) == 1:
+        channels = scale[0]
+    y: Dims = shape
+    if shape is not None and len(shape) > at:
+        y = (*shape[:at], channels, *shape[at + 1 :])
+    return [y, (channels,), (channels,), (channels,), (channels,), None]
+
+
+def conv_general(op: Op) -> Given:
+    """`Conv`: two or three spatial dimensions, channels last or first."""
+    shape = op.shape(0)
+    return convolution(len(shape) - 2)(op) if shape is not None and len(shape) in (4, 5) else [None]
+
+
+RULES: dict[str, Rule] = {
+    "Conv2D": convolution(2),
+    "_FusedConv2D": convolution(2),
+    "Conv3D": convolution(3),
+    "DepthwiseConv2dNative": convolution(2, depthwise=True),
+    "_FusedDepthwiseConv2dNative": convolution(2, depthwise=True),
+    "Dilation2D": dilation,
+    "Conv2DBackpropInput": told_by(0),
+    "Conv3DBackpropInputV2": told_by(0),
+    "DepthwiseConv2dNativeBackpropInput": told_by(0),
+    "Conv2DBackpropFilter": told_by(1),
+    "Conv3DBackpropFilterV2": told_by(1),
+    "DepthwiseConv2dNativeBackpropFilter": told_by(1),
+    **dict.fromkeys(["MaxPool", "AvgPool"], pooling(2)),
+    **dict.fromkeys(["MaxPool3D", "AvgPool3D"], pooling(3)),
+    "MaxPoolV2": pool_v2,
+    "MaxPoolWithArgmax": pool_with_argmax,
+    "FractionalMaxPool": fractional_pool,
+    "FractionalAvgPool": fractional_pool,
+    **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], fused_bn),
+}

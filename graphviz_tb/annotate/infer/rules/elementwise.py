@@ -1,0 +1,137 @@
+"""Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or of one operand."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import agreed, as_input, elementwise, merged, passed, same
+from graphviz_tb.annotate.infer.values import Dims, Out, broadcast
+
+
+def select(op: Op) -> Given:
+    """`Select`: condition (a scalar, a vector over the first dimension, or as the others), then, else."""
+    return [agreed([op.shape(1), op.shape(2)])]
+
+
+def select_v2(op: Op) -> Given:
+    """`SelectV2`: all three are stretched."""
+    return [broadcast(broadcast(op.shape(1), op.shape(2), op.symbols), op.shape(0), op.symbols)]
+
+
+def all_agree(op: Op) -> Given:
+    """`AddN`: every input is as the others."""
+    return [agreed([each.shape for each in op.ins])]
+
+
+def each_passed(op: Op) -> Given:
+    """`IdentityN`: outputs are the inputs."""
+    return op.ins
+
+
+def gathered(op: Op) -> Given:
+    """`BroadcastGradientArgs`: the axes along which each operand was stretched."""
+    return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
+
+
+def shape_of_broadcast(op: Op) -> Given:
+    """`BroadcastArgs`: a shape as long as the longer one."""
+    one, other = op.shape(0), op.shape(1)
+    if one is None or other is None or not one or not other:
+        return [(op.symbols.fresh(),)]
+    return [(op.symbols.calc("max", one[0], other[0]),)]
+
+
+def checked(op: Op) -> Given:
+    """`EnsureShape`: the input, which is of the stated shape."""
+    return [agreed([op.attr("shape"), op.shape(0)])]
+
+
+def complex_part(op: Op) -> Given:
+    """`Complex`: two parts, stretched."""
+    return [broadcast(op.shape(0), op.shape(1), op.symbols)]
+
+
+def bitcast(op: Op) -> Given:
+    """`Bitcast`: the last dimension holds the parts of one element where sizes differ."""
+    size = {"uint8": 1, "int8": 1, "bool": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2}
+    size |= {"int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8, "complex64": 8}
+    shape, old, new = op.shape(0), size.get(op.attr("T") or "", 0), size.get(op.attr("type") or "", 0)
+    if shape is None or not old or not new:
+        return [None]
+    if old > new:
+        return [(*shape, old // new)]
+    return [shape[:-1] if new > old else shape]
+
+
+def accumulate(op: Op) -> Given:
+    """`AccumulateNV2`: the stated shape, or that of the inputs."""
+    found: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
+    return [found]
+
+
+def print_input(op: Op) -> Given:
+    """`Print`: its first input."""
+    return [Out(op.shape(0), op.value(0))]
+
+
+UNARY = """
+    Abs Acos Acosh AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation Angle Asin Asinh Atan Atanh
+    BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
+    Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs Conj Cos Cosh DebugNumericSummary DecodeBase64
+    Dawsn Digamma Elu EncodeBase64 Erf Erfc Erfinv Exp Expm1 ExperimentalBytesProducedStatsDataset Expint Floor
+    FresnelCos FresnelSin Imag Inv Invert IsFinite IsInf IsNan L2Normalize LRN LeakyRelu Lgamma Log Log1p LogicalNot
+    Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal RegexFullMatch RegexReplace Relu Relu6 Rint
+    Round Rsqrt Selu Sigmoid Sign Sin Sinh Softplus Softsign Spence Sqrt Square StaticRegexFullMatch
+    StaticRegexReplace StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast
+    StringToHashBucketStrong StringToNumber StringUpper Substr Tan Tanh ToBool AsString UnicodeScript
+    UnicodeTranscode ZerosLike Cumsum Cumprod CumulativeLogsumexp InvertPermutation Reverse ReverseV2
+    ReverseSequence RandomShuffle ClipByValue FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars
+    FakeQuantWithMinMaxVarsPerChannel QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
+    Softmax LogSoftmax BiasAdd BiasAddV1 MatrixBandPart MatrixInverse Cholesky CholeskyGrad MatrixExponential
+    MatrixLogarithm MatrixSquareRoot FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchIFFT Roll DeepCopy
+    TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMax TensorScatterMin TensorStridedSliceUpdate
+    TensorMapHasKey Copy CopyHost Snapshot InplaceAdd InplaceUpdate InplaceSub BatchMatrixBandPart HSVToRGB RGBToHSV
+    CollectiveReduce CollectiveReduceV2 CollectiveReduceV3 NcclAllReduce XlaSharding _FusedBatchNormEx
+"""
+BINARY = """
+    Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual
+    Igamma IgammaGradA Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan
+    NextAfter NotEqual Polygamma Pow RealDiv RightShift SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py
+    Xlogy Zeta ApproximateEqual
+"""
+GRADIENTS = """
+    InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad
+    SoftplusGrad SoftsignGrad
+"""
+PASSING = """
+    Identity RefIdentity StopGradient Enter RefEnter Exit RefExit NextIteration RefNextIteration PlaceholderWithDefault
+    ReadOnlyIdentity DisableCopyOnRead
+"""
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(UNARY.split(), same),
+    **dict.fromkeys(BINARY.split(), elementwise),
+    **dict.fromkeys(GRADIENTS.split(), merged(0, 1)),
+    **dict.fromkeys(PASSING.split(), passed),
+    "PlaceholderWithDefault": lambda op: [op.attr("shape")],
+    "Print": print_input,
+    "PrintV2": lambda op: [],
+    "Assert": lambda op: [],
+    "NoOp": lambda op: [],
+    "ControlTrigger": lambda op: [],
+    "LoopCond": lambda op: [()],
+    "Switch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
+    "RefSwitch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
+    "IdentityN": each_passed,
+    "Select": select,
+    "SelectV2": select_v2,
+    "AddN": all_agree,
+    "AccumulateNV2": accumulate,
+    "BroadcastGradientArgs": gathered,
+    "BroadcastArgs": shape_of_broadcast,
+    "EnsureShape": checked,
+    "Complex": complex_part,
+    "Bitcast": bitcast,
+    "Betainc": elementwise,
+    "ClipByValue": as_input(0),
+    "QuantizeAndDequantizeV4": same,
+}

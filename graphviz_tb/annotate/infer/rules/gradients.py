@@ -1,0 +1,80 @@
+"""Gradients of the other families: as what they are the gradient of."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import as_input, layouts_channels, told_by
+
+
+def bias_gradient(op: Op) -> Given:
+    """`BiasAddGrad`: one number for each channel."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [(op.symbols.fresh(),)]
+    return [(shape[layouts_channels(op.attr("data_format"), len(shape))],)]
+
+
+def batch_norm_gradient(op: Op) -> Given:
+    """`FusedBatchNormGradV3`: the gradient of the input, of scale and offset, then two empty vectors."""
+    shape = op.shape(1) if op.shape(0) is None else op.shape(0)
+    if shape is None or len(shape) < 4:
+        return [shape, op.shape(2), op.shape(2), (0,), (0,)]
+    channels = (shape[layouts_channels(op.attr("data_format"), len(shape))],)
+    return [shape, channels, channels, (0,), (0,)]
+
+
+def pool_gradient_shape(op: Op) -> Given:
+    """`AvgPoolGrad`: the shape of the pooled tensor is an input."""
+    return [op.target(0)]
+
+
+def loss_gradient(op: Op) -> Given:
+    """`SymbolicGradient`: one for each input of the function, before the gradients that come in."""
+    count = op.count("Tout")
+    return [each.shape for each in op.ins[:count]]
+
+
+RULES: dict[str, Rule] = {
+    "BiasAddGrad": bias_gradient,
+    **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], batch_norm_gradient),
+    **dict.fromkeys(["MaxPoolGrad", "MaxPool3DGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax"], as_input(0)),
+    **dict.fromkeys(["MaxPoolGradGrad", "MaxPool3DGradGrad", "MaxPoolGradGradV2"], as_input(1)),
+    **dict.fromkeys(["AvgPoolGrad", "AvgPool3DGrad"], pool_gradient_shape),
+    "LRNGrad": as_input(0),
+    "Dilation2DBackpropInput": as_input(0),
+    "Dilation2DBackpropFilter": as_input(1),
+    "ResizeBilinearGrad": lambda op: [resized_gradient(op)],
+    "ResizeBicubicGrad": lambda op: [resized_gradient(op)],
+    "ResizeNearestNeighborGrad": lambda op: [nearest_gradient(op)],
+    "FakeQuantWithMinMaxArgsGradient": as_input(0),
+    "FakeQuantWithMinMaxVarsGradient": lambda op: [op.shape(0), (), ()],
+    "FakeQuantWithMinMaxVarsPerChannelGradient": as_input(0, 2, 3),
+    "SymbolicGradient": loss_gradient,
+    "LSTMBlockCellGrad": lambda op: [op.shape(1), None, op.shape(1), op.shape(1), op.shape(1)],
+    "BlockLSTMGrad": as_input(1, 2, 3, 4, 5, 6, 7, 8),
+    "BlockLSTMGradV2": as_input(1, 2, 3, 4, 5, 6, 7, 8),
+    "CudnnRNNBackpropV3": as_input(0, 1, 2, 3),
+    "CudnnRNNBackpropV2": as_input(0, 1, 2, 3),
+    "CudnnRNNBackprop": as_input(0, 1, 2, 3),
+    "CropAndResizeGradImage": told_by(3),
+    "CropAndResizeGradBoxes": as_input(2),
+    "FractionalMaxPoolGrad": as_input(0),
+    "FractionalAvgPoolGrad": told_by(0),
+}
+
+
+def resized_gradient(op: Op) -> tuple[int, ...] | None:
+    """The gradient comes in, the image that was resized beside it."""
+    gradient, image = op.shape(0), op.shape(1)
+    if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
+        return image
+    return (*image[:3], gradient[3])
+
+
+def nearest_gradient(op: Op) -> tuple[int, ...] | None:
+    """The size of the image is an input."""
+    gradient, size = op.shape(0), op.value(1)
+    if gradient is None or len(gradient) != 4:
+        return op.symbols.several(4)
+    rows, columns = size if size is not None and len(size) == 2 else op.symbols.several(2)
+    return (gradient[0], rows, columns, gradient[3])

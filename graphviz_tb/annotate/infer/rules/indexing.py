@@ -1,0 +1,197 @@
+"""Slices, gathers, scatters and what chooses elements."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import axis_of, is_known, same, told_by
+from graphviz_tb.annotate.infer.strided import strided
+from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.values import Dims
+
+
+def slice_(op: Op) -> Given:
+    """`Slice`: begins and sizes; a size of -1 is all that is left."""
+    shape, begins, sizes = op.shape(0), op.value(1), op.value(2)
+    if sizes is None:
+        rank = len(shape) if shape is not None else length(op, 1) or length(op, 2)
+        return [None if rank is None else op.symbols.several(rank)]
+    found = []
+    for at, size in enumerate(sizes):
+        if size != -1:
+            found.append(size)
+        elif shape is None or begins is None or len(shape) != len(sizes) or len(begins) != len(sizes):
+            found.append(op.symbols.fresh())
+        else:
+            found.append(op.symbols.difference(shape[at], begins[at]))
+    return [tuple(found)]
+
+
+def length(op: Op, at: int) -> int | None:
+    """How many elements a vector has."""
+    shape = op.shape(at)
+    return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
+
+
+def strided_slice(op: Op) -> Given:
+    """`StridedSlice`: Python's slices, with masks (strided.py)."""
+    return [strided(op, op.shape(0), 1)]
+
+
+def gather(op: Op) -> Given:
+    """`Gather`: rows of input 0."""
+    shape, indices = op.shape(0), op.shape(1)
+    return [None if not shape or indices is None else (*indices, *shape[1:])]
+
+
+def gather_v2(op: Op) -> Given:
+    """`GatherV2`: along the axis of input 2, the first `batch_dims` shared."""
+    shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
+    if shape is None or indices is None:
+        return [None]
+    axis, shared = axis_of(op.number(2), len(shape)), shared + len(indices) * (shared < 0)
+    if axis is None:
+        return [op.symbols.several(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
+    return [(*shape[:axis], *indices[shared:], *shape[axis + 1 :])]
+
+
+def gather_nd(op: Op) -> Given:
+    """`GatherNd`: the last dimension of the indices is an index."""
+    shape, indices = op.shape(0), op.shape(1)
+    if shape is None or not indices or not is_known(indices[-1]) or indices[-1] > len(shape):
+        return [None]
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
+def resource_gather(op: Op) -> Given:
+    """`ResourceGather`: rows of a variable."""
+    shape, indices, shared = op.held(0), op.shape(1), int(op.attr("batch_dims") or 0)
+    return [None if not shape or indices is None else (*indices[:shared], *indices[shared:], *shape[shared + 1 :])]
+
+
+def resource_gather_nd(op: Op) -> Given:
+    """`ResourceGatherNd`."""
+    shape, indices = op.held(0), op.shape(1)
+    if shape is None or not indices or not is_known(indices[-1]) or indices[-1] > len(shape):
+        return [None]
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
+def one_hot(op: Op) -> Given:
+    """`OneHot`: a new axis of the depth of input 1."""
+    shape = op.shape(0)
+    if shape is None:
+        return [None]
+    axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
+    at = len(shape) if axis == -1 else axis
+    return [(*shape[:at], op.size(1), *shape[at:])]
+
+
+def where(op: Op) -> Given:
+    """`Where`: the positions of what is true."""
+    rank = op.rank(0)
+    return [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank)]
+
+
+def unique(op: Op) -> Given:
+    """`Unique`: values, then where each element is among them (and counts)."""
+    new = op.symbols.fresh()
+    return [(new,), op.shape(0), (new,)]
+
+
+def unique_v2(op: Op) -> Given:
+    """`UniqueV2`: the same along axes; without any, of a vector."""
+    shape, axes = op.shape(0), op.shape(1)
+    if shape is None or axes != (0,) or len(shape) != 1:
+        return [None, (op.symbols.fresh(),), (op.symbols.fresh(),)]
+    new = op.symbols.fresh()
+    return [(new,), shape, (new,)]
+
+
+def top_k(op: Op) -> Given:
+    """`TopKV2`: the last dimension becomes k."""
+    shape = op.shape(0)
+    found: Dims = None if not shape else (*shape[:-1], op.size(1))
+    return [found, found]
+
+
+def top_k_by_attribute(op: Op) -> Given:
+    """`TopK`: k is an attribute."""
+    shape = op.shape(0)
+    found: Dims = None if not shape else (*shape[:-1], int(op.attr("k")))
+    return [found, found]
+
+
+def in_top_k(op: Op) -> Given:
+    """One answer for each target."""
+    return [op.shape(1)]
+
+
+def dynamic_partition(op: Op) -> Given:
+    """As many rows in each part as the partitions say."""
+    shape, parts, count = op.shape(0), op.shape(1), op.count("num_partitions")
+    if shape is None or parts is None:
+        return [None] * count
+    return [(op.symbols.fresh(), *shape[len(parts) :]) for _ in range(count)]
+
+
+def dynamic_stitch(op: Op) -> Given:
+    """`DynamicStitch`: as many rows as the largest index says."""
+    half = len(op.ins) // 2
+    indices, data = op.ins[:half], op.ins[half:]
+    values = [each.value for each in indices]
+    tails = {
+        each.shape[len(at.shape) :]
+        for at, each in zip(indices, data, strict=True)
+        if at.shape is not None and each.shape is not None
+    }
+    if len(tails) != 1:
+        return [None]
+    every = [one for value in values if value is not None for one in value]
+    whole = all(value is not None for value in values) and all(one > HIDDEN for one in every) and every
+    return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
+
+
+def searched(op: Op) -> Given:
+    """`SearchSorted`: one position for each value."""
+    return [op.shape(1)]
+
+
+def boolean_mask(op: Op) -> Given:
+    """`NonMaxSuppression`: as many as are left, at most so many."""
+    return [(op.symbols.fresh(),)]
+
+
+def scatter_nd(op: Op) -> Given:
+    """`ScatterNd`: indices, updates, shape."""
+    return [op.target(2)]
+
+
+RULES: dict[str, Rule] = {
+    "Slice": slice_,
+    "StridedSlice": strided_slice,
+    "StridedSliceGrad": told_by(0),
+    "Gather": gather,
+    "GatherV2": gather_v2,
+    "GatherNd": gather_nd,
+    "ResourceGather": resource_gather,
+    "ResourceGatherNd": resource_gather_nd,
+    "ScatterNd": scatter_nd,
+    "ScatterNdNonAliasingAdd": same,
+    "OneHot": one_hot,
+    "Where": where,
+    "Unique": unique,
+    "UniqueWithCounts": unique,
+    "UniqueV2": unique_v2,
+    "UniqueWithCountsV2": unique_v2,
+    "TopK": top_k_by_attribute,
+    "TopKV2": top_k,
+    "NthElement": lambda op: [op.shape(0)[:-1] if op.shape(0) else None],  # type: ignore[index]
+    "InTopK": in_top_k,
+    "InTopKV2": in_top_k,
+    "DynamicPartition": dynamic_partition,
+    "DynamicStitch": dynamic_stitch,
+    "ParallelDynamicStitch": dynamic_stitch,
+    "LowerBound": searched,
+    "UpperBound": searched,
+    "Bincount": lambda op: [(op.size(1),)],
+}

@@ -1,0 +1,148 @@
+"""Tensor lists, tensor arrays and stacks: their handles hold the shape of an element where it is known."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import handle, scalar
+from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
+
+
+def told_element(op: Op, at: int) -> Dims:
+    """An element's shape as an input tells it; a scalar of -1 is an unknown rank."""
+    value, shape = op.value(at), op.shape(at)
+    if shape == () or (value is None and shape is None):
+        return None
+    if value is not None and any(-1 > size > HIDDEN for size in value):
+        return None
+    return op.target(at)
+
+
+def both(a: Dims, b: Dims) -> Dims:
+    """What two sources say of an element; nothing where they disagree, for a list may change."""
+    try:
+        return merge(a, b)
+    except Contradiction:
+        return None
+
+
+def new_list(op: Op) -> Given:
+    """`TensorListReserve`, `EmptyTensorList`: the element's shape is input 0."""
+    return [handle(told_element(op, 0))]
+
+
+def list_from(op: Op) -> Given:
+    """`TensorListFromTensor`: rows of input 0."""
+    shape = op.shape(0)
+    return [handle(both(shape[1:] if shape else None, told_element(op, 1)))]
+
+
+def pushed(op: Op) -> Given:
+    """`TensorListPushBack`, `TensorListSetItem`: the same list; its element may be as the item."""
+    return [handle(both(op.held(0), op.shape(-1)))]
+
+
+def set_item(op: Op) -> Given:
+    """`TensorListSetItem`: list, position, item."""
+    return [handle(both(op.held(0), op.shape(2)))]
+
+
+def popped(op: Op) -> Given:
+    """`TensorListPopBack`: the shorter list, the item."""
+    element = both(op.held(0), told_element(op, 1))
+    return [handle(op.held(0)), element]
+
+
+def item(op: Op) -> Given:
+    """`TensorListGetItem`: list, position, element shape."""
+    return [both(op.held(0), told_element(op, 2))]
+
+
+def stacked(op: Op) -> Given:
+    """`TensorListStack`: all items along a new first axis."""
+    element = both(op.held(0), told_element(op, 1))
+    count = op.attr("num_elements")
+    length = count if isinstance(count, int) and count >= 0 else op.symbols.fresh()
+    return [None if element is None else (length, *element)]
+
+
+def gathered(op: Op) -> Given:
+    """`TensorListGather`: list, indices, element shape."""
+    element, indices = both(op.held(0), told_element(op, 2)), op.shape(1)
+    return [None if element is None or not indices else (indices[0], *element)]
+
+
+def concatenated(op: Op) -> Given:
+    """`TensorListConcat`: rows of all items, and how many each had."""
+    element = op.held(0)
+    lengths = (op.symbols.fresh(),)
+    return [(op.symbols.fresh(), *element[1:]) if element else None, lengths]
+
+
+def new_array(op: Op) -> Given:
+    """`TensorArrayV3`: a handle, which holds the element's shape, and a flow, which carries it on."""
+    element = op.attr("element_shape")
+    return [Out((2,), None, element), Out((), None, element)]
+
+
+def array_read(op: Op) -> Given:
+    """`TensorArrayReadV3`: handle, index, flow."""
+    return [op.held(0)]
+
+
+def array_gathered(op: Op) -> Given:
+    """`TensorArrayGatherV3`: handle, indices, flow."""
+    element, indices = both(op.held(0), op.attr("element_shape")), op.shape(1)
+    return [None if element is None or not indices else (indices[0], *element)]
+
+
+def array_concatenated(op: Op) -> Given:
+    """`TensorArrayConcatV3`: rows of all elements, and how many each had."""
+    return [None, (op.symbols.fresh(),)]
+
+
+def array_gradient(op: Op) -> Given:
+    """`TensorArrayGradV3`: an array as the first."""
+    return [Out((2,), None, op.held(0)), Out((), None, op.held(0))]
+
+
+def flow(op: Op) -> Given:
+    """What writes to an array gives a scalar on."""
+    return [()]
+
+
+RULES: dict[str, Rule] = {
+    "TensorListReserve": new_list,
+    "EmptyTensorList": new_list,
+    "TensorListFromTensor": list_from,
+    "TensorListScatter": lambda op: [handle(told_element(op, 2))],
+    "TensorListScatterV2": lambda op: [handle(told_element(op, 2))],
+    "TensorListPushBack": pushed,
+    "TensorListSetItem": set_item,
+    "TensorListPopBack": popped,
+    "TensorListGetItem": item,
+    "TensorListStack": stacked,
+    "TensorListGather": gathered,
+    "TensorListConcat": concatenated,
+    "TensorListConcatV2": concatenated,
+    "TensorListLength": scalar,
+    "TensorListResize": lambda op: [handle(op.held(0))],
+    "TensorListElementShape": lambda op: [(op.symbols.fresh() if op.held(0) is None else len(op.held(0) or ()),)],
+    "TensorArrayV3": new_array,
+    "TensorArrayV2": new_array,
+    "TensorArray": new_array,
+    "TensorArrayGradV3": array_gradient,
+    "TensorArrayReadV3": array_read,
+    "TensorArrayReadV2": array_read,
+    "TensorArrayGatherV3": array_gathered,
+    "TensorArrayGatherV2": array_gathered,
+    "TensorArrayConcatV3": array_concatenated,
+    **dict.fromkeys(["TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3", "TensorArrayWriteV2"], flow),
+    "TensorArraySizeV3": scalar,
+    "TensorArraySizeV2": scalar,
+    **dict.fromkeys(["Stack", "StackV2"], lambda op: [(2,)]),  # as TensorFlow has it, of the newer one too
+    "StackPushV2": lambda op: [op.shape(1)],
+    "StackPush": lambda op: [op.shape(1)],
+    "StackPopV2": lambda op: [None],
+    "StackPop": lambda op: [None],
+}

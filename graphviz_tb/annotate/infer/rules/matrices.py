@@ -1,0 +1,150 @@
+"""Matrix products and linear algebra."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import same
+from graphviz_tb.annotate.infer.values import Dims, broadcast
+
+
+def matmul(op: Op) -> Given:
+    """`MatMul`: two matrices, either transposed."""
+    return [product(op, op.shape(0), op.shape(1), flag(op, "transpose_a", "adj_a"), flag(op, "transpose_b", "adj_b"))]
+
+
+def flag(op: Op, *names: str) -> bool:
+    """Whether one of some attributes is set."""
+    return any(bool(op.attr(name)) for name in names)
+
+
+def product(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
+    """Rows of the first, columns of the second; a matrix that is not known gives a size that is not."""
+    rows = op.symbols.fresh() if a is None or len(a) != 2 else a[1 if turn_a else 0]
+    columns = op.symbols.fresh() if b is None or len(b) != 2 else b[0 if turn_b else 1]
+    return (rows, columns)
+
+
+def batch_matmul(op: Op) -> Given:
+    """`BatchMatMulV2`: matrices in the last two dimensions, the others stretched."""
+    a, b = op.shape(0), op.shape(1)
+    if a is None or b is None or len(a) < 2 or len(b) < 2:
+        return [None]
+    around = broadcast(a[:-2], b[:-2], op.symbols)
+    turn_a, turn_b = flag(op, "adj_x", "grad_x"), flag(op, "adj_y", "grad_y")
+    inner = product(op, a[-2:], b[-2:], turn_a, turn_b)
+    return [None if around is None or inner is None else around + inner]
+
+
+def matvec_sparse(op: Op) -> Given:
+    """`SparseTensorDenseMatMul`: indices, values, shape of the first; the second is dense."""
+    shape, b = op.value(2), op.shape(3)
+    a = shape if shape is not None and len(shape) == 2 else None
+    return [product(op, a, b, flag(op, "adjoint_a"), flag(op, "adjoint_b"))]
+
+
+def einsum(op: Op) -> Given:
+    """`Einsum`: letters name dimensions, `...` those that are stretched."""
+    inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
+    letters: dict[str, int] = {}
+    stretched: Dims = ()
+    for term, given in zip(inputs.split(","), op.ins, strict=False):
+        if given.shape is None:
+            return [None]
+        before, dots, after = term.partition("...")
+        named = len(before) + len(after)
+        if named > len(given.shape) or (not dots and named != len(given.shape)):
+            return [None]
+        middle = given.shape[len(before) : len(given.shape) - len(after)]
+        tail = given.shape[len(given.shape) - len(after) :]
+        stretched = broadcast(stretched, middle, op.symbols)
+        for letter, size in zip(before + after, (*given.shape[: len(before)], *tail), strict=True):
+            letters[letter] = max(letters.get(letter, size), size)
+    before, dots, after = output.partition("...")
+    if stretched is None or any(letter not in letters for letter in before + after):
+        return [None]
+    return [(*(letters[one] for one in before), *(stretched if dots else ()), *(letters[one] for one in after))]
+
+
+def solve(op: Op) -> Given:
+    """`MatrixSolve`: square, then right-hand sides."""
+    a, b = op.shape(0), op.shape(1)
+    if a is None or b is None or len(a) < 2 or len(b) < 2:
+        return [None]
+    around = broadcast(a[:-2], b[:-2], op.symbols)
+    return [None if around is None else (*around, a[-1], b[-1])]
+
+
+def determinant(op: Op) -> Given:
+    """One number for each matrix."""
+    shape = op.shape(0)
+    return [None if shape is None or len(shape) < 2 else shape[:-2]]
+
+
+def log_determinant(op: Op) -> Given:
+    """Sign and logarithm of it."""
+    return [*determinant(op), *determinant(op)]
+
+
+def eigen(op: Op) -> Given:
+    """`SelfAdjointEigV2`: values, then vectors."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None]
+    return [shape[:-1], shape if op.attr("compute_v") else (0,)]
+
+
+def qr(op: Op) -> Given:
+    """`Qr`: q and r, whole or as small as they can be."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None]
+    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    inner = rows if op.attr("full_matrices") else op.symbols.calc("min", rows, columns)
+    return [(*around, rows, inner), (*around, inner, columns)]
+
+
+def svd(op: Op) -> Given:
+    """`Svd`: s, u, v."""
+    shape = op.shape(0)
+    if shape is None or len(shape) < 2:
+        return [None, None, None]
+    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    least = op.symbols.calc("min", rows, columns)
+    if not op.attr("compute_uv"):
+        return [(*around, least), None, None]
+    whole = bool(op.attr("full_matrices"))
+    u, v = (rows, columns) if whole else (least, least)
+    return [(*around, least), (*around, rows, u), (*around, columns, v)]
+
+
+def cross(op: Op) -> Given:
+    """`Cross`: as the first."""
+    return [op.shape(0)]
+
+
+RULES: dict[str, Rule] = {
+    "MatMul": matmul,
+    "SparseMatMul": lambda op: [
+        product(op, op.shape(0), op.shape(1), flag(op, "transpose_a"), flag(op, "transpose_b"))
+    ],
+    "_FusedMatMul": matmul,
+    "BatchMatMul": batch_matmul,
+    "BatchMatMulV2": batch_matmul,
+    "BatchMatMulV3": batch_matmul,
+    "SparseTensorDenseMatMul": matvec_sparse,
+    "Einsum": einsum,
+    "XlaEinsum": einsum,
+    "MatrixSolve": solve,
+    "MatrixTriangularSolve": solve,
+    "BatchMatrixTriangularSolve": solve,
+    "MatrixSolveLs": solve,
+    "MatrixDeterminant": determinant,
+    "LogMatrixDeterminant": log_determinant,
+    "SelfAdjointEigV2": eigen,
+    "Qr": qr,
+    "Svd": svd,
+    "Cross": cross,
+    "TridiagonalMatMul": lambda op: [op.shape(3)],
+    "TridiagonalSolve": lambda op: [op.shape(1)],
+    "MatrixInverse": same,
+}

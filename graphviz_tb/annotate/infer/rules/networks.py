@@ -1,0 +1,97 @@
+"""Losses, embeddings, recurrent cells and the like."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import agreed, same
+from graphviz_tb.annotate.infer.values import Dims, broadcast
+
+
+def softmax_loss(op: Op) -> Given:
+    """`SoftmaxCrossEntropyWithLogits`: a loss for each row, and the gradient."""
+    shape = broadcast(op.shape(0), op.shape(1), op.symbols)
+    if shape is None or len(shape) != 2:
+        return [(op.symbols.fresh(),), shape]
+    return [shape[:1], shape]
+
+
+def sparse_softmax_loss(op: Op) -> Given:
+    """`SparseSoftmaxCrossEntropyWithLogits`: labels are one number for each row."""
+    logits, labels = op.shape(0), op.shape(1)
+    rows: Dims = agreed([labels, logits[:1] if logits is not None else None])
+    return [rows, logits]
+
+
+def lstm_cell(op: Op) -> Given:
+    """`LSTMBlockCell`: seven tensors of (batch, cell size)."""
+    return [op.shape(1)] * 7
+
+
+def block_lstm(op: Op) -> Given:
+    """`BlockLSTM`: the same for all times; x of (time, batch, inputs), a bias of four gates."""
+    shape, bias = op.shape(1), op.shape(8)
+    if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
+        return [None] * 7
+    return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
+
+
+def gru_cell(op: Op) -> Given:
+    """`GRUBlockCell`: r, u, c, h of (batch, cell size)."""
+    return [op.shape(1)] * 4
+
+
+def cudnn_rnn(op: Op) -> Given:
+    """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, the gradient's space."""
+    shape, state, cell = op.shape(0), op.shape(1), op.shape(2)
+    if shape is None or state is None or len(shape) != 3 or len(state) != 3:
+        return [None, state, cell, None, None]
+    ways = 2 if op.attr("direction") == "bidirectional" else 1
+    units = op.symbols.product([state[2], ways])
+    return [(shape[0], shape[1], units), state, cell if op.attr("rnn_mode") == "lstm" else (), None, None]
+
+
+def ctc_loss(op: Op) -> Given:
+    """`CTCLoss`: a loss for each row of the batch, and the gradient of the inputs (time, batch, classes)."""
+    shape = op.shape(0)
+    return [(shape[1],) if shape is not None and len(shape) == 3 else (op.symbols.fresh(),), shape]
+
+
+def candidate_sampler(op: Op) -> Given:
+    """Sampled classes, how often the true ones and the sampled ones are expected."""
+    shape, count, true = op.shape(0), op.count("num_sampled"), op.count("num_true")
+    rows = shape[0] if shape else op.symbols.fresh()
+    return [(count,), (rows, true), (count,)]
+
+
+def accidental_hits(op: Op) -> Given:
+    """`ComputeAccidentalHits`: indices, ids and weights of the hits."""
+    hits = op.symbols.fresh()
+    return [(hits,), (hits,), (hits,)]
+
+
+RULES: dict[str, Rule] = {
+    "SoftmaxCrossEntropyWithLogits": softmax_loss,
+    "SparseSoftmaxCrossEntropyWithLogits": sparse_softmax_loss,
+    "L2Loss": lambda op: [()],
+    "LSTMBlockCell": lstm_cell,
+    "BlockLSTM": block_lstm,
+    "BlockLSTMV2": lambda op: block_lstm(op),
+    "GRUBlockCell": gru_cell,
+    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], cudnn_rnn),
+    "CTCLoss": ctc_loss,
+    "CTCLossV2": ctc_loss,
+    **dict.fromkeys(
+        [
+            "LogUniformCandidateSampler",
+            "UniformCandidateSampler",
+            "LearnedUnigramCandidateSampler",
+            "FixedUnigramCandidateSampler",
+            "AllCandidateSampler",
+            "ThreadUnsafeUnigramCandidateSampler",
+        ],
+        candidate_sampler,
+    ),
+    "ComputeAccidentalHits": accidental_hits,
+    "DataFormatVecPermute": same,
+    "DataFormatDimMap": same,
+}

@@ -1,0 +1,69 @@
+"""Random ops: the shape is an input."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import told_by
+
+
+def multinomial(op: Op) -> Given:
+    """`Multinomial`: so many samples for each row of logits."""
+    shape = op.shape(0)
+    return [(shape[0] if shape is not None and len(shape) == 2 else op.symbols.fresh(), op.size(1))]
+
+
+def each_rate(op: Op) -> Given:
+    """`RandomGamma`, `RandomPoissonV2`: the shape of input 0, for each rate of input 1."""
+    shape, rates = op.target(0), op.shape(1)
+    return [None if shape is None or rates is None else shape + rates]
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(
+        [
+            "ParameterizedTruncatedNormal",
+            "RandomStandardNormal",
+            "RandomUniform",
+            "RandomUniformInt",
+            "TruncatedNormal",
+            "StatelessRandomNormal",
+            "StatelessRandomNormalV2",
+            "StatelessRandomUniform",
+            "StatelessRandomUniformV2",
+            "StatelessRandomUniformInt",
+            "StatelessRandomUniformIntV2",
+            "StatelessRandomUniformFullInt",
+            "StatelessRandomUniformFullIntV2",
+            "StatelessTruncatedNormal",
+            "StatelessTruncatedNormalV2",
+            "StatelessRandomBinomial",
+            "StatelessRandomGammaV2",
+            "StatelessRandomGammaV3",
+            "StatelessRandomPoisson",
+            "StatelessParameterizedTruncatedNormal",
+        ],
+        told_by(0),
+    ),
+    **dict.fromkeys(
+        [
+            "StatefulStandardNormalV2",
+            "StatefulUniform",
+            "StatefulUniformFullInt",
+            "StatefulUniformInt",
+            "StatefulTruncatedNormal",
+            "StatefulRandomBinomial",
+        ],
+        told_by(2),
+    ),
+    "Multinomial": multinomial,
+    "StatelessMultinomial": multinomial,
+    "RandomGamma": each_rate,
+    "RandomPoisson": each_rate,
+    "RandomPoissonV2": each_rate,
+    "RandomGammaGrad": lambda op: [op.shape(1)],
+    "StatelessRandomGetKeyCounterAlg": lambda op: [(1,), (op.symbols.fresh(),), ()],
+    "StatelessRandomGetKeyCounter": lambda op: [(1,), (2,)],
+    "StatelessRandomGetAlg": lambda op: [()],
+    "StatelessShuffle": lambda op: [op.shape(0)],
+    "RngReadAndSkip": lambda op: [(op.symbols.fresh(),)],
+}

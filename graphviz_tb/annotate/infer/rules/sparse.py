@@ -1,0 +1,73 @@
+"""Sparse and ragged tensors: indices, values and a shape."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.rules.common import told_by
+
+
+def triple(op: Op, rank: int | None) -> Given:
+    """A sparse tensor of some rank."""
+    count, width = op.symbols.fresh(), op.symbols.fresh() if rank is None else rank
+    return [(count, width), (count,), (width,)]
+
+
+def length(op: Op, at: int) -> int | None:
+    """The number of dimensions that a shape input tells of."""
+    shape = op.shape(at)
+    return shape[0] if shape is not None and len(shape) == 1 else None
+
+
+def reordered(op: Op) -> Given:
+    """`SparseReorder`: indices and values again."""
+    return [op.shape(0), op.shape(1)]
+
+
+def reshaped(op: Op) -> Given:
+    """`SparseReshape`: indices, and the new shape itself."""
+    indices, shape = op.shape(0), op.shape(2)
+    rows = indices[0] if indices else op.symbols.fresh()
+    width = shape[0] if shape else op.symbols.fresh()
+    return [(rows, width), (width,)]
+
+
+def filled(op: Op) -> Given:
+    """`SparseFillEmptyRows`: indices, values, which rows were empty, where old values went."""
+    indices, shape = op.shape(0), op.value(2)
+    new, width = op.symbols.fresh(), indices[1] if indices is not None and len(indices) == 2 else op.symbols.fresh()
+    rows = shape[0] if shape else op.symbols.fresh()
+    return [(new, width), (new,), (rows,), (indices[0] if indices else op.symbols.fresh(),)]
+
+
+def dense_segments(op: Op) -> Given:
+    """`RaggedTensorToTensor`: at least as many dimensions as the shape tells."""
+    return [None]
+
+
+def ragged_range(op: Op) -> Given:
+    """`RaggedRange`: row splits, then values."""
+    starts = op.shape(0)
+    rows = op.symbols.calc("add", starts[0], 1) if starts else op.symbols.fresh()
+    return [(rows,), (op.symbols.fresh(),)]
+
+
+def dense_to_sparse(op: Op) -> Given:
+    """`SparseSlice` and the like: a tensor of the rank of the shape."""
+    return triple(op, length(op, 2))
+
+
+RULES: dict[str, Rule] = {
+    "SparseToDense": told_by(1),
+    "SparseReorder": reordered,
+    "SparseReshape": reshaped,
+    "SparseFillEmptyRows": filled,
+    "SparseSlice": dense_to_sparse,
+    "SparseConcat": lambda op: triple(op, None),
+    "SparseAdd": lambda op: triple(op, length(op, 2)),
+    "SparseTensorDenseAdd": lambda op: [op.shape(3)],
+    "SparseSoftmax": lambda op: [op.shape(1)],
+    "SparseDenseCwiseMul": lambda op: [op.shape(1)],
+    "SparseDenseCwiseAdd": lambda op: [op.shape(1)],
+    "RaggedRange": ragged_range,
+    "RaggedTensorToTensor": dense_segments,
+}

@@ -1,0 +1,114 @@
+"""Strided slices: begins, ends and strides for some dimensions, and masks that say what each of them means.
+
+TensorFlow's definition: tf.strided_slice; bit i of a mask is about entry i of the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.symbols import HIDDEN
+from graphviz_tb.annotate.infer.values import Dims, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a slice does with a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
+
+    kind: str
+    begin: int | None = None  # None: from the start
+    end: int | None = None  # None: to the end
+    stride: int = 1
+
+
+def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
+    """The specification in full; inputs `first` and on are begin, end, strides. None where it cannot be read."""
+    begins, ends, strides = op.value(first), op.value(first + 1), op.numbers(first + 2)
+    lengths = [len(each) for each in (strides, begins, ends) if each is not None]
+    count = lengths[0] if lengths else _length(op, first)
+    if count is None:
+        return None
+    masks = {
+        name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    used = sum(not masks["new_axis"] >> at & 1 for at in range(count)) - bool(masks["ellipsis"])
+    found: list[Entry] = []
+    for at in range(count):
+        if masks["ellipsis"] >> at & 1:
+            found += [Entry("all")] * max(0, rank - used)
+        elif masks["new_axis"] >> at & 1:
+            found.append(Entry("new"))
+        else:
+            found.append(_entry(at, begins, ends, strides, masks))
+    dims = sum(entry.kind != "new" for entry in found)
+    return found + [Entry("all")] * (rank - dims) if dims <= rank else None
+
+
+def _length(op: Op, first: int) -> int | None:
+    shape = op.shape(first)
+    return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
+
+
+def _entry(
+    at: int, begins: Value | None, ends: Value | None, strides: list[int] | None, masks: dict[str, int]
+) -> Entry:
+    begin = begins[at] if begins is not None else HIDDEN
+    end = ends[at] if ends is not None else HIDDEN
+    stride = strides[at] if strides is not None else HIDDEN
+    if masks["shrink_axis"] >> at & 1:
+        return Entry("shrink", begin, None, 1)
+    return Entry(
+        "part",
+        None if masks["begin"] >> at & 1 else begin,
+        None if masks["end"] >> at & 1 else end,
+        stride,
+    )
+
+
+def strided(op: Op, shape: Dims, first: int) -> Dims:
+    """The shape of the slice."""
+    if shape is None:
+        return None
+    plan = entries(op, len(shape), first)
+    if plan is None:
+        return None
+    sizes = iter(shape)
+    found: list[int] = []
+    for entry in plan:
+        if entry.kind == "new":
+            found.append(1)
+            continue
+        size = next(sizes)
+        if entry.kind == "all":
+            found.append(size)
+        elif entry.kind == "part":
+            found.append(part(op, size, entry))
+    return tuple(found)
+
+
+def part(op: Op, size: int, entry: Entry) -> int:
+    """How many positions a slice of one dimension takes."""
+    if entry.begin in (None, 0) and entry.end is None and entry.stride == 1:
+        return size
+    numbers = [number for number in (entry.begin, entry.end) if number is not None]
+    if entry.stride in (HIDDEN, 0) or any(number <= HIDDEN for number in numbers):
+        return _of_symbols(op, size, entry)
+    if size <= HIDDEN:
+        return _of_unknown_size(op, size, entry)
+    return len(range(*slice(entry.begin, entry.end, entry.stride).indices(size)))
+
+
+def _of_unknown_size(op: Op, size: int, entry: Entry) -> int:
+    """Of a dimension that is not known: what is counted from its end is, if it is long enough, which it may not be."""
+    begin, end = entry.begin or 0, entry.end
+    if begin == 0 and end is None:
+        return op.symbols.calc("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.fresh()
+    return op.symbols.fresh()
+
+
+def _of_symbols(op: Op, size: int, entry: Entry) -> int:
+    """`x[:n]` with a symbol that is the size itself; nothing else is certain."""
+    if entry.begin in (None, 0) and entry.stride == 1 and entry.end == size:
+        return size
+    return op.symbols.fresh()

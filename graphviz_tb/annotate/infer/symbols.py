@@ -1,0 +1,172 @@
+"""Numbers that are not known, each with an identity: the batch size that three tensors share is one number.
+
+A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it stands for a number that is
+not known: a symbol. Equal symbols are equal numbers, certainly; different ones may be equal or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import gcd, prod
+
+HIDDEN = -(2**62)
+LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
+
+
+def known(number: int) -> bool:
+    """Whether a number is no symbol.
+
+    >>> known(-1), known(HIDDEN)
+    (True, False)
+    """
+    return number > HIDDEN
+
+
+def fixed(dims: Iterable[int] | None) -> bool:
+    """Whether all are known.
+
+    >>> fixed((2, 3)), fixed((2, HIDDEN)), fixed(None)
+    (True, False, False)
+    """
+    return dims is not None and all(dim > HIDDEN for dim in dims)
+
+
+def _floor(a: int, b: int) -> int | None:
+    return a // b if b else None
+
+
+def _truncate(a: int, b: int) -> int | None:
+    return None if not b else (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1)
+
+
+CALCULATED: dict[str, Callable[..., int | None]] = {
+    "add": lambda a, b: a + b,
+    "floor": _floor,
+    "truncate": _truncate,
+    "ceil": lambda a, b: -(-a // b) if b else None,
+    "mod": lambda a, b: a % b if b else None,
+    "max": max,
+    "min": min,
+    "span": lambda start, stop, step: max(0, -(-(stop - start) // step)) if step else None,
+}
+
+
+class Symbols:
+    """Makes symbols and calculates with them; an expression of symbols is a symbol too, the same one each time.
+
+    >>> symbols = Symbols()
+    >>> batch = symbols.fresh()
+    >>> flat = symbols.product([batch, 7, 7])
+    >>> symbols.quotient([flat], [49]) == batch, symbols.calc("add", symbols.calc("add", batch, 2), -2) == batch
+    (True, True)
+    >>> symbols.calc("add", 2, 3), known(symbols.calc("ceil", batch, 2))
+    (5, False)
+    """
+
+    def __init__(self) -> None:
+        self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first stands for any number (engine.py)
+        self._index: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def fresh(self) -> int:
+        """A number of which nothing is known."""
+        self._made.append(None)
+        return HIDDEN - (len(self._made) - 1)
+
+    def several(self, count: int) -> tuple[int, ...]:
+        """Numbers of which nothing is known."""
+        return tuple(self.fresh() for _ in range(count))
+
+    def calc(self, operation: str, *numbers: int) -> int:
+        """The result of one of `CALCULATED`; a division by zero is not known."""
+        if all(number > HIDDEN for number in numbers):
+            found = CALCULATED[operation](*numbers)
+            return found if found is not None and -LARGEST < found < LARGEST else self.fresh()
+        if operation == "add":
+            return self._sum(*numbers)
+        if operation in ("floor", "ceil", "truncate") and numbers[1] == 1:
+            return numbers[0]
+        if operation in ("max", "min") and numbers[0] == numbers[1]:
+            return numbers[0]
+        if operation == "span" and numbers[0] == 0 and numbers[2] == 1:
+            return numbers[1]
+        return self._intern(operation, numbers)
+
+    def _sum(self, a: int, b: int) -> int:
+        """`symbol + known` is normal, so that what is added and taken away again leaves the symbol."""
+        if a > HIDDEN:
+            a, b = b, a
+        if b > HIDDEN:
+            base, more = self._offset(a)
+            return self._intern("add", (base, more + b)) if more + b else base
+        return self._intern("add", (min(a, b), max(a, b)))
+
+    def _offset(self, symbol: int) -> tuple[int, int]:
+        made = self._made[HIDDEN - symbol]
+        return made[1] if made is not None and made[0] == "add" and made[1][1] > HIDDEN else (symbol, 0)  # type: ignore[return-value]
+
+    def difference(self, a: int, b: int) -> int:
+        """`a - b`."""
+        if b > HIDDEN:
+            return self.calc("add", a, -b)
+        if a == b:
+            return 0
+        if a <= HIDDEN:
+            (one, more), (other, less) = self._offset(a), self._offset(b)
+            if one == other:
+                return more - less
+        return self._intern("difference", (a, b))
+
+    def product(self, numbers: Iterable[int]) -> int:
+        """The product, in a normal form: one known factor, then symbols in order."""
+        factor, symbols = self._factors(numbers)
+        if not factor:
+            return 0
+        if not symbols:
+            return factor if abs(factor) < LARGEST else self.fresh()
+        if factor == 1 and len(symbols) == 1:
+            return symbols[0]
+        return self._intern("product", (factor, *symbols))
+
+    def _factors(self, numbers: Iterable[int]) -> tuple[int, list[int]]:
+        every: list[int] = []
+        for number in numbers:
+            made = self._made[HIDDEN - number] if number <= HIDDEN else None
+            every += made[1] if made is not None and made[0] == "product" else (number,)
+        return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
+
+    def quotient(self, above: Iterable[int], below: Iterable[int]) -> int:
+        """The quotient of two products where it is a whole number, as that of a reshape is."""
+        (over, left), (under, right) = self._factors(above), self._factors(below)
+        for symbol in list(right):
+            if symbol in left:
+                left.remove(symbol)
+                right.remove(symbol)
+        common = gcd(over, under) or 1
+        over, under = over // common, under // common
+        if under == 1 and not right:
+            return self.product([over, *left])
+        if not under or (not left and not right):
+            return self.fresh()
+        return self._intern("quotient", (self.product([over, *left]), self.product([under, *right])))
+
+    def _intern(self, operation: str, numbers: tuple[int, ...]) -> int:
+        key = (operation, numbers)
+        found = self._index.get(key)
+        if found is None:
+            found = self._index[key] = HIDDEN - len(self._made)
+            self._made.append(key)
+        return found
+
+    def made_of(self, symbol: int, given: set[int]) -> bool:
+        """Whether a symbol is an expression of known numbers and of `given` symbols alone."""
+        waiting, seen = [symbol], set()
+        while waiting:
+            number = waiting.pop()
+            if number > HIDDEN or number in given or number in seen:
+                continue
+            made = self._made[HIDDEN - number]
+            if made is None:
+                return False
+            seen.add(number)
+            waiting += made[1]
+        return True

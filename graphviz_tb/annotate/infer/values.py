@@ -1,0 +1,104 @@
+"""What inference knows of one output, and how two pieces of knowledge become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+
+Dims = tuple[int, ...] | None  # sizes and symbols; None: the rank is not known
+Value = tuple[int, ...]  # the elements of a small integer tensor, row by row
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """One output: its shape, its elements where it is a small integer tensor, and the shape of what it `held`s.
+
+    `held` is of a handle: the value of a variable, the elements of a list or an array, the one element of a queue.
+    """
+
+    shape: Dims = None
+    value: Value | None = None
+    held: Dims = None
+
+
+UNKNOWN = Out()
+SCALAR = Out(())
+
+
+class Contradiction(ValueError):
+    """Two pieces of knowledge about one tensor that cannot both be true."""
+
+
+def merge(a: Dims, b: Dims) -> Dims:
+    """What is known of a tensor of which both are true.
+
+    >>> merge((2, HIDDEN), (HIDDEN, 3)), merge(None, (1,))
+    ((2, 3), (1,))
+    """
+    if a is None or b is None or a == b:
+        return b if a is None else a
+    if len(a) != len(b):
+        raise Contradiction
+    return tuple(merged(one, other) for one, other in zip(a, b, strict=True))
+
+
+def merged(a: int, b: int) -> int:
+    """One number that both are."""
+    if a <= HIDDEN:
+        return b if b > HIDDEN else a
+    if b > HIDDEN and a != b:
+        raise Contradiction
+    return a
+
+
+def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
+    """What is known of a tensor of which one or the other is true.
+
+    >>> join((2, 5), (3, 5), Symbols())[1], join((1,), (1, 1), Symbols())
+    (5, None)
+    """
+    if a == b:
+        return a
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(one if one == other else symbols.fresh() for one, other in zip(a, b, strict=True))
+
+
+def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
+    """The same of an output: of values the elements that agree."""
+    if a == b:
+        return a
+    value = None
+    if a.value is not None and b.value is not None and a.shape == b.shape and len(a.value) == len(b.value):
+        value = join(a.value, b.value, symbols)
+    return Out(join(a.shape, b.shape, symbols), value, join(a.held, b.held, symbols))
+
+
+def broadcast(a: Dims, b: Dims, symbols: Symbols) -> Dims:
+    """The shape of an elementwise op of two operands.
+
+    >>> broadcast((2, 1), (3,), Symbols())
+    (2, 3)
+    """
+    if a is None or b is None:
+        return None
+    if a == b:
+        return a
+    if len(a) < len(b):
+        a, b = b, a
+    lead = len(a) - len(b)
+    return (*a[:lead], *(stretched(one, other, symbols) for one, other in zip(a[lead:], b, strict=True)))
+
+
+def stretched(a: int, b: int, symbols: Symbols) -> int:
+    """One dimension of a broadcast: 1 gives way; of two others both are what is known."""
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if a <= HIDDEN and b <= HIDDEN:
+        return symbols.fresh()
+    if a > HIDDEN and b > HIDDEN:
+        raise Contradiction
+    return max(a, b)  # a known size that is not 1 beside a symbol, which lies below HIDDEN

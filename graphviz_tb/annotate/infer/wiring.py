@@ -1,0 +1,74 @@
+"""Where the inputs of a node come from, as positions of outputs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.annotate.outputs import output_index
+from graphviz_tb.model.graph import Call, Graph
+
+# Attributes by which an op calls a function with its own inputs, and how many inputs are not arguments.
+DIRECT = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"), "f"),
+    **dict.fromkeys(("XlaLaunch", "XlaLaunchV2"), "function"),
+}
+CHOOSING = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+LOOPING = frozenset({"While", "StatelessWhile"})
+Input = tuple[int, int]  # node, position of its output
+
+
+class Wiring:
+    """The inputs of every node, found when they are asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._starts = np.searchsorted(graph.target, np.arange(len(graph) + 1))
+        self._plain = [int(key) if key.isdecimal() else None for key in graph.keys]
+
+    def inputs(self, node: int) -> list[Input | None]:
+        """The outputs that a node takes, by slot; None where an input names nothing."""
+        graph = self.graph
+        start, stop = int(self._starts[node]), int(self._starts[node + 1])
+        if start == stop:
+            return []
+        found: list[Input | None] = []
+        columns = (graph.source, graph.key, graph.slot, graph.control)
+        for source, key, slot, control in zip(*(column[start:stop].tolist() for column in columns), strict=True):
+            if not control:
+                found += [None] * (slot - len(found))
+                found.append((source, self.position(source, key)))
+        return found
+
+    def position(self, source: int, key: int) -> int:
+        """The position of the output `key` (an id into `Graph.keys`) of a node."""
+        plain = self._plain[key]
+        return plain if plain is not None else self.place(source, self.graph.keys[key])
+
+    def place(self, source: int, key: str) -> int:
+        """The position of the output `key` of a node, as text."""
+        definition = self.graph.node_def(source)
+        return 0 if definition is None else output_index(definition, key)
+
+    @cached_property
+    def calls(self) -> dict[int, list[Call]]:
+        """The calls of a node that give it its results; those of datasets and the like do not."""
+        found: dict[int, list[Call]] = {}
+        for call in self.graph.calls:
+            if self.gives(call):
+                found.setdefault(call.node, []).append(call)
+        return found
+
+    def gives(self, call: Call) -> bool:
+        """Whether a function gets the inputs of the node that calls it, and the node its results."""
+        op = self.graph.op_types[int(self.graph.op[call.node])]
+        return call.attr == "" or DIRECT.get(op) == call.attr or op in CHOOSING or op in LOOPING
+
+    @cached_property
+    def calls_in(self) -> dict[int, list[int]]:
+        """The calling nodes of the main graph (-1) and of each function."""
+        found: dict[int, list[int]] = {}
+        for node in self.calls:
+            found.setdefault(int(self.graph.function[node]), []).append(node)
+        return found

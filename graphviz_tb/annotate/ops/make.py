@@ -1,0 +1,76 @@
+"""Write ``ops.tsv``, the outputs and defaults of TensorFlow's ops, from its registry.
+
+Needs TensorFlow: ``python -m graphviz_tb.annotate.ops.make``. The names, dtypes and defaults of released ops never
+change, so that the table of a newer TensorFlow serves graphs of older ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.annotate.dtypes import dtype_name
+
+# What shapes, dtypes and costs never ask for.
+LEFT_OUT = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
+
+
+def main() -> None:
+    """Before: TensorFlow is installed. After: `ops.tsv` beside this file."""
+    from tensorflow.core.framework import op_def_pb2  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
+    ops = sorted((op for op in listed.op if told(op)), key=lambda op: op.name)
+    lines = [f"{op.name}\t{' '.join(outputs(op))}\t{defaults(op)}".rstrip("\t") + "\n" for op in ops]
+    Path(__file__).with_name("ops.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def told(op: Any) -> bool:
+    """Ops of graphs that people write; not what only the runtime makes of them."""
+    return not op.name.startswith(("_Mkl", "_MKL", "_Xla", "_TPU", "_Kernel"))
+
+
+def outputs(op: Any) -> Iterator[str]:
+    """`name:dtype`, `name:$attribute`; `name:dtype*count` a list of one dtype, `name:*attribute` of several."""
+    for arg in op.output_arg:
+        if arg.type_list_attr:
+            yield f"{arg.name}:*{arg.type_list_attr}"
+            continue
+        dtype = f"${arg.type_attr}" if arg.type_attr else dtype_name(arg.type)
+        yield f"{arg.name}:{dtype}" + (f"*{arg.number_attr}" if arg.number_attr else "")
+
+
+def defaults(op: Any) -> str:
+    """The defaults of attributes as JSON, empty where there are none."""
+    found = {}
+    for attr in op.attr:
+        if attr.name in LEFT_OUT or attr.name.startswith("_") or not attr.HasField("default_value"):
+            continue
+        value = plain(attr.default_value)
+        if value is not None:
+            found[attr.name] = value
+    return json.dumps(found, separators=(",", ":")) if found else ""
+
+
+def plain(value: Any) -> Any:
+    """A default as JSON; None where it is a shape, a tensor or a function."""
+    kind = value.WhichOneof("value")
+    if kind == "s":
+        return value.s.decode("utf-8", "replace")
+    if kind == "type":
+        return dtype_name(value.type)
+    if kind in ("i", "b"):
+        return getattr(value, kind)
+    if kind == "f":
+        return round(value.f, 9)
+    if kind == "list":
+        lists = [[text.decode("utf-8", "replace") for text in value.list.s], list(value.list.i), list(value.list.b)]
+        return next((each for each in lists if each), None if value.list.ListFields() else [])
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Positions of outputs, from the names that function bodies use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphviz_tb.annotate.ops import Output, op_def
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+
+def output_index(definition: NodeDef, key: str) -> int:
+    """The flat position of an output: "2" is 2; in functions "output:2" is the third of the list `output`.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> output_index(NodeDef(op="Split"), "output:1"), output_index(NodeDef(op="FusedBatchNormV3"), "batch_mean:0")
+    (1, 1)
+    """
+    name, _, number = key.rpartition(":")
+    if not name:
+        return int(number)
+    known = op_def(definition.op)
+    outputs = known.outputs if known is not None else ()
+    names = [output.name for output in outputs]
+    before = outputs[: names.index(name)] if name in names else ()
+    return sum(length(definition, output) for output in before) + int(number)
+
+
+def length(definition: NodeDef, output: Output) -> int:
+    """How many outputs an entry of the op's definition stands for.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> length(NodeDef(attr={"num_split": {"i": 3}}), op_def("Split").outputs[0])
+    3
+    """
+    attr = output.count or (output.attr if output.several else "")
+    if not attr:
+        return 1
+    if attr in definition.attr:
+        value = definition.attr[attr]
+        return len(value.list.type) if value.HasField("list") else int(value.i)
+    known = op_def(definition.op)
+    usual = known.defaults.get(attr) if known is not None else None
+    return len(usual) if isinstance(usual, list) else int(usual or 0)
+
+
+def outputs_of(definition: NodeDef) -> int | None:
+    """How many outputs a node has; None for an op that TensorFlow does not know."""
+    known = op_def(definition.op)
+    return None if known is None else sum(length(definition, output) for output in known.outputs)

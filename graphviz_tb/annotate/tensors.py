@@ -1,0 +1,89 @@
+"""Tensors: what the file says of an output, and what is inferred where it says less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from graphviz_tb.annotate.infer import Inference
+from graphviz_tb.annotate.outputs import outputs_of
+from graphviz_tb.annotate.shapes import Outputs, argument_of, listed, single_calls, tensors_of
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.tensors import Shape, Tensor
+
+CONTRADICTION = "shape-contradiction"
+
+
+class Tensors:
+    """The tensors of a graph; nothing is looked at before it is asked for."""
+
+    def __init__(self, graph: Graph, infer: bool = True) -> None:
+        self.graph = graph
+        self.infer = infer
+
+    @cached_property
+    def _calls(self) -> Callable[[int], Outputs]:
+        calls = single_calls(self.graph)
+        return lambda node: tensors_of(self.graph, node, calls)
+
+    @cached_property
+    def inference(self) -> Inference:
+        """What infers, begun at the first tensor of which the file says too little."""
+        return Inference(self.graph, self.declared)
+
+    def declared(self, node: int) -> list[Shape] | None:
+        """What the file itself says of a node's outputs."""
+        definition = self.graph.node_def(node)
+        return [argument_of(self.graph, node)("0").shape] if definition is None else listed(definition)[0]
+
+    def decode(self, node: int) -> Outputs:
+        """A lookup from an output key of a node to its tensor."""
+        said = self._calls(node)
+        return (lambda key: self._completed(node, key, said(key))) if self.infer else said
+
+    def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
+        """A tensor whose unknown sizes are inferred; what was said stays."""
+        if said.shape is not None and None not in said.shape:
+            return said
+        found = self.inference.shape(node, self.inference.wiring.place(node, key))
+        shape = completed(said.shape, found)
+        return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
+
+    def odd(self) -> tuple[Notice, ...]:
+        """Nodes whose declared shapes contradict what their inputs make of them, as far as was looked."""
+        nodes = sorted(self.inference.contradictions) if "inference" in self.__dict__ else []
+        if not nodes:
+            return ()
+        name = self.graph.name[nodes[0]]
+        text = f"the declared shape of {name!r} contradicts its inputs; the declared one counts"
+        return (Notice(CONTRADICTION, text, name, len(nodes)),)
+
+
+def completed(said: Shape, found: Shape) -> Shape:
+    """What was said, with what was found where nothing was said.
+
+    >>> completed((None, 3), (2, 4)), completed(None, (2,)), completed((None,), (1, 2))
+    ((2, 3), (2,), (None,))
+    """
+    if said is None or found is None or len(said) != len(found):
+        return found if said is None else said
+    return tuple(other if one is None else one for one, other in zip(said, found, strict=True))
+
+
+def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
+    """The shape of every output of the main graph; of an op that nobody knows, of the outputs that are used."""
+    used: dict[int, int] = {}
+    for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
+        if graph.function[source] < 0 and graph.keys[key].isdecimal():
+            used[source] = max(used.get(source, 0), int(graph.keys[key]) + 1)
+    found: dict[tuple[str, int], Shape] = {}
+    for node in range(len(graph)):
+        definition = graph.node_def(node) if graph.function[node] < 0 else None
+        if definition is None:
+            continue
+        outputs, count = facts.decode(node), outputs_of(definition)
+        for at in range(max(used.get(node, 0) if count is None else count, 0)):
+            found[graph.name[node], at] = outputs(str(at)).shape
+    return found

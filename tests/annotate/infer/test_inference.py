@@ -1,0 +1,235 @@
+"""What inference makes of small graphs: through ops, functions, branches and loops, and where it says nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphviz_tb import load
+from graphviz_tb.proto import GraphDef
+
+FLOAT, INT = {"type": 1}, {"type": 3}
+
+
+def dims(*sizes: int) -> dict[str, Any]:
+    return {"shape": {"dim": [{"size": size} for size in sizes]}}
+
+
+def placeholder(name: str, *sizes: int, dtype: dict[str, int] = FLOAT) -> dict[str, Any]:
+    return {"name": name, "op": "Placeholder", "attr": {"dtype": dtype, "shape": dims(*sizes)}}
+
+
+def vector(name: str, *numbers: int) -> dict[str, Any]:
+    tensor = {"dtype": 3, "tensor_shape": {"dim": [{"size": len(numbers)}]}, "int_val": numbers}
+    return {"name": name, "op": "Const", "attr": {"dtype": INT, "value": {"tensor": tensor}}}
+
+
+def number(name: str, value: int) -> dict[str, Any]:
+    tensor = {"dtype": 3, "tensor_shape": {}, "int_val": [value]}
+    return {"name": name, "op": "Const", "attr": {"dtype": INT, "value": {"tensor": tensor}}}
+
+
+def node(name: str, op: str, *inputs: str, **attrs: Any) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": inputs, "attr": attrs}
+
+
+def shapes(*nodes: dict[str, Any], library: list[dict[str, Any]] | None = None, **choices: Any) -> dict[Any, Any]:
+    graph = GraphDef(node=nodes, library={"function": library or []})
+    return load(graph, **choices).shapes()
+
+
+def function(name: str, args: list[str], result: str, *nodes: dict[str, Any]) -> dict[str, Any]:
+    """A function of float arguments and one result."""
+    signature = {
+        "name": name,
+        "input_arg": [{"name": arg, "type": 1} for arg in args],
+        "output_arg": [{"name": "y", "type": 1}],
+    }
+    return {"signature": signature, "node_def": nodes, "ret": {"y": result}}
+
+
+def func(name: str) -> dict[str, Any]:
+    return {"func": {"name": name}}
+
+
+def test_a_reshape_knows_the_batch_that_it_gives_back() -> None:
+    # x [?, 4, 6] ─▶ shape ─▶ first ─┐
+    #            └────────▶ flat ◀───┴─ pack(first, -1) ─▶ matmul with [24, 3]
+    found = shapes(
+        placeholder("x", -1, 4, 6),
+        placeholder("w", 24, 3),
+        node("shape", "Shape", "x", T=FLOAT),
+        *(vector("zero", 0), vector("one", 1), number("rest", -1)),
+        node("first", "StridedSlice", "shape", "zero", "one", "one", shrink_axis_mask={"i": 1}, T=INT),
+        node("target", "Pack", "first", "rest", N={"i": 2}, T=INT),
+        node("flat", "Reshape", "x", "target", T=FLOAT),
+        node("product", "MatMul", "flat", "w", T=FLOAT),
+    )
+    assert found["flat", 0] == (None, 24)
+    assert found["product", 0] == (None, 3)
+
+
+def test_two_unknown_sizes_are_not_taken_for_one() -> None:
+    # x [?, 4], y [?, 4]: shape(y)[0] is another number than that of x, so x as (shape(y)[0], -1) is of unknown width
+    found = shapes(
+        *(placeholder("x", -1, 4), placeholder("y", -1, 4), vector("zero", 0), vector("one", 1), number("rest", -1)),
+        node("shape", "Shape", "y", T=FLOAT),
+        node("first", "StridedSlice", "shape", "zero", "one", "one", shrink_axis_mask={"i": 1}, T=INT),
+        node("target", "Pack", "first", "rest", N={"i": 2}, T=INT),
+        node("flat", "Reshape", "x", "target", T=FLOAT),
+    )
+    assert found["flat", 0] == (None, None)
+
+
+def test_an_op_without_a_rule_gives_nothing() -> None:
+    found = shapes(placeholder("x", 2), node("y", "MyOp", "x", T=FLOAT), node("z", "Relu", "y", T=FLOAT))
+    assert found["y", 0] is None
+    assert found["z", 0] is None
+
+
+def test_a_function_is_inferred_for_each_set_of_arguments() -> None:
+    # a [2, 3] ─▶ f ─▶ g (again)      b [5] ─▶ f
+    call = {"f": func("f"), "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    found = shapes(
+        *(placeholder("a", 2, 3), placeholder("b", 5)),
+        node("once", "PartitionedCall", "a", **call),
+        node("again", "PartitionedCall", "once", **call),
+        node("other", "PartitionedCall", "b", **call),
+        library=[function("f", ["x"], "r:activations:0", node("r", "Relu", "x", T=FLOAT))],
+    )
+    assert [found[name, 0] for name in ("once", "again", "other")] == [(2, 3), (2, 3), (5,)]
+
+
+def test_inside_a_function_stands_what_all_its_calls_agree_on() -> None:
+    call = {"f": func("f"), "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    graph = GraphDef(
+        node=[
+            *(placeholder("a", 2, 3), placeholder("b", 2, 7)),
+            node("one", "PartitionedCall", "a", **call),
+            node("two", "PartitionedCall", "b", **call),
+        ],
+        library={"function": [function("f", ["x"], "r:activations:0", node("r", "Relu", "x", T=FLOAT))]},
+    )
+    model = load(graph)
+    inner = model.hierarchy.graph.name.index("r")
+    assert model.facts.decode(inner)("activations:0").shape == (2, None)
+
+
+def test_sizes_born_in_a_function_are_new_in_each_call() -> None:
+    # where(x) has as many rows as x has truths: those of two calls are different numbers
+    call = {"f": func("f"), "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [9]}}}
+    found = shapes(
+        *(placeholder("x", 4), vector("zero", 0), vector("one", 1), number("rest", -1)),
+        node("a", "PartitionedCall", "x", **call),
+        node("b", "PartitionedCall", "x", **call),
+        node("shape", "Shape", "b", T={"type": 9}),
+        node("rows", "StridedSlice", "shape", "zero", "one", "one", shrink_axis_mask={"i": 1}, T=INT),
+        node("target", "Pack", "rows", "rest", N={"i": 2}, T=INT),
+        node("flat", "Reshape", "a", "target", T={"type": 9}),
+        library=[function("f", ["x"], "w:index:0", node("w", "Where", "x", T=FLOAT))],
+    )
+    assert found["a", 0] == (None, 1)
+    assert found["flat", 0] == (None, None)
+
+
+def test_branches_are_joined() -> None:
+    # if p: x [2, 3] else y [2, 4]
+    found = shapes(
+        *(placeholder("p", dtype={"type": 10}), placeholder("x", 2, 3), placeholder("y", 2, 4)),
+        node(
+            *("choice", "If", "p", "x", "y"),
+            then_branch=func("first"),
+            else_branch=func("second"),
+            Tin={"list": {"type": [1, 1]}},
+            Tout={"list": {"type": [1]}},
+        ),
+        library=[function("first", ["a", "b"], "a"), function("second", ["a", "b"], "b")],
+    )
+    assert found["choice", 0] == (2, None)
+
+
+def loop(body_result: str, *nodes: dict[str, Any]) -> dict[Any, Any]:
+    """A While over one tensor x [1, 4], whose body gives `body_result`."""
+    return shapes(
+        placeholder("x", 1, 4),
+        node("loop", "While", "x", body=func("body"), cond=func("cond"), T={"list": {"type": [1]}}),
+        library=[function("body", ["a"], body_result, *nodes), function("cond", ["a"], "a")],
+    )
+
+
+def test_a_loop_that_keeps_its_shape() -> None:
+    assert loop("r:activations:0", node("r", "Relu", "a", T=FLOAT))["loop", 0] == (1, 4)
+
+
+def test_a_loop_whose_tensor_grows_knows_the_rest() -> None:
+    # a ─▶ concat(a, a) along the first axis: 1, 2, 4 …
+    axis = number("axis", 0)
+    assert loop("c:output:0", axis, node("c", "ConcatV2", "a", "a", "axis:output:0", N={"i": 2}, T=FLOAT))[
+        "loop", 0
+    ] == (
+        None,
+        4,
+    )
+
+
+def test_a_loop_of_tensorflow_1_knows_what_comes_back() -> None:
+    # enter ─▶ merge ─▶ switch ─▶ grow ─▶ next ─▶ merge: the first size changes, the second does not
+    def frame(result: str) -> dict[Any, Any]:
+        return shapes(
+            *(placeholder("x", 1, 4), number("axis", 0), placeholder("p", dtype={"type": 10})),
+            node("enter", "Enter", "x", T=FLOAT),
+            node("merge", "Merge", "enter", "next", N={"i": 2}, T=FLOAT),
+            node("switch", "Switch", "merge", "p", T=FLOAT),
+            node("grow", "ConcatV2", "switch:1", "switch:1", "axis", N={"i": 2}, T=FLOAT),
+            node("same", "Relu", "switch:1", T=FLOAT),
+            node("next", "NextIteration", result, T=FLOAT),
+            node("exit", "Exit", "switch", T=FLOAT),
+        )
+
+    assert frame("grow")["exit", 0] == (None, 4)
+    assert frame("same")["exit", 0] == (1, 4)
+
+
+def test_a_function_that_calls_itself_ends() -> None:
+    call = {"f": func("f"), "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    inner = node("again", "PartitionedCall", "x", **call)
+    found = shapes(
+        placeholder("x", 2),
+        node("outer", "PartitionedCall", "x", **call),
+        library=[function("f", ["x"], "again:output:0", inner)],
+    )
+    assert found["outer", 0] is None
+
+
+def test_a_circle_that_is_no_loop_ends() -> None:
+    found = shapes(node("a", "Relu", "b", T=FLOAT), node("b", "Relu", "a", T=FLOAT))
+    assert found == {("a", 0): None, ("b", 0): None}
+
+
+def test_a_chain_may_be_long() -> None:
+    chain = [node(f"n{at}", "Relu", f"n{at - 1}" if at else "x", T=FLOAT) for at in range(3000)]
+    assert shapes(*reversed(chain), placeholder("x", 3))["n2999", 0] == (3,)
+
+
+def test_declared_shapes_count_and_a_contradiction_is_told() -> None:
+    listed = {"list": {"shape": [dims(5)["shape"]]}}
+    wrong = node("y", "Relu", "x", T=FLOAT, _output_shapes=listed)
+    graph = GraphDef(node=[placeholder("x", 2), wrong, node("z", "Relu", "y", T=FLOAT)])
+    model = load(graph)
+    assert model.shapes() == {("x", 0): (2,), ("y", 0): (5,), ("z", 0): (5,)}
+    assert [notice.code for notice in model.facts.odd()] == ["shape-contradiction"]
+    assert "'y'" in model.facts.odd()[0].message
+
+
+def test_what_is_declared_in_part_is_completed() -> None:
+    listed = {"list": {"shape": [dims(-1, 3)["shape"]]}}
+    found = shapes(placeholder("x", 2, 3), node("y", "Relu", "x", T=FLOAT, _output_shapes=listed))
+    assert found["y", 0] == (2, 3)
+
+
+def test_without_inference_only_what_the_file_says() -> None:
+    assert shapes(placeholder("x", 2), node("y", "Relu", "x", T=FLOAT), infer=False) == {("x", 0): (2,), ("y", 0): None}
+
+
+def test_tensors_say_where_their_shape_is_from() -> None:
+    model = load(GraphDef(node=[placeholder("x", 2), node("y", "Relu", "x", T=FLOAT)]))
+    assert [model.facts.tensor(at, 0).origin for at in (0, 1)] == ["stated", "inferred"]
