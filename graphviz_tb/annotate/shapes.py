@@ -72,13 +72,21 @@ def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
 
 def listed(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
     """The shapes of all outputs as the node itself lists them, and where."""
+    shapes, origin = enumerated(definition)
+    if shapes is not None:
+        return shapes, origin
+    stated = stated_shape(definition)
+    return (None if stated is None else [stated]), "stated"
+
+
+def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
+    """The shapes of all outputs where an attribute lists them."""
     shapes = declared(definition)
     if shapes is not None:
         return shapes, "declared"
     if definition.op in LISTING and definition.attr["output_shapes"].list.shape:
         return [shape_of(shape) for shape in definition.attr["output_shapes"].list.shape], "stated"
-    stated = stated_shape(definition)
-    return (None if stated is None else [stated]), "stated"
+    return None, ""
 
 
 def read_shape(graph: Graph, node: int) -> Shape:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.infer import Inference
 from graphviz_tb.annotate.outputs import outputs_of
-from graphviz_tb.annotate.shapes import Outputs, argument_of, listed, single_calls, tensors_of
+from graphviz_tb.annotate.shapes import Outputs, argument_of, enumerated, single_calls, tensors_of
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape, Tensor
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
 
 CONTRADICTION = "shape-contradiction"
 
@@ -33,10 +37,9 @@ class Tensors:
         """What infers, begun at the first tensor of which the file says too little."""
         return Inference(self.graph, self.declared)
 
-    def declared(self, node: int) -> list[Shape] | None:
-        """What the file itself says of a node's outputs."""
-        definition = self.graph.node_def(node)
-        return [argument_of(self.graph, node)("0").shape] if definition is None else listed(definition)[0]
+    def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
+        """What the file says of a node's outputs beside what the op's own rule reads."""
+        return [argument_of(self.graph, node)("0").shape] if definition is None else enumerated(definition)[0]
 
     def decode(self, node: int) -> Outputs:
         """A lookup from an output key of a node to its tensor."""

@@ -8,9 +8,9 @@ settle    what loops were assumed to carry is compared with what they carry (loo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from graphviz_tb.annotate.infer.calls import Calls, unmet
+from graphviz_tb.annotate.infer.calls import Calls
 from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import Frame, Task
 from graphviz_tb.annotate.infer.loops import BACK, Loops
@@ -21,8 +21,9 @@ from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out,
 from graphviz_tb.annotate.infer.wiring import Input, Wiring
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.proto import NodeDef
 
-Declared = Callable[[int], list[Shape] | None]
+Declared = Callable[[int, NodeDef | None], list[Shape] | None]
 MERGES = frozenset({"Merge", "RefMerge"})
 
 
@@ -39,6 +40,8 @@ class Inference:
         self.loops = Loops(self)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
+        self._sources: dict[int, list[Input | None]] = {}  # inputs of nodes that are waiting
+        self._ops = [graph.op_types[op] for op in graph.op.tolist()]
 
     def shape(self, node: int, at: int) -> Shape:
         """The shape of one output, over all calls of the function where it lies."""
@@ -63,11 +66,9 @@ class Inference:
 
     def ask(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The outputs of a node of a frame, inferred with all that they need."""
-        found = frame.outs.get(node)
-        if found is None:
+        if node not in frame.outs:
             self.loops.settle(frame, node)
-            found = frame.outs[node]
-        return found
+        return frame.outs[node]
 
     def run(self, frame: Frame, node: int) -> None:
         """Infer a node and what it needs. What a loop brings back is assumed (`Loops`)."""
@@ -80,7 +81,7 @@ class Inference:
             missing: list[Task] = []
             if node not in frame.waiting:
                 frame.waiting.add(node)
-                missing = unmet(self.needs(frame, node))
+                missing = self.needs(frame, node)
             if not missing and node in self.wiring.calls:
                 missing = self.calls.needs(frame, node)
             if missing:
@@ -91,35 +92,44 @@ class Inference:
             self.loops.note(frame, node)
             stack.pop()
 
-    def needs(self, frame: Frame, node: int) -> Iterator[Task]:
-        """The nodes whose outputs a node takes; not what comes back to the head of a loop."""
-        head = self.op(node) in MERGES
-        for source in self.wiring.inputs(node):
-            if source is not None and not (head and self.op(source[0]) in BACK):
-                yield frame, source[0]
+    def needs(self, frame: Frame, node: int) -> list[Task]:
+        """The nodes that have to be inferred before a node; not what comes back to the head of a loop."""
+        sources = self._sources[node] = self.wiring.inputs(node)
+        done, waiting = frame.outs, frame.waiting
+        found = [
+            (frame, source[0])
+            for source in sources
+            if source is not None and source[0] not in done and source[0] not in waiting
+        ]
+        if found and self.op(node) in MERGES:
+            return [task for task in found if self.op(task[1]) not in BACK]
+        return found
 
     def op(self, node: int) -> str:
         """The op type of a node."""
-        return self.graph.op_types[int(self.graph.op[node])]
+        return self._ops[node]
 
     def input(self, frame: Frame, source: Input | None) -> Out:
         """What is known of an input; nothing where it is part of a circle that is no loop."""
-        outs = frame.outs.get(source[0]) if source is not None else None
-        return outs[source[1]] if outs is not None and source is not None and source[1] < len(outs) else UNKNOWN
+        if source is None:
+            return UNKNOWN
+        outs = frame.outs.get(source[0])
+        return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN
 
     def apply(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """Before: the inputs are inferred, as far as they can be. After: the outputs of one node."""
         definition = self.graph.node_def(node)
         if definition is None:
             return (self.calls.argument(frame, node),)
-        ins = [self.input(frame, source) for source in self.wiring.inputs(node)]
+        sources = self._sources.pop(node, None)
+        ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
         if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
             return (head, Out(()))
         if node in self.wiring.calls:
             found = self.calls.results(frame, node)
         else:
             found = self.inferred(Op(definition, ins, self.symbols))
-        return self.with_declared(node, found)
+        return self.with_declared(node, found, self.declared(node, definition))
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
         """What the rule of an op says of its outputs, with the elements where they fold."""
@@ -127,8 +137,7 @@ class Inference:
         if rule is None:
             return ()
         try:
-            outs = tuple(each if isinstance(each, Out) else Out(each) for each in rule(op))
-            outs = tuple(each if sensible(each.shape) else Out(None, None, each.held) for each in outs)
+            outs = tuple([sensible(each) for each in rule(op)])
             fold = FOLDS.get(op.definition.op)
             value = fold(op) if fold is not None and outs and small(outs[0].shape) else None
         except Contradiction:
@@ -137,9 +146,8 @@ class Inference:
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
 
-    def with_declared(self, node: int, found: tuple[Out, ...]) -> tuple[Out, ...]:
+    def with_declared(self, node: int, found: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Declared shapes count where they say more, and where they contradict."""
-        declared = self.declared(node)
         if declared is None:
             return found
         padded = [*found, *[UNKNOWN] * (len(declared) - len(found))]
@@ -162,9 +170,14 @@ class Inference:
         return join(a, b, self.symbols)
 
 
-def sensible(shape: Dims) -> bool:
-    """Whether a shape can be: sizes that are known are not negative."""
-    return shape is None or all(size >= 0 or size <= HIDDEN for size in shape)
+def sensible(given: Dims | Out) -> Out:
+    """What a rule gave as an output; a shape that cannot be, for a size is negative, is not known."""
+    out = given if isinstance(given, Out) else Out(given)
+    if out.shape:
+        for size in out.shape:
+            if HIDDEN < size < 0:
+                return Out(None, None, out.held)
+    return out
 
 
 def small(shape: Dims) -> bool:

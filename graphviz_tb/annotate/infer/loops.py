@@ -59,6 +59,8 @@ class Loops:
         """Infer a node; after, all that was assumed on the way holds."""
         for rounds in range(MOST_ROUNDS + 2):
             self.inference.run(frame, node)
+            if not self._open:
+                return
             wrong = self._wrong()
             if not wrong:
                 break
