@@ -37,6 +37,7 @@ from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.view import View
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
@@ -74,7 +75,7 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
         with report.stage("group"):
             hierarchy = group(graph, options.group)
         with report.stage("annotate"):
-            facts = annotate(hierarchy, statistics(source, loaded, hierarchy, options))
+            facts = annotate(hierarchy, statistics(source, loaded, hierarchy, options), options.annotate)
     return Model(hierarchy, facts, options, loaded, report, source)
 
 

@@ -41,7 +41,7 @@ class Inference:
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
         self._sources: dict[int, list[Input | None]] = {}  # inputs of nodes that are waiting
-        self._ops = [graph.op_types[op] for op in graph.op.tolist()]
+        self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
     def shape(self, node: int, at: int) -> Shape:
         """The shape of one output, over all calls of the function where it lies."""
