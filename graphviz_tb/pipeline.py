@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate, shapes_of
-from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
 from graphviz_tb.color import SCHEMES, Colouring, colour, resolve
@@ -84,7 +84,6 @@ def draw(model: Model, options: PictureOptions) -> Picture:
     report, hierarchy = model.report, model.hierarchy
     check_picture(options)
     check_statistics(model, options)
-    told: list[Notice] = []
     with no_collection():
         with report.stage("color"):
             colouring = model.colouring or colour(
@@ -93,8 +92,8 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         with report.stage("open"):
             opened, odd = open_groups(hierarchy, model.metagraph, options, model.names)
         with report.stage("arrange"):
-            order = ArrangeOptions(options.engine, report=told.append)
-            skeletons = arrange_levels(hierarchy, model.metagraph, opened, order)
+            order = ArrangeOptions(options.engine)
+            skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
         with report.stage("view"):
             view = build_view(hierarchy, model.metagraph, opened, skeletons, Faces(hierarchy, colouring.second))
         with report.stage("place"):
@@ -102,6 +101,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         with report.stage("paint"):
             paint = resolve(colouring, view, scene)
     caption = caption_of(model, colouring, scene, options)
+    told = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Picture(model, view, scene, paint, caption, options, (*odd, *told))
 
 
@@ -137,6 +137,7 @@ class Model:
         self.report = report or Report()
         self.colouring: Colouring | None = None
         self.expander = Expander(hierarchy, facts, options.expand)
+        self.arrangements = Arrangements()
         self._last: Picture | None = None
         self._check_names()
 
@@ -184,7 +185,7 @@ class Model:
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn when nothing around it is turned."""
-        return arrange(self.metagraph(path), ArrangeOptions(engine))
+        return arrange(self.metagraph(path), ArrangeOptions(engine), known=self.arrangements)
 
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
         """A picture; `choices` are fields of `PictureOptions` (`depth=1`, `open=("layer",)`, `theme="dark"`).

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphviz_tb.arrange.acyclic import turn
-from graphviz_tb.arrange.cache import keep, key_of, recall
+from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.layered import layered
 from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
@@ -35,13 +35,19 @@ def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]
 
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
-__all__ = ["ENGINES", "ArrangeOptions", "arrange", "turned_inside"]
+__all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "arrange", "turned_inside"]
 
 
-def arrange(metagraph: Metagraph, options: ArrangeOptions | None = None, turned: Turned = frozenset()) -> Skeleton:
+def arrange(
+    metagraph: Metagraph,
+    options: ArrangeOptions | None = None,
+    turned: Turned = frozenset(),
+    known: Arrangements | None = None,
+) -> Skeleton:
     """The order in which one open group is drawn.
 
-    Before: `turned` are the bridges, as (other row, inbound), whose line in the parent level runs against the flow.
+    Before: `turned` are the bridges, as (other row, inbound), whose line in the parent level runs against the flow;
+    `known` remembers the skeletons of one graph, so that equal metagraphs share one.
     After: every metaedge and drawable bridge of the core has a wire.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -52,11 +58,12 @@ def arrange(metagraph: Metagraph, options: ArrangeOptions | None = None, turned:
     options = options or ArrangeOptions()
     if options.engine not in ENGINES:
         raise UnknownChoice.among("engine", options.engine, ENGINES)
+    known = Arrangements() if known is None else known
     key, rows = key_of(metagraph, options, turned)
-    skeleton = recall(key, rows)
+    skeleton = known.recall(key, rows)
     if skeleton is None:
         skeleton = fresh(metagraph, options, turned)
-        keep(key, rows, skeleton)
+        known.keep(key, rows, skeleton)
     return skeleton
 
 
@@ -68,7 +75,9 @@ def fresh(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> Skel
     items = port_items(len(metagraph.children), slots)
     drawn = lines(metagraph, core_edges(metagraph, mask), bridges, items, turned)
     skeleton = draw(metagraph, slots, drawn, ENGINES[options.engine], options)
-    return skeleton if mask == metagraph.mask else follow(metagraph, skeleton, turned)
+    if mask == metagraph.mask:
+        return skeleton
+    return replace(follow(metagraph, skeleton, turned), notices=skeleton.notices)
 
 
 def draw(
@@ -83,12 +92,13 @@ def draw(
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
     found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward)
-    layers = engine([piece.part for piece in found], options)
+    made = engine([piece.part for piece in found], options)
     layers = [
         wrap(laid, len(piece.items), [nominal(item, metagraph.units) for item in piece.items])
-        for piece, laid in zip(found, layers, strict=True)
+        for piece, laid in zip(found, made, strict=True)
     ]
-    return assemble(metagraph, slots, drawn, backward, found, layers)
+    notices = dict.fromkeys(notice for laid in made for notice in laid.notices)
+    return replace(assemble(metagraph, slots, drawn, backward, found, layers), notices=tuple(notices))
 
 
 def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> list[Piece]:

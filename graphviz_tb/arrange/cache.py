@@ -1,7 +1,8 @@
-"""Equal metagraphs share one skeleton."""
+"""Equal metagraphs of one graph share one skeleton, and what there was to say when it was made."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from graphviz_tb.arrange.lines import Turned, thick
@@ -10,8 +11,35 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 
 Key = tuple[object, ...]
-LIMIT = 4096
-_known: dict[Key, tuple[Skeleton, tuple[int, ...]]] = {}
+LIMIT = 4096  # skeletons; more than any picture shows, and no more memory than its scene
+
+
+class Arrangements:
+    """The skeletons of one graph, by all that they depend on."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, tuple[Skeleton, tuple[int, ...]]] = {}
+
+    def recall(self, key: Key, rows: tuple[int, ...]) -> Skeleton | None:
+        """The skeleton of an equal metagraph, its ports named for this one."""
+        if key not in self._known:
+            return None
+        skeleton, old = self._known[key]
+        return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)))
+
+    def keep(self, key: Key, rows: tuple[int, ...], skeleton: Skeleton) -> None:
+        """Remember a skeleton; the oldest is forgotten past `LIMIT`."""
+        if len(self._known) >= LIMIT:
+            del self._known[next(iter(self._known))]
+        self._known[key] = skeleton, rows
+
+
+def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
+    """The same, its ports leading to other rows."""
+    ports = tuple(
+        replace(slot, others=tuple((name[row], inbound) for row, inbound in slot.others)) for slot in skeleton.ports
+    )
+    return replace(skeleton, ports=ports)
 
 
 def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tuple[Key, tuple[int, ...]]:
@@ -26,29 +54,3 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tup
     against = frozenset((number[row], inbound) for row, inbound in turned if row in number)
     masks = metagraph.mask, metagraph.automatic
     return (options, metagraph.units, edges, bridges, against, masks), rows
-
-
-def recall(key: Key, rows: tuple[int, ...]) -> Skeleton | None:
-    """The skeleton of an equal metagraph, its ports named for this one."""
-    if key not in _known:
-        return None
-    skeleton, old = _known[key]
-    if old == rows:
-        return skeleton
-    name = dict(zip(old, rows, strict=True))
-    ports = tuple(
-        replace(slot, others=tuple((name[row], inbound) for row, inbound in slot.others)) for slot in skeleton.ports
-    )
-    return replace(skeleton, ports=ports)
-
-
-def keep(key: Key, rows: tuple[int, ...], skeleton: Skeleton) -> None:
-    """Remember a skeleton; the oldest is forgotten past `LIMIT`."""
-    if len(_known) >= LIMIT:
-        del _known[next(iter(_known))]
-    _known[key] = skeleton, rows
-
-
-def forget() -> None:
-    """Forget all skeletons."""
-    _known.clear()

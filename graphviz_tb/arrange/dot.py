@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pydot
@@ -39,10 +40,9 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     asked = [number for number, part in enumerate(parts) if part.count > 1]
     text = run("\n".join(source(parts[number]) for number in asked), options.limit) if asked else ""
     if text is None:
-        if options.report:
-            late = f"dot took more than {options.limit} s for a level; it is laid out by the engine layered"
-            options.report(Notice("engine-limit", late))
-        return layered(parts, options)
+        late = f"dot took more than {options.limit} s for a level; it is laid out by the engine layered"
+        notices = (Notice("engine-limit", late, strict=False),)
+        return [replace(laid, notices=notices) for laid in layered(parts, options)]
     for number, plain in zip(asked, split(text), strict=True):
         found[number] = layers(parts[number], plain)
     return [found[number] for number in range(len(parts))]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.model.notice import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,13 @@ class Part:
 class Layers:
     """For each rank its items from left to right, and for each edge its chain of items, one a rank.
 
-    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`.
+    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`. `notices` say
+    what the engine could not do.
     """
 
     ranks: list[list[int]]
     chains: list[list[int]]
+    notices: tuple[Notice, ...] = ()
 
 
 Engine = Callable[[Sequence[Part], ArrangeOptions], list[Layers]]

@@ -15,14 +15,6 @@ from graphviz_tb.options import Options
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.report import STAGES, Report
 
-# What says something about the picture that was asked for, not about the file.
-OURS = frozenset(
-    (
-        *("max-open", "template-limit", "unlisted-functions", "conceptual-graph", "several-graphs"),
-        *("png-scaled", "png-font", "pdf-font", "engine-limit"),
-    )
-)
-
 
 @dataclass(slots=True)
 class Session:
@@ -43,9 +35,9 @@ class Session:
         return made
 
     def note(self, notices: Iterable[Notice]) -> None:
-        """Keep notices for the end; with `strict` the first about the file is an error."""
+        """Keep notices for the end; with `strict` the first that is about the file is an error."""
         for notice in notices:
-            if self.strict and notice.code not in OURS:
+            if self.strict and notice.strict:
                 raise GraphError(notice.message, hint="leave out --strict to go on all the same")
             self.notices.append(notice)
 

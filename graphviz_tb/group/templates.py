@@ -49,7 +49,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     notices: tuple[Notice, ...] = ()
     if gave_up:
         text = f"{gave_up} structures are too regular to compare fully; equal ones among them may differ in colour"
-        notices = (Notice("template-limit", text, count=gave_up),)
+        notices = (Notice("template-limit", text, count=gave_up, strict=False),)
     return ints(renumber(template)), notices
 
 

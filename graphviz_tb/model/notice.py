@@ -9,10 +9,12 @@ from dataclasses import dataclass
 class Notice:
     """One kind of oddity met on the way: told once at the end, an error with `--strict`.
 
-    `code` is a stable word for machines, `where` the first place, `count` how many places.
+    `code` is a stable word for machines, `where` the first place, `count` how many places. `strict` is false where it
+    says something about what was asked for, not about the file: then `--strict` lets it pass.
     """
 
     code: str
     message: str
     where: str = ""
     count: int = 1
+    strict: bool = True

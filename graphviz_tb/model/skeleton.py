@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphviz_tb.model.notice import Notice
+
 
 @dataclass(frozen=True, slots=True)
 class PortSlot:
@@ -46,7 +48,7 @@ class Skeleton:
     Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
     or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
     wires that have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of
-    them. `spine` are the wires of each part's main path.
+    them. `spine` are the wires of each part's main path, `notices` what the engine could not do.
     """
 
     children: int
@@ -57,6 +59,7 @@ class Skeleton:
     shelves: tuple[tuple[int, ...], ...]
     main: int = -1
     spine: tuple[int, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     @property
     def first_waypoint(self) -> int:

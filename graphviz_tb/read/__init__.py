@@ -86,7 +86,7 @@ def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:
     if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
         return ()
     text = "the log holds no op graph, these are the layers of its Keras model"
-    return (Notice("conceptual-graph", text, label(entry, "")),)
+    return (Notice("conceptual-graph", text, label(entry, ""), strict=False),)
 
 
 def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:

@@ -133,7 +133,7 @@ def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Not
         yield _run_graph(run, (graphs or metas)[-1], profile)
     if len({find.size for find in graphs}) > 1:
         text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
-        notices.append(Notice("several-graphs", text))
+        notices.append(Notice("several-graphs", text, strict=False))
     last = {(find.item, find.tag): find for find in finds if find.tag is not None}
     for find in last.values():
         yield from _tagged(run, find)

@@ -74,7 +74,7 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Letters that no face has are empty boxes."""
     text = foreign(drawing, options.font_files)
     message = "a name has letters that the font lacks: the PDF shows empty boxes for them (see --font-file)"
-    return (Notice("pdf-font", message, text),) if text else ()
+    return (Notice("pdf-font", message, text, strict=False),) if text else ()
 
 
 def n(number: float) -> str:

@@ -81,13 +81,10 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     size = raster(drawing.width, drawing.height, options)
     told = []
     if size.zoom < size.asked:
-        told.append(
-            Notice(
-                "png-scaled", f"the PNG is drawn at scale {size.zoom:.2f} to stay within {MOST // 1_000_000} megapixels"
-            )
-        )
+        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {MOST // 1_000_000} megapixels"
+        told.append(Notice("png-scaled", scaled, strict=False))
     text = foreign(drawing, options.font_files)
     if text:
         message = "a name has letters that the font lacks: they come from a face of this machine (see --font-file)"
-        told.append(Notice("png-font", message, text))
+        told.append(Notice("png-font", message, text, strict=False))
     return tuple(told)

