@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -54,7 +54,7 @@ def coerce_option(usual: Any, value: Any) -> Any:
     (('conv1',), ('conv1', 'conv2'), 2)
     """
     if isinstance(usual, tuple):
-        return (value,) if isinstance(value, str | os.PathLike) else tuple(value)
+        return (value,) if isinstance(value, str | os.PathLike) or not isinstance(value, Iterable) else tuple(value)
     return value
 
 

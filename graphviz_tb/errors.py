@@ -14,6 +14,7 @@ TbGraphError                 .hint  .exit_code
 ├── RequestError             what was asked        exit 2
 │   ├── UnknownNode          a name that is not in the graph
 │   ├── UnknownChoice        a word that is not on the list
+│   ├── WrongType            a value of another type; a TypeError too
 │   ├── Ambiguous            several graphs and no choice
 │   └── MissingFacts         needs facts that the source does not hold
 └── ToolError                this machine          exit 5
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class TbGraphError(Exception):
@@ -37,6 +39,17 @@ class TbGraphError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what an error holds, for its constructors differ."""
+        return _restored, (type(self), self.args, dict(self.__dict__))
+
+
+def _restored(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
+    """An error as it was pickled."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(values)
+    return error
 
 
 class ReadError(TbGraphError):
@@ -128,6 +141,10 @@ class UnknownChoice(RequestError):
         "unknown colouring 'red'; choose one of: none, device"
         """
         return cls(f"unknown {what} {word!r}; choose one of: {', '.join(legal)}")
+
+
+class WrongType(RequestError, TypeError):
+    """A value of another type than its option takes."""
 
 
 class Ambiguous(RequestError):

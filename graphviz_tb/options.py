@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.errors import RequestError, UnknownChoice, WrongType
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -13,32 +15,61 @@ if TYPE_CHECKING:
     from graphviz_tb.model.scene import Direction
 
 
-# The least that a number may be; `max_children` below 2 could never be kept.
+# The least that a number may be, and the most; `max_children` and `series_min` below 2 could never be kept.
 LEAST = {
-    "series_min": 0,
+    "series_min": 2,
     "max_children": 2,
     "min_nodes": 1,
     "min_degree": 0,
     "depth": 0,
     "max_open": 1,
     "max_annotations": 0,
-    "scale": 0.01,
-    "width": 1,
+    "scale": 0.05,
+    "width": 16,
     "max_bytes": 1,
+}
+MOST = {"scale": 20, "width": 100_000}
+# What the words of an annotation allow; any other word is one of a list of strings.
+TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (Integral,),
+    "float": (Real,),
+    "None": (type(None),),
+    "tuple[str, ...]": (tuple,),
 }
 
 
-def check_least(options: DataclassInstance) -> None:
-    """Refuse numbers below the least, and NaN.
+def check(options: DataclassInstance) -> None:
+    """Refuse values of another type, numbers out of bounds, and NaN.
 
     >>> PictureOptions(depth=-1)
     Traceback (most recent call last):
     graphviz_tb.errors.RequestError: depth is -1; the least is 0
+    >>> PictureOptions(scale="2")
+    Traceback (most recent call last):
+    graphviz_tb.errors.WrongType: scale is '2', a str; it takes float or None
     """
     for one in fields(options):
         value = getattr(options, one.name)
-        if one.name in LEAST and isinstance(value, int | float) and not value >= LEAST[one.name]:
+        check_type(one.name, str(one.type), value)
+        if isinstance(value, bool) or not isinstance(value, Real):
+            continue
+        if one.name in LEAST and not float(value) >= LEAST[one.name]:
             raise RequestError(f"{one.name} is {value}; the least is {LEAST[one.name]}")
+        if one.name in MOST and not float(value) <= MOST[one.name]:
+            raise RequestError(f"{one.name} is {value}; the most is {MOST[one.name]}")
+
+
+def check_type(name: str, annotation: str, value: object) -> None:
+    """Refuse a value that the annotation of its field does not allow; a tuple holds texts and paths."""
+    words = annotation.split(" | ")
+    legal = tuple(kind for word in words for kind in TYPES.get(word, (str,)))
+    wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
+    strange = [each for each in value if not isinstance(each, str | PathLike)] if isinstance(value, tuple) else []
+    value = strange[0] if strange and not wrong else value
+    if wrong or strange:
+        said = annotation if len(repr(value)) > 60 else repr(value)
+        raise WrongType(f"{name} is {said}, a {type(value).__name__}; it takes {' or '.join(words)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +87,7 @@ class ReadOptions:
     step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
 
     def __post_init__(self) -> None:
-        check_least(self)
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +96,9 @@ class FlattenOptions:
 
     strict: bool = False
     tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +115,7 @@ class GroupOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check_least(self)
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +134,7 @@ class ExpandOptions:
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        check_least(self)
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +159,7 @@ class PictureOptions:
     font_files: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_least(self)
+        check(self)
         from graphviz_tb.model.scene import DIRECTIONS
 
         if self.direction not in DIRECTIONS:

@@ -37,6 +37,7 @@ from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.view import View
 from graphviz_tb.options import Options, PictureOptions
@@ -70,12 +71,17 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     with no_collection():
         with report.stage("read"):
             loaded = read(source, options.read, report.part)
-        with report.stage("flatten"):
-            graph = flatten(loaded.graph_def, options.flatten)
-        with report.stage("group"):
-            hierarchy = group(graph, options.group)
-        with report.stage("annotate"):
-            facts = annotate(hierarchy, statistics(source, loaded, hierarchy, options), options.annotate)
+        return fold(loaded, options, report, source)
+
+
+def fold(loaded: Loaded, options: Options, report: Report, source: Any, stats: Stats | None = None) -> Model:
+    """The stages once per file that follow reading; `stats` are those of a model that was folded before."""
+    with report.stage("flatten"):
+        graph = flatten(loaded.graph_def, options.flatten)
+    with report.stage("group"):
+        hierarchy = group(graph, options.group)
+    with report.stage("annotate"):
+        facts = annotate(hierarchy, stats or statistics(source, loaded, hierarchy, options), options.annotate)
     return Model(hierarchy, facts, options, loaded, report, source)
 
 
@@ -144,6 +150,11 @@ class Model:
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
         return f"<Model: {ops:,} op{'s' * (ops != 1)}, {edges:,} edge{'s' * (edges != 1)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
+        source = self.source if isinstance(self.source, str | os.PathLike) else None
+        return unpickled, (self.loaded, self.options, source, self.facts.stats, self.colouring)
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
@@ -251,6 +262,14 @@ class Picture:
     options: PictureOptions
     notices: tuple[Notice, ...]
 
+    def __repr__(self) -> str:
+        shown = sum(not box.open for box in self.scene.boxes)
+        return f"<Picture: {shown:,} node{'s' * (shown != 1)}, {self.scene.width} × {self.scene.height}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the model; unpickling draws the picture again, to the same bytes."""
+        return draw, (self.model, self.options)
+
     @cached_property
     def drawing(self) -> Drawing:
         """The whole sheet as primitives, title and legend included."""
@@ -271,6 +290,13 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.render("svg").decode()
+
+
+def unpickled(loaded: Loaded, options: Options, source: Any, stats: Stats | None, colouring: Colouring | None) -> Model:
+    """A model as it was pickled."""
+    with no_collection():
+        model = fold(loaded, options, Report(), source, stats)
+    return model if colouring is None else model.coloured(colouring)
 
 
 def check_statistics(model: Model, options: PictureOptions) -> None:

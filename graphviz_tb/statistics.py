@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, join_statistics
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import MissingFacts, NoGraph, UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.stats import Stats
@@ -23,13 +23,24 @@ def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Optio
     for file in (files,) if isinstance(files, str) else files:
         chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
     if options.read.step is not None:
-        own = loaded.run_metadata or profiles(source, ReadOptions(run=options.read.run))
+        own = loaded.run_metadata or held_by(source, options)
         chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step))
     if not chosen:
         return None
     return join_statistics(
         hierarchy, list(chosen.values()), StatsOptions(options.flatten.tensorboard), names=list(chosen)
     )
+
+
+def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
+    """The statistics that the source itself holds. Raises `MissingFacts` where it holds none."""
+    try:
+        if isinstance(source, str) and source == "-":  # it was read
+            raise NoGraph("no run statistics in standard input")
+        return profiles(source, ReadOptions(run=options.read.run))
+    except NoGraph as error:
+        hint = "--step chooses one that the source holds; --run-metadata takes a file"
+        raise MissingFacts(error.message, hint=hint) from None
 
 
 def steps_of(tags: Iterable[str], step: str) -> list[str]:
@@ -41,7 +52,9 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
     known = list(tags)
     if step in known or step == "all":
         return known if step not in known else [step]
-    number = re.compile(rf"(^|.*\D)0*{int(step)}", re.DOTALL) if step.isascii() and step.isdigit() else None
+    number = (
+        re.compile(rf"(^|.*\D)0*{step.lstrip('0') or '0'}", re.DOTALL) if step.isascii() and step.isdigit() else None
+    )
     found = [tag for tag in known if number and number.fullmatch(tag)]
     if len(found) != 1:
         raise UnknownChoice.among("step", step, [*known, "all"])

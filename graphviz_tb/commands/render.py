@@ -18,7 +18,7 @@ class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Read the word."""
         if value == "auto":
             return "auto"
-        if str(value).isascii() and str(value).isdigit():
+        if str(value).isascii() and str(value).isdigit() and len(str(value)) < 19:
             return int(value)
         return self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
 

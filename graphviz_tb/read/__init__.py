@@ -57,6 +57,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
+    if options.signature is not None and not content.signatures:
+        raise RequestError("no signature can be chosen here: the source has none")
     if options.strict:
         _refuse_odd((*holding.notices, *content.notices))
     return Loaded(
@@ -173,5 +175,7 @@ def _of_object(source: Any, options: ReadOptions) -> Holding:
 
 
 def _holding(message: GraphDef) -> Holding:
-    content = Content(message)
+    copied = GraphDef()
+    copied.CopyFrom(message)  # attributes are decoded later: what happens to the message until then is not ours
+    content = Content(copied)
     return Holding((Found(Entry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),))

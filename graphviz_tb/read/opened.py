@@ -103,10 +103,15 @@ def open_stdin(options: ReadOptions) -> Opened:
 
 
 def path_of(name: str | os.PathLike[str]) -> Path:
-    """The path of a name; an empty one is refused rather than taken for the current folder."""
+    """The path of something that is there; an empty name is refused rather than taken for the current folder."""
     if not os.fspath(name):
         raise ReadError("no file or folder '': the name is empty", hint="'.' is the current folder")
-    return Path(name)
+    path = Path(name)
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise unreadable(path, error) from None
+    return path
 
 
 def open_path(path: Path, options: ReadOptions) -> Opened:

@@ -21,13 +21,14 @@ MOST_TRIED = 64  # functions of one name that are compared each with each
 ALIKE = 0.5  # share of ops in common
 
 
-def natural(word: str) -> tuple[tuple[bool, int, str], ...]:
-    """A key that orders numbers by value.
+def natural(word: str) -> tuple[tuple[int, str, str], ...]:
+    """A key that orders numbers by value, however long: by how many digits they have without zeros, then by those.
 
     >>> sorted(["f_10", "f_9"], key=natural)
     ['f_9', 'f_10']
     """
-    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"([0-9]+)", word))
+    parts = ((part, part.lstrip("0") if at % 2 else "") for at, part in enumerate(re.split(r"([0-9]+)", word)))
+    return tuple((len(digits), digits, part) for part, digits in parts)
 
 
 def body_hashes(side: Side) -> Hashes:

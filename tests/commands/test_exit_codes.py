@@ -1,0 +1,83 @@
+"""Exit codes of odd requests: 2 for what was asked, 3 for the file, 5 for the machine, 130 for Ctrl-C; never 70."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.commands import run
+
+ROOT = Path(__file__).parents[2]
+GOOD = str(ROOT / "fixtures/real/hidden_scope.pbtxt")
+SAVED = str(ROOT / "fixtures/containers/saved_model")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (["render", GOOD, "-o", "x.svg", "--step", "3"], 2),
+        (["render", GOOD, "-o", "x.svg", "--step", "9" * 5000], 2),
+        (["render", GOOD, "-o", "x.svg", "--depth", "9" * 5000], 2),
+        (["render", GOOD, "-o", "x.svg", "--max-bytes", "9" * 5000], 2),
+        (["render", GOOD, "-o", "x.svg", "--signature", "serving_default"], 2),
+        (["render", SAVED, "-o", "x.svg", "--signature", "nowhere"], 2),
+        (["render", "x" * 300, "-o", "x.svg"], 3),
+        (["render", "y/" * 3000, "-o", "x.svg"], 3),
+        (["render", GOOD, "-o", "x" * 300 + ".svg"], 5),
+        (["info", "x" * 300], 3),
+        (["tree", f"{GOOD}/x"], 3),
+    ],
+    ids=lambda word: " ".join(word)[-30:] if isinstance(word, list) else str(word),
+)
+def test_exit_codes(
+    line: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(line) == code, capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_function_names_of_thousands_of_digits(tmp_path: Path) -> None:
+    names = ["f_" + "7" * 5000, "f_" + "7" * 4999 + "8"]
+    text = "".join(
+        f'library {{ function {{ signature {{ name: "{name}" }} node_def {{ name: "x" op: "A" }} }} }}'
+        for name in names
+    )
+    (tmp_path / "a.pbtxt").write_text(f'node {{ name: "c" op: "{names[0]}" }} {text}')
+    (tmp_path / "b.pbtxt").write_text(f'node {{ name: "c" op: "{names[1]}" }} {text}')
+    for words in (["info", "a"], ["tree", "a"], ["diff", "a", "a"], ["diff", "a", "b"]):
+        paths = [str(tmp_path / f"{word}.pbtxt") for word in words[1:]]
+        assert run([words[0], *paths, "-q"]) in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "words", ["info .", "render . -o x.svg", "tree nowhere", f"render {GOOD} -o x.svg", f"diff . {GOOD}"]
+)
+def test_a_working_directory_that_was_deleted(words: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {gone}; {sys.executable} -P -m graphviz_tb {words}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", line], cwd=gone, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (3, 5), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["click", "graphviz_tb.commands", "numpy"])
+def test_control_c_while_importing(module: str) -> None:
+    """A module that interrupts the import of itself, as the signal would."""
+    code = (
+        "import sys, signal, os\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"sys.meta_path.insert(0, Finder()); sys.argv = ['tbgraph', 'info', {GOOD!r}]\n"
+        "from graphviz_tb.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,122 @@
+"""From Python: errors that can be told apart, sent and kept; values that are refused as on the command line."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import Model, errors, load
+from graphviz_tb.errors import MalformedProto, MalformedRecord, MalformedText, RequestError, TbGraphError, WrongType
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.proto import GraphDef
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+GOOD = b'node { name: "layer/a" op: "Relu" } node { name: "layer/b" op: "Add" input: "layer/a" }'
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"series_min": "3"},
+        {"series_min": True},
+        {"strict": "yes"},
+        {"run": 3},
+        {"open": 3},
+        {"open": (1, 2)},
+        {"open": None},
+        {"depth": 1.5},
+        {"scale": "2"},
+        {"title": b"x"},
+        {"theme": ["dark"]},
+        {"direction": {}},
+        {"main": [None]},
+        {"max_bytes": []},
+    ],
+    ids=str,
+)
+def test_a_wrong_type_is_a_request_error_and_a_type_error(choices: dict[str, Any]) -> None:
+    with pytest.raises(WrongType) as caught:
+        load(GOOD, **choices)
+    assert isinstance(caught.value, RequestError)
+    assert isinstance(caught.value, TypeError)
+    assert next(iter(choices)) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"series_min": 1}, {"scale": 0.01}, {"scale": 21}, {"scale": float("nan")}, {"width": 15}, {"width": 100_001},
+     {"max_bytes": 0}, {"max_open": 0}, {"depth": -1}, {"scale": float("inf")}],
+    ids=str,
+)  # fmt: skip
+def test_what_the_command_line_refuses_is_refused(choices: dict[str, Any]) -> None:
+    with pytest.raises(RequestError, match="is"):
+        load(GOOD, **choices)
+    if next(iter(choices)) in PictureOptions.__slots__:
+        with pytest.raises(RequestError, match="is"):
+            load(GOOD).picture(**choices)
+
+
+def test_paths_and_lists_are_taken() -> None:
+    model = load(GOOD, open=["layer"], scale=1, main=("layer/a",))
+    assert model.options.picture.open == ("layer",)
+
+
+@pytest.mark.parametrize("source", [3, None, 1.5, [b"x"], {"node": []}])
+def test_what_is_no_source(source: Any) -> None:
+    with pytest.raises(RequestError):
+        load(source)
+
+
+@pytest.mark.parametrize("source", ["", "a\0b", "x" * 300, "y/" * 3000])
+def test_names_that_no_file_can_have(source: str) -> None:
+    with pytest.raises(TbGraphError):
+        load(source)
+
+
+def every_error() -> list[TbGraphError]:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, TbGraphError)]
+    special = {MalformedText: {"line": 3, "column": 4}, MalformedRecord: {"offset": 5}, MalformedProto: {"offset": 6}}
+    return [kind("what is wrong", hint="what to do", **special.get(kind, {})) for kind in kinds]
+
+
+@pytest.mark.parametrize("error", every_error(), ids=lambda error: type(error).__name__)
+def test_errors_can_be_pickled(error: TbGraphError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), vars(again), again.exit_code) == (str(error), vars(error), error.exit_code)
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("real/mnist_cnn.pbtxt", {"run_metadata": str(FIXTURES / "run_metadata/mnist_cnn_step099.pb"), "stats": True}),
+        ("containers/saved_model", {}),
+        ("logdirs/trace_export", {"depth": 1}),
+        ("containers/keras3_mnist.keras", {"series_min": 3}),
+    ],
+)
+def test_models_and_pictures_can_be_pickled(name: str, choices: dict[str, Any]) -> None:
+    model = load(FIXTURES / name, **choices)
+    again: Model = pickle.loads(pickle.dumps(model))
+    assert again.render("svg") == model.render("svg")
+    assert again.render("json") == model.render("json")
+    picture = model.picture(theme="dark")
+    assert pickle.loads(pickle.dumps(picture)).render("svg") == picture.render("svg")
+
+
+def test_pictures_and_models_are_one_line() -> None:
+    assert "\n" not in repr(load(GOOD).picture())
+    assert repr(load(GOOD).picture()).startswith("<Picture: ")
+
+
+def test_a_message_that_changes_afterwards_changes_nothing() -> None:
+    message = GraphDef.FromString(load(GOOD).loaded.graph_def.SerializeToString())  # type: ignore[union-attr]
+    model = load(message)
+    before = model.render("json")
+    message.node[0].op = "Neg"
+    del message.node[:]
+    assert load(GOOD).render("json") == before
+    assert model.render("json") == before
