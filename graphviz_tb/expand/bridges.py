@@ -15,6 +15,9 @@ from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 
 
+KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are drawn by the thousand
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossings:
     """Edges that cross the border of a group: columns of the flat `edge`, the row `inner` that it touches inside, the
@@ -45,6 +48,16 @@ class EdgeFiles:
         by_source, by_target = np.argsort(out_row, kind="stable"), np.argsort(in_row, kind="stable")
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
+        self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
+
+    def around(self, path: Path) -> int:
+        """How many of the calls on `path`, from the outermost on, are known already."""
+        if len(self.calls) > KEPT_CALLS:
+            self.calls.clear()
+        length = len(path)
+        while length and path[:length] not in self.calls:
+            length -= 1
+        return length
 
     def leaving(self, start: int, end: int) -> Ints:
         """Edges whose source row lies in `start … end-1`."""
@@ -62,15 +75,19 @@ class EdgeFiles:
 def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     """The edges that cross the border of group or op `path`, in file order, those through calls around it too.
 
-    The calls on the path are followed from the outermost inwards.
+    The calls on the path are followed from the outermost inwards; what crosses their borders is kept, for whatever
+    else they open to asks for it again.
     """
     found = nothing()
-    for length, row in enumerate(path, start=1):
-        outer = found
-        function = hierarchy.kind[row] == Kind.FUNCTION
-        found = nothing() if function else inside_body(hierarchy, files, row)
-        if length > 1:
+    known = files.around(path[:-1])
+    for length in range(known + 1, len(path) + 1):
+        row = path[length - 1]
+        outer = files.calls[path[: length - 1]] if length > 1 else found
+        found = nothing() if hierarchy.kind[row] == Kind.FUNCTION else inside_body(hierarchy, files, row)
+        if len(outer.edge):
             found = join(found, handed_in(hierarchy, outer, path[length - 2], row))
+        if length < len(path):
+            files.calls[path[:length]] = found
     return found
 
 

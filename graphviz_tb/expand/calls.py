@@ -9,6 +9,7 @@ gradient        as a call                        none: its outputs are not the f
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -83,9 +84,8 @@ def through_call(
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
     found: list[tuple[int, int, int]] = []
-    places = {row: at for at, row in enumerate(hierarchy.function_rows)}
     for attr, body in first_of_each(hierarchy.calls[call]):
-        function = graph.functions[places[body]]
+        function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = wiring(graph, node, attr, function)
         for at, (edge, slot, comes_in) in enumerate(zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)):
             if graph.control[edge]:
@@ -108,10 +108,9 @@ def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
     given = [at for at in into if graph.mark[graph.source[at]] and not graph.control[at]]
     if not given:
         return []
-    places = {row: at for at, row in enumerate(hierarchy.function_rows)}
     found: dict[tuple[int, int], None] = {}
     for attr, body in first_of_each(hierarchy.calls[call]):
-        function = graph.functions[places[body]]
+        function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = wiring(graph, node, attr, function)
         for at in given:
             mark = int(hierarchy.row_of_node[graph.source[at]])

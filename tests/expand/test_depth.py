@@ -1,0 +1,33 @@
+"""Depth costs what it holds, not its square: calls in calls, scopes in scopes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.proto import GraphDef
+
+
+def calls(levels: int, each: int) -> GraphDef:
+    """f0 calls f1 `each` times, f1 calls f2 …"""
+    graph = GraphDef()
+    for level in range(levels):
+        function = graph.library.function.add()
+        function.signature.name = f"f{level}"
+        for number in range(each):
+            function.node_def.add(name=f"c{number}", op=f"f{level + 1}" if level + 1 < levels else "Neg")
+    graph.node.add(name="top", op="f0")
+    return graph
+
+
+@pytest.mark.parametrize(("levels", "each"), [(600, 1), (200, 2), (50, 40)])
+def test_everything_open_in_calls_of_calls(levels: int, each: int) -> None:
+    model = load(calls(levels, each))
+    start = time.process_time()
+    picture = model.picture(open_all=True)
+    assert time.process_time() - start < 8
+    assert len(picture.scene.boxes) == (levels + 1 if each == 1 else len(picture.scene.boxes))
+    assert len(picture.scene.boxes) <= 5000
+    assert bool(picture.notices) == (each > 1)  # 2^200 boxes are not counted out
