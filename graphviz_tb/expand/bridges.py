@@ -14,7 +14,6 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 
-
 KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are drawn by the thousand
 
 
