@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.group.build import build
-from graphviz_tb.group.folds import find_groups
-from graphviz_tb.group.insert import insert
+from graphviz_tb.group.flow import fold_by_flow
+from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.group.scopes import build_scopes
-from graphviz_tb.group.series import find_series
+from graphviz_tb.group.series import Run, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.tree import number
+from graphviz_tb.group.ungroup import without_ungrouped
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
 
@@ -29,7 +30,15 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     ['', 'layer', 'layer/x[0-5]']
     """
     raw = raw_hierarchy(graph, options)
-    return insert(raw, find_groups(raw, find_series(raw, options), options), last=options.tensorboard)
+    raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
+    series = find_series(raw, options)
+    groups = fold_by_flow(raw, series, options) if options.folds else as_groups(series)
+    return insert(raw, without_ungrouped(raw, groups, options.ungroup), last=options.tensorboard)
+
+
+def as_groups(series: list[Run]) -> list[NewGroup]:
+    """Series alone."""
+    return [NewGroup(Kind.SERIES, run.parent, run.name, run.members) for run in series]
 
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:

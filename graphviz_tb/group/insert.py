@@ -9,7 +9,7 @@ import numpy as np
 from graphviz_tb.group.build import build
 from graphviz_tb.group.tree import Tree, number
 from graphviz_tb.model.columns import Bytes, freeze, ints
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class NewGroup:
     parent: int
     name: str
     members: tuple[int, ...]
+    how: How = How.NAME
 
 
 def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:

@@ -38,15 +38,15 @@ def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
     """All series of the hierarchy, in the order of their parents.
 
     Before: raw rows with templates. After: runs of at least `series_min` siblings of one motif (op type, or
-    template of a scope) whose names differ only in a number that goes up by one; none named in `ungroup`, every one
-    named in `group`.
+    template of a scope) whose names differ only in a number that goes up by one.
     """
     shortest = options.series_min
-    runs = [run for run in all_runs(hierarchy, options, shortest) if len(run.members) >= shortest] if shortest else []
-    known = {run.name for run in runs}
-    stop = {resolve_ungroup(hierarchy, runs, known, name) for name in options.ungroup}
-    runs = [run for run in runs if run.name not in stop]
-    return add_explicit(hierarchy, runs, options) if options.group else runs
+    return [run for run in all_runs(hierarchy, options, shortest) if len(run.members) >= shortest] if shortest else []
+
+
+def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
+    """The series named in `options.group`, however short."""
+    return [explicit_run(hierarchy, name, options) for name in options.group]
 
 
 def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
@@ -153,27 +153,6 @@ def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
         else:
             runs.append([member])
     return [run for run in runs if len(run) > 1]
-
-
-def resolve_ungroup(hierarchy: Hierarchy, runs: list[Run], known: set[str], name: str) -> str:
-    """The series that `--ungroup NAME` means: named itself, or one of its members."""
-    if name in known:
-        return name
-    for run in runs:
-        if any(hierarchy.name[row] == name for row in run.members):
-            return run.name
-    raise UnknownNode.among(name, known, "series")
-
-
-def add_explicit(hierarchy: Hierarchy, runs: list[Run], options: GroupOptions) -> list[Run]:
-    """Add the series named with `--group`, however short; they take their members from others."""
-    explicit: list[Run] = []
-    for name in options.group:
-        if all(run.name != name for run in runs):
-            explicit.append(explicit_run(hierarchy, name, options))
-    taken = {row for run in explicit for row in run.members}
-    kept = [run for run in runs if not taken.intersection(run.members)]
-    return kept + explicit
 
 
 def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:

@@ -29,6 +29,19 @@ class Kind(IntEnum):
     FUNCTION = 4
 
 
+class How(IntEnum):
+    """How a group came to be that is no scope and no function."""
+
+    NONE = 0
+    NAME = 1  # names that begin alike, or are numbered
+    REGION = 2  # a stretch of the flow between two narrow places
+    STAGE = 3  # a head and the repeats behind it
+    REPEAT = 4  # equal structures, behind or beside each other
+    BRANCH = 5  # one of several ways between two places
+    SEGMENT = 6  # a stretch of a level that is too long
+    LOOP = 7  # a circle in the flow
+
+
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """Rows in preorder, parents before children; row 0 is the root (name ""), functions follow the main graph.

@@ -1,0 +1,73 @@
+"""What stands beside the flow: folded on each side of it where a level is too wide to read.
+
+What needs nothing from the flow can be one box before it, what gives nothing to it one box behind it: neither can
+close a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.circles import loop_box
+from graphviz_tb.group.flow.dag import circles, contract, make_dag
+from graphviz_tb.group.flow.items import Edges
+from graphviz_tb.group.flow.level import fold_dag
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.sizes import narrowed, width
+from graphviz_tb.model.hierarchy import How
+
+FEWEST = 3
+
+
+def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
+    """Boxes for what stands beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
+    early, late = sides(aside, edges)
+    found = [boxes[at] for at in aside if at not in early and at not in late]
+    for members in (sorted(early), sorted(late)):
+        if len(members) < FEWEST:
+            found += [boxes[at] for at in members]
+            continue
+        inside = fold_alone(members, boxes, edges, setting)
+        symbol = setting.symbols.of("aside", *sorted(boxes[at].symbol for at in members))
+        found.append(inside[0] if len(inside) == 1 else group(How.SEGMENT, inside, symbol))
+    return narrowed(found, setting, setting.most) if width(found) > setting.most else found
+
+
+def sides(aside: list[int], edges: Edges) -> tuple[set[int], set[int]]:
+    """What needs nothing but its own kind, and of the rest what gives to nothing but its own kind."""
+    pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
+    early = closed(set(aside), [(target, source) for source, target in pairs])
+    late = closed(set(aside) - early, pairs)
+    return early, late
+
+
+def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
+    """The largest part of `within` from which no pair leads out."""
+    arriving: dict[int, list[int]] = {}
+    for start, stop in pairs:
+        arriving.setdefault(stop, []).append(start)
+    kept = set(within)
+    todo = [stop for stop in arriving if stop not in kept]
+    while todo:
+        for start in arriving.get(todo.pop(), ()):
+            if start in kept:
+                kept.discard(start)
+                todo.append(start)
+    return kept
+
+
+def fold_alone(members: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
+    """Fold some children as a level of their own, storage edges too."""
+    place = {at: spot for spot, at in enumerate(members)}
+    before: list[dict[int, None]] = [{} for _ in members]
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
+        if source in place and target in place:
+            before[place[target]][place[source]] = None
+    after: list[list[int]] = [[] for _ in members]
+    for target, sources in enumerate(before):
+        for source in sources:
+            after[source].append(target)
+    here = [boxes[at] for at in members]
+    rings = [(ring, loop_box([here[at] for at in ring], setting.symbols)) for ring in circles(after)]
+    return fold_dag(contract(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft)

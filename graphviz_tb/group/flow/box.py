@@ -1,0 +1,105 @@
+"""What stands at a level while it is folded: a row, or a group of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphviz_tb.model.hierarchy import How
+
+FEWEST_OPS = 3  # a structure of fewer ops is not worth a stack
+
+
+@dataclass(slots=True, eq=False)
+class Box:
+    """A row of the hierarchy, or boxes that are drawn as one.
+
+    `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
+    inputs that nobody else uses: they stand beside their consumer. A stack has its repetitions as
+    members; `unit` is the symbol of one.
+    """
+
+    name: str
+    symbol: int
+    ops: int
+    row: int = -1
+    how: How = How.NONE
+    members: list[Box] = field(default_factory=list)
+    feeders: list[Box] = field(default_factory=list)
+    unit: int = -1
+    sideways: bool = False
+    scope: bool = False
+
+    @property
+    def stack(self) -> bool:
+        """Whether its members are repetitions of one structure."""
+        return self.unit >= 0
+
+    @property
+    def each(self) -> float:
+        """Ops of one repetition of a stack, of the box itself otherwise."""
+        return self.ops / len(self.members) if self.stack else self.ops
+
+    @property
+    def width(self) -> int:
+        """How many children of a group it makes: itself and its feeders."""
+        return 1 + sum(feeder.width for feeder in self.feeders)
+
+    def first(self) -> Box:
+        """The first row inside."""
+        box = self
+        while box.members:
+            box = box.members[0]
+        return box
+
+    def last(self) -> Box:
+        """The last row inside."""
+        box = self
+        while box.members:
+            box = box.members[-1]
+        return box
+
+
+class Symbols:
+    """Small numbers for equal things, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, int] = {}
+
+    def of(self, *key: Hashable) -> int:
+        """The number of `key`."""
+        return self.known.setdefault(key, len(self.known))
+
+
+def group(how: How, members: Sequence[Box], symbol: int, name: str = "", sideways: bool = False) -> Box:
+    """Boxes as one box."""
+    return Box(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
+
+
+def stack(symbols: Symbols, members: Sequence[Box], unit: int, sideways: bool = False) -> Box:
+    """Repetitions of one structure, as one box."""
+    box = group(How.REPEAT, members, symbols.of("stack", unit, len(members), sideways), sideways=sideways)
+    box.unit = unit
+    return box
+
+
+def walk(boxes: Sequence[Box]) -> Iterator[Box]:
+    """All boxes, feeders too, groups before their members."""
+    todo = list(reversed(boxes))
+    while todo:
+        box = todo.pop()
+        yield box
+        todo.extend(reversed(box.members))
+        todo.extend(box.feeders)
+
+
+def copied(boxes: Sequence[Box], other: Mapping[int, Box]) -> list[Box]:
+    """The same groups over other boxes: `other` says by `id` what stands for a box of the level."""
+    return [found if (found := other.get(id(box))) else _copy(box, other) for box in boxes]
+
+
+def _copy(box: Box, other: Mapping[int, Box]) -> Box:
+    members = copied(box.members, other)
+    made = Box(box.name, box.symbol, sum(member.ops for member in members), -1, box.how, members)
+    made.unit, made.sideways = box.unit, box.sideways
+    return made

@@ -1,0 +1,42 @@
+"""Circles in the flow of a level: the one busy box that closes them stands aside, others are one box."""
+
+from __future__ import annotations
+
+from graphviz_tb.group.flow.box import Box, Symbols, group
+from graphviz_tb.group.flow.dag import circles
+from graphviz_tb.group.flow.sorting import Sorting
+from graphviz_tb.model.hierarchy import How
+
+BUSY, BUSIEST = 5, 3  # neighbours, and times the median, of the one box that closes a circle
+ROUNDS = 12
+
+
+def break_circles(level: Sorting, asked: set[int]) -> None:
+    """Take out the busy boxes of circles, and series that were asked for (`asked`); tell the circles that are left."""
+    degree = [len(level.before[at]) + len(level.after[at]) for at in range(len(level.boxes))]
+    for _ in range(ROUNDS):
+        level.rings = rings(level)
+        hubs = {at for ring in level.rings for at in asked.intersection(ring)}
+        hubs |= {hub for ring in level.rings if (hub := hub_of(ring, degree)) is not None}
+        if not hubs:
+            return
+        level.away |= hubs
+    level.rings = rings(level)
+
+
+def rings(level: Sorting) -> list[list[int]]:
+    """The circles of what is left; variables close none."""
+    away, variable = level.away, level.variable
+    return circles([[] if at in away or variable[at] else level.users(at) for at in range(len(level.boxes))])
+
+
+def hub_of(ring: list[int], degree: list[int]) -> int | None:
+    """The box of a circle that has far more neighbours than the others."""
+    busiest = max(ring, key=lambda at: (degree[at], -at))
+    median = sorted(degree[at] for at in ring)[len(ring) // 2]
+    return busiest if degree[busiest] >= BUSY and degree[busiest] > BUSIEST * median else None
+
+
+def loop_box(boxes: list[Box], symbols: Symbols) -> Box:
+    """A circle as one box."""
+    return group(How.LOOP, boxes, symbols.of("loop", *sorted(box.symbol for box in boxes)), "loop")

@@ -1,0 +1,143 @@
+"""The boxes of one level and the flow between them, without circles."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.group.flow.box import Box
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dag:
+    """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
+
+    `outside[v]` are sources that were left out when the graph was cut from a larger one; None at a whole level.
+    """
+
+    boxes: list[Box]
+    before: list[list[int]]
+    after: list[list[int]]
+    outside: list[list[int]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def ops(self) -> int:
+        """All ops inside."""
+        return sum(box.ops for box in self.boxes)
+
+
+def make_dag(boxes: list[Box], before: list[list[int]], outside: list[list[int]] | None = None) -> Dag:
+    """A graph from what each box needs."""
+    after: list[list[int]] = [[] for _ in boxes]
+    for target, sources in enumerate(before):
+        for source in sources:
+            after[source].append(target)
+    return Dag(boxes, before, after, outside)
+
+
+def part(dag: Dag, ids: Sequence[int]) -> Dag:
+    """The graph of some boxes, in the order given."""
+    at = {box: place for place, box in enumerate(ids)}
+    before = [[at[source] for source in dag.before[box] if source in at] for box in ids]
+    outside = [[source for source in dag.before[box] if source not in at] for box in ids]
+    return make_dag([dag.boxes[box] for box in ids], before, outside)
+
+
+def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
+    """Put each group's box in the place of its first member."""
+    owner = list(range(len(dag)))
+    boxes = list(dag.boxes)
+    for members, box in groups:
+        for member in members:
+            owner[member] = len(boxes)
+        boxes.append(box)
+    if len(boxes) == len(dag):
+        return dag
+    place: dict[int, int] = {}
+    for box_id in owner:
+        place.setdefault(box_id, len(place))
+    before: list[dict[int, None]] = [{} for _ in place]
+    for target, sources in enumerate(dag.before):
+        to = place[owner[target]]
+        for source in sources:
+            if (start := place[owner[source]]) != to:
+                before[to][start] = None
+    return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before])
+
+
+def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
+    """The number of each node's strongly connected component (Tarjan 1972, without recursion)."""
+    count = len(after)
+    index, low, component = [-1] * count, [0] * count, [-1] * count
+    stack: list[int] = []
+    serial = found = 0
+    for root in range(count):
+        if index[root] >= 0:
+            continue
+        index[root] = low[root] = serial
+        serial += 1
+        stack.append(root)
+        work = [(root, iter(after[root]))]
+        while work:
+            node, rest = work[-1]
+            for other in rest:
+                if index[other] < 0:
+                    index[other] = low[other] = serial
+                    serial += 1
+                    stack.append(other)
+                    work.append((other, iter(after[other])))
+                    break
+                if component[other] < 0 and index[other] < low[node]:
+                    low[node] = index[other]
+            else:
+                work.pop()
+                if work and low[node] < low[work[-1][0]]:
+                    low[work[-1][0]] = low[node]
+                if low[node] == index[node]:
+                    while component[node] < 0:
+                        component[stack.pop()] = found
+                    found += 1
+    return component
+
+
+def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The components of more than one node."""
+    filed: dict[int, list[int]] = {}
+    for node, component in enumerate(strong_components(after)):
+        filed.setdefault(component, []).append(node)
+    return sorted(members for members in filed.values() if len(members) > 1)
+
+
+def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Nodes that hang together whatever the direction; components and members in the order of the nodes."""
+    head = list(range(count))
+    for one, other in pairs:
+        while head[one] != one:
+            head[one] = one = head[head[one]]
+        while head[other] != other:
+            head[other] = other = head[head[other]]
+        if one != other:
+            head[max(one, other)] = min(one, other)
+    filed: dict[int, list[int]] = {}
+    for node in range(count):
+        top = node
+        while head[top] != top:
+            head[top] = top = head[head[top]]
+        filed.setdefault(top, []).append(node)
+    return list(filed.values())
+
+
+def dag_components(dag: Dag, skip: Collection[int] = ()) -> list[list[int]]:
+    """Weak components of a graph; edges that touch `skip` join nothing."""
+    return weak_components(
+        len(dag),
+        (
+            (source, target)
+            for target, sources in enumerate(dag.before)
+            if target not in skip
+            for source in sources
+            if source not in skip
+        ),
+    )

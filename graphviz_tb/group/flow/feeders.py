@@ -1,0 +1,87 @@
+"""Small inputs that only one box uses stand beside it and count as part of it."""
+
+from __future__ import annotations
+
+from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.dag import Dag, contract
+from graphviz_tb.group.flow.order import depths
+
+MOST_OPS = 4
+MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
+
+
+def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int]) -> Dag:
+    """Join feeders to their consumers.
+
+    Before: `values` are symbols of variables and constants. After: a box all of whose inputs are feeders, of at most
+    four ops together with them, is part of its only consumer, unless it would be the consumer's only input: then the
+    first input that is no value stays.
+    """
+    small = trees(dag)
+    consumer: dict[int, int] = {}
+    value = values_of(dag, values)
+    for at in range(len(dag)):
+        if at in small or not dag.before[at]:
+            continue
+        feeders = [source for source in dag.before[at] if source in small]
+        if len(feeders) == len(dag.before[at]):
+            kept = next((source for source in feeders if not value[source]), feeders[0])
+            feeders.remove(kept)
+        found = [one for feeder in feeders for one in tree(dag, feeder)]
+        if len(found) <= MOST_BESIDE:
+            consumer.update(dict.fromkeys(found, at))
+    by_consumer: dict[int, list[int]] = {}
+    for feeder, at in consumer.items():
+        by_consumer.setdefault(at, []).append(feeder)
+    return contract(dag, [([at, *found], joined(dag, at, found, symbols)) for at, found in by_consumer.items()])
+
+
+def trees(dag: Dag) -> set[int]:
+    """Boxes small enough, with all that feeds them, to be feeders themselves."""
+    ops = [box.ops for box in dag.boxes]
+    small: set[int] = set()
+    depth = depths(dag)
+    for at in sorted(range(len(dag)), key=depth.__getitem__):
+        if len(dag.after[at]) == 1 and all(source in small for source in dag.before[at]):
+            ops[at] += sum(ops[source] for source in dag.before[at])
+            if ops[at] <= MOST_OPS:
+                small.add(at)
+    return small
+
+
+def values_of(dag: Dag, values: frozenset[int]) -> list[bool]:
+    """Which boxes hold a value, or only pass one on."""
+    found = [box.symbol in values for box in dag.boxes]
+    depth = depths(dag)
+    for at in sorted(range(len(dag)), key=depth.__getitem__):
+        found[at] = found[at] or any(found[source] for source in dag.before[at])
+    return found
+
+
+def tree(dag: Dag, feeder: int) -> list[int]:
+    """A feeder and all that feeds it."""
+    found = [feeder]
+    for at in found:
+        found += dag.before[at]
+    return found
+
+
+def joined(dag: Dag, at: int, feeders: list[int], symbols: Symbols) -> Box:
+    """The consumer with its feeders. An op is another one by them; a scope stays the structure it is."""
+    box, held = dag.boxes[at], [dag.boxes[feeder] for feeder in feeders]
+    made = Box(
+        box.name,
+        box.symbol,
+        box.ops,
+        box.row,
+        box.how,
+        box.members,
+        [*box.feeders, *held],
+        box.unit,
+        box.sideways,
+        box.scope,
+    )
+    if not box.scope:
+        made.symbol = symbols.of("fed", box.symbol, *sorted(feeder.symbol for feeder in held))
+        made.ops += sum(feeder.ops for feeder in held)
+    return made

@@ -1,0 +1,53 @@
+"""What every group must keep: a stack's members are single boxes, and nothing opens to more boxes than are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.sizes import narrowed, width
+from graphviz_tb.model.hierarchy import How
+
+
+def finished(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+    """The same boxes, all groups inside within their bounds."""
+    return [finish(box, setting) for box in boxes]
+
+
+def finish(box: Box, setting: Setting) -> Box:
+    """One box and what it holds. Groups nest no deeper than the steps that make them, which are bounded."""
+    if not box.members:
+        return box
+    members = finished(box.members, setting)
+    if box.stack:
+        box.members = ranges([alone(member) for member in members], setting)
+    elif width(members) > setting.most:
+        box.members = finished(narrowed(members, setting, setting.soft), setting)
+    else:
+        box.members = members
+    return box
+
+
+def alone(box: Box) -> Box:
+    """A box that can be the member of a stack: with its feeders it is a group."""
+    if not box.feeders:
+        return box
+    feeders, box.feeders = box.feeders, []
+    return group(How.REGION, [*feeders, box], box.symbol)
+
+
+def ranges(members: Sequence[Box], setting: Setting) -> list[Box]:
+    """The members of a stack, in equal ranges where there are too many."""
+    found = list(members)
+    while len(found) > setting.most:
+        size = max(2, min(20, setting.most // 2))
+        found = [
+            group(
+                How.SEGMENT,
+                found[at : at + size],
+                setting.symbols.of("range", found[at].symbol, len(found[at : at + size])),
+            )
+            for at in range(0, len(found), size)
+        ]
+    return found

@@ -1,0 +1,117 @@
+"""No group may close a circle that the level does not have: those that would are opened.
+
+Groups are convex in the flow by the way they are made. Edges of storage are no flow, but they are drawn; so all data
+edges are looked at once more, at all groups of a level together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.dag import circles, strong_components
+from graphviz_tb.group.flow.items import Edges
+from graphviz_tb.group.owners import meet
+from graphviz_tb.model.columns import ints
+from graphviz_tb.model.hierarchy import How
+
+ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
+
+
+def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges) -> list[Box]:
+    """The boxes of a level without those groups that stand in a circle no edges of children make.
+
+    Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
+    the boxes of each group can be drawn along the data edges, but for true circles.
+    """
+    true = true_circles(count, edges)
+    for _ in range(ROUNDS):
+        lying = lies(boxes, count, place, edges, true)
+        if not lying:
+            return boxes
+        boxes = opened(boxes, lying)
+    return [box for top in boxes for box in leaves(top)]
+
+
+def true_circles(count: int, edges: Edges) -> list[int]:
+    """For each child the number of the circle it is in, -1 for none."""
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
+        after[source].append(target)
+    component = strong_components(after)
+    size = np.bincount(component, minlength=1)
+    return [number if size[number] > 1 else -1 for number in component]
+
+
+def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Sequence[int]) -> set[int]:
+    """By `id` the groups that stand in made-up circles."""
+    listed, parent, depth = numbered(boxes, count, place)
+    _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
+    pairs = np.unique(start.astype(np.int64) << 32 | stop.astype(np.int64))
+    after: list[list[int]] = [[] for _ in parent]
+    for pair in pairs.tolist():
+        if pair >> 32 != pair & 0xFFFFFFFF:
+            after[pair >> 32].append(pair & 0xFFFFFFFF)
+    found: set[int] = set()
+    for ring in circles(after):
+        groups = [listed[at - count] for at in ring if at >= count]
+        if groups and not spans(ring, listed, count, place, true):
+            found.update(id(box) for box in groups if box.how != How.LOOP)
+    return found
+
+
+def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[Box], list[int], list[int]]:
+    """All groups of a level, and parent and depth of children and groups; the level itself comes last."""
+    listed: list[Box] = []
+    parent, depth = [0] * count, [1] * count
+    todo = [(box, -1, 1) for box in boxes]
+    while todo:
+        box, above, deep = todo.pop()
+        if box.row >= 0:
+            parent[place[box.row]], depth[place[box.row]] = above, deep
+        else:
+            parent.append(above)
+            depth.append(deep)
+            listed.append(box)
+        inside = count + len(listed) - 1 if box.row < 0 else above
+        todo.extend((member, inside, deep + 1) for member in box.members)
+        todo.extend((feeder, above, deep) for feeder in box.feeders)
+    root = count + len(listed)
+    return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
+
+
+def spans(ring: list[int], listed: list[Box], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
+    """Whether one true circle has members in two boxes of this one."""
+    seen: dict[int, int] = {}
+    for at in ring:
+        rows = [at] if at < count else [place[box.row] for box in leaves(listed[at - count])]
+        for row in rows:
+            if true[row] >= 0 and seen.setdefault(true[row], at) != at:
+                return True
+    return False
+
+
+def leaves(top: Box) -> list[Box]:
+    """All rows inside, feeders as rows of their own."""
+    found: list[Box] = []
+    todo = [top]
+    while todo:
+        box = todo.pop()
+        todo += [*box.members, *box.feeders]
+        if box.row >= 0:
+            found.append(box)
+    return found
+
+
+def opened(boxes: Sequence[Box], lying: set[int]) -> list[Box]:
+    """The same boxes with some groups replaced by their members."""
+    found: list[Box] = []
+    for box in boxes:
+        if id(box) in lying:
+            found += [*box.feeders, *opened(box.members, lying)]
+        else:
+            box.members = opened(box.members, lying)
+            found.append(box)
+    return found

@@ -1,0 +1,79 @@
+"""Levels without narrow places: exact long repeats between places that are equally wide, the largest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.group.flow.box import group, stack
+from graphviz_tb.group.flow.repeats import Element, Found, fold_repeats, numbered, periods
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.sizes import narrowed
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.hierarchy import How
+
+SHORTEST = 8  # elements of a template; shorter ones are accidents where lines run far
+
+
+def outer_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]:
+    """Stack the longest repeats; their inside is folded as any sequence."""
+    taken = np.zeros(len(sequence), bool)
+    chosen: list[Found] = []
+    for found in sorted(candidates(sequence), key=lambda one: (-one.period * (one.count - 1), one.period, one.start)):
+        if not taken[found.start : found.stop].any():
+            taken[found.start : found.stop] = True
+            chosen.append(found)
+    folded: list[Element] = []
+    at = 0
+    for found in sorted(chosen, key=lambda one: one.start):
+        folded += [*sequence[at : found.start], stacked_turns(sequence, found, setting)]
+        at = found.stop
+    return folded + list(sequence[at:])
+
+
+def candidates(sequence: Sequence[Element]) -> list[Found]:
+    """Repeats whose borders all cut equally many lines, and nearly as few as any place inside."""
+    symbols = numbered([element.symbol for element in sequence])
+    found: list[Found] = []
+    for period in periods(symbols):
+        if period < SHORTEST:
+            continue
+        for start, stop in stretches_of(symbols, period):
+            found += best_phase(sequence, start, stop, period)
+    return found
+
+
+def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
+    """Maximal stretches that repeat themselves after `period`."""
+    equal = np.concatenate(([False], symbols[:-period] == symbols[period:], [False]))
+    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
+    return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
+
+
+def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) -> list[Found]:
+    """The phase with the narrowest borders, if they are all alike; or nothing."""
+    count, slack = divmod(stop - start, period)
+    best: tuple[int, Found] | None = None
+    for shift in range(min(slack, period - 1) + 1):
+        found = Found(start + shift, period, count)
+        borders = [at for at, _ in found.turns()] + [found.stop]
+        widths = {sequence[at - 1].cut for at in borders if at}
+        if len(widths) == 1 and (best is None or min(widths) < best[0]):
+            best = (min(widths), found)
+    if best is None:
+        return []
+    inside = min(element.cut for element in sequence[best[1].start : best[1].start + period])
+    return [best[1]] if best[0] <= inside + 1 else []
+
+
+def stacked_turns(sequence: Sequence[Element], found: Found, setting: Setting) -> Element:
+    """The repetitions as one stack."""
+    turns = [sequence[start:stop] for start, stop in found.turns()]
+    unit = setting.symbols.of("block", *(element.symbol for element in turns[0]))
+    boxes = []
+    for turn in turns:
+        inside = narrowed([element.box for element in fold_repeats(turn, setting)], setting, setting.soft)
+        boxes.append(group(How.REPEAT, inside, unit))
+    made = stack(setting.symbols, boxes, unit)
+    return Element(made, made.symbol, ("stack", unit), sequence[found.stop - 1].cut)

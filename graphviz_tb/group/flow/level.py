@@ -1,0 +1,43 @@
+"""One level: likeness, names, flow; the flow alone where names only get in the way."""
+
+from __future__ import annotations
+
+from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.dag import Dag, contract, part
+from graphviz_tb.group.flow.likeness import stack_alike
+from graphviz_tb.group.flow.names import name_groups
+from graphviz_tb.group.flow.order import order_of
+from graphviz_tb.group.flow.regions import SMALL, cost, fold_flow, readable
+from graphviz_tb.group.flow.setting import DEEPEST, Setting
+from graphviz_tb.group.flow.tokens import tokens
+from graphviz_tb.model.hierarchy import How
+
+DISTRUST = 0.75  # names are dropped where the flow alone is told in so much of the boxes
+FEWEST_NAMED = 3
+
+
+def fold_dag(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]:
+    """The boxes of a level, along its flow."""
+    alike = stack_alike(dag, setting.symbols)
+    total = dag.ops()
+    named = with_names(alike, setting, deep) if deep <= DEEPEST else alike
+    boxes = readable(fold_flow(named, setting, limit, deep), limit, total)
+    if deep == 0 and named is not alike:
+        bare = readable(fold_flow(alike, setting, limit), limit, total)
+        if cost(bare) < DISTRUST * cost(boxes):
+            return bare
+    return boxes
+
+
+def with_names(dag: Dag, setting: Setting, deep: int) -> Dag:
+    """The level with groups by name, each folded inside."""
+    if len(dag) <= FEWEST_NAMED:
+        return dag
+    groups = []
+    for named in name_groups(dag, setting.vocabulary):
+        inner = part(dag, named.members)
+        symbol = setting.symbols.of("shape", *tokens(inner, order_of(inner), setting.symbols))
+        fold = fold_dag if len(inner) > SMALL else fold_flow
+        members = fold(inner, setting, setting.soft, deep + 1)
+        groups.append((named.members, group(How.NAME, members, symbol, "_".join(named.words))))
+    return contract(dag, groups)

@@ -1,0 +1,25 @@
+"""Equal structures between the same neighbours become one stack: towers, experts, heads."""
+
+from __future__ import annotations
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, Symbols, stack
+from graphviz_tb.group.flow.dag import Dag, contract
+
+FEWEST = 3
+
+
+def stack_alike(dag: Dag, symbols: Symbols) -> Dag:
+    """Stack boxes of one symbol that have the same inputs and the same users."""
+    alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for at, box in enumerate(dag.boxes):
+        if box.ops >= FEWEST_OPS and (dag.before[at] or dag.after[at]):
+            key = (box.symbol, tuple(sorted(dag.before[at])), tuple(sorted(dag.after[at])))
+            alike.setdefault(key, []).append(at)
+    return contract(
+        dag,
+        [
+            (members, stack(symbols, [dag.boxes[at] for at in members], key[0], sideways=True))
+            for key, members in alike.items()
+            if len(members) >= FEWEST
+        ],
+    )

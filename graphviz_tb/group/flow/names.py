@@ -1,0 +1,166 @@
+"""Scopes that nobody wrote: names that begin alike become groups where the flow allows it.
+
+A group of names is taken if it hangs together, and if all groups that are taken can be drawn as boxes without a
+circle; otherwise the groups of the next word are tried.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.group.flow.dag import Dag, circles, weak_components
+from graphviz_tb.group.flow.order import Order, order_of
+from graphviz_tb.group.flow.words import Vocabulary, Words
+
+ROUNDS = 40  # words of a name; deeper names are tried no further
+MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing
+INSTANCE = 0.6  # of the next words in common: a numbered name is an instance of its own
+STAR = 12  # members that may hang together by common neighbours only
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Boxes whose names begin with `words`; `members` has those adopted from between them too."""
+
+    words: Words
+    named: tuple[int, ...]
+    members: tuple[int, ...]
+
+
+def name_groups(dag: Dag, vocabulary: Vocabulary) -> list[Named]:
+    """Groups by name, coarsest first, that can stand side by side without a circle."""
+    words = [vocabulary.words(box.name) for box in dag.boxes]
+    order = order_of(dag)
+    todo = below(words, Named((), tuple(range(len(dag))), ()))
+    good: list[Named] = []
+    for _ in range(ROUNDS):
+        later: list[Named] = []
+        for named in todo:
+            if len({dag.boxes[at].symbol for at in named.named}) == 1:
+                continue  # numbered equals are a repeat, not a scope
+            taken = accepted(dag, order, named, good)
+            if taken:
+                good.append(taken)
+            else:
+                later += below(words, named)
+        good = disjoint(good)
+        lying = in_circles(dag, good)
+        later += [finer for at in sorted(lying) for finer in below(words, good[at])]
+        good = [named for at, named in enumerate(good) if at not in lying]
+        if not lying and not later:
+            break
+        todo = later
+    return good
+
+
+def below(words: Sequence[Words], named: Named) -> list[Named]:
+    """The groups of the next word."""
+    depth = len(named.words)
+    filed: dict[Words, list[int]] = defaultdict(list)
+    for at in named.named:
+        if len(words[at]) > depth:
+            filed[words[at][: depth + 1]].append(at)
+    return [
+        Named(prefix, tuple(found), tuple(found))
+        for start, members in filed.items()
+        for prefix, found in instances(words, start, members)
+        if len(found) > 1
+    ]
+
+
+def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list[tuple[Words, list[int]]]:
+    """Split `dense_1/x, dense_1_2/x`: a number with the same words behind it is an instance of its own."""
+    depth = len(prefix)
+    by_next: dict[Words, list[int]] = defaultdict(list)
+    for at in members:
+        by_next[words[at][depth : depth + 1]].append(at)
+    numbers = [word for word in by_next if word and word[0].isdigit()]
+    own = [at for word, held in by_next.items() if word not in numbers for at in held]
+    mine = {words[at][depth : depth + 1] for at in own}
+    rest, split = list(own), []
+    for number in numbers:
+        theirs = {words[at][depth + 1 : depth + 2] for at in by_next[number]}
+        if own and len(mine & theirs) >= INSTANCE * max(1, len(mine | theirs)):
+            split.append((prefix + number, by_next[number]))
+        else:
+            rest += by_next[number]
+    return [(prefix, sorted(rest)), *split]
+
+
+def accepted(dag: Dag, order: Order, named: Named, good: list[Named]) -> Named | None:
+    """The group with what it adopts, if it is no more than a part of the level and hangs together."""
+    if len(named.named) > MOST_OF * len(dag):
+        return None
+    members = with_between(dag, order, named.named)
+    taken = {at for other in good for at in other.members} if len(members) > len(named.named) else set()
+    if taken.intersection(members):
+        members = named.named
+    if len(members) > WITH_ADOPTED * len(dag) or not hangs_together(dag, members):
+        return None
+    return Named(named.words, named.named, members)
+
+
+def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int, ...]:
+    """Adopt what stands on a path between members: activations without a name.
+
+    Only if the stretch is not much longer than the group, and no more than its members.
+    """
+    places = [order.place[at] for at in members]
+    low, high = min(places), max(places)
+    if high - low + 1 == len(members) or high - low + 1 > 4 * len(members) + 8:
+        return members
+    window = order.line[low : high + 1]
+    behind, ahead = set(members), set(members)
+    for at in window:
+        if any(source in behind for source in dag.before[at]):
+            behind.add(at)
+    for at in reversed(window):
+        if any(user in ahead for user in dag.after[at]):
+            ahead.add(at)
+    between = (behind & ahead) - set(members)
+    if not between or len(between) > len(members):
+        return members
+    return tuple(sorted({*members, *between}))
+
+
+def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
+    """Whether members are connected; in small groups a common neighbour connects too."""
+    at = {box: place for place, box in enumerate(members)}
+    pairs: list[tuple[int, int]] = []
+    common: dict[tuple[bool, int], int] = {}
+    for box, place in at.items():
+        for before, others in ((True, dag.before[box]), (False, dag.after[box])):
+            for other in others:
+                if other in at:
+                    pairs.append((place, at[other]))
+                elif len(members) <= STAR:
+                    pairs.append((place, common.setdefault((before, other), place)))
+    return len(weak_components(len(members), pairs)) == 1
+
+
+def disjoint(groups: list[Named]) -> list[Named]:
+    """Each box stays in the first group that has it."""
+    seen: set[int] = set()
+    found: list[Named] = []
+    for named in groups:
+        members = tuple(at for at in named.members if at not in seen)
+        seen.update(members)
+        if len(members) > 1:
+            found.append(Named(named.words, named.named, members))
+    return found
+
+
+def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
+    """Which groups would stand in a circle if all were drawn as boxes."""
+    owner = list(range(len(dag)))
+    for number, named in enumerate(groups):
+        for at in named.members:
+            owner[at] = len(dag) + number
+    after: list[set[int]] = [set() for _ in range(len(dag) + len(groups))]
+    for target, sources in enumerate(dag.before):
+        for source in sources:
+            if owner[source] != owner[target]:
+                after[owner[source]].add(owner[target])
+    return {at - len(dag) for members in circles([sorted(out) for out in after]) for at in members if at >= len(dag)}

@@ -1,0 +1,61 @@
+"""Runs of numbered names that stand side by side in one group become series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.dag import Dag, contract
+from graphviz_tb.group.series import Run
+from graphviz_tb.model.hierarchy import How
+
+
+def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
+    """A run as a stack."""
+    box = Box(run.name.rsplit("/", 1)[-1], symbols.of("run", *(one.symbol for one in members)), 0, how=How.NAME)
+    box.members, box.unit = list(members), members[0].symbol
+    box.ops = sum(one.ops for one in members)
+    return box
+
+
+def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
+    """Fold runs whose members all have the same inputs and the same users: they stand side by side in any picture."""
+    place = {box.row: at for at, box in enumerate(dag.boxes) if box.row >= 0 and not box.feeders}
+    found: list[tuple[list[int], Box]] = []
+    for run in runs:
+        members = [place[row] for row in run.members if row in place]
+        around = {(tuple(sorted(dag.before[at])), tuple(sorted(dag.after[at]))) for at in members}
+        if len(members) == len(run.members) and len(around) == 1:
+            found.append((members, series_box([dag.boxes[at] for at in members], run, symbols)))
+    return contract(dag, found)
+
+
+def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:
+    """Fold runs whose members all stand in one group, or on the level itself; members of other stacks stay there."""
+    by_row = {row: run for run in runs for row in run.members}
+    if not by_row:
+        return boxes
+    todo = [box for box in boxes if box.members]
+    for box in todo:
+        todo += [member for member in box.members if member.members]
+        if not box.stack:
+            box.members = gathered(box.members, by_row, symbols)
+    return gathered(boxes, by_row, symbols)
+
+
+def gathered(boxes: list[Box], by_row: dict[int, Run], symbols: Symbols) -> list[Box]:
+    """One list of boxes with its whole runs in the places of their first members."""
+    held: dict[str, list[Box]] = {}
+    for box in boxes:
+        if box.row in by_row and not box.feeders:
+            held.setdefault(by_row[box.row].name, []).append(box)
+    found: list[Box] = []
+    for box in boxes:
+        run = by_row.get(box.row)
+        members = held.get(run.name, []) if run else []
+        if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
+            found.append(box)
+        elif members[0] is box:
+            in_order = {row: at for at, row in enumerate(run.members)}
+            found.append(series_box(sorted(members, key=lambda one: in_order[one.row]), run, symbols))
+    return found

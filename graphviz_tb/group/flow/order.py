@@ -1,0 +1,202 @@
+"""One order of a level along its flow, and how many lines cross between two neighbours in it.
+
+The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
+So branches stand together, small inputs just before their use, and equal blocks in equal order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.group.flow.dag import Dag, weak_components
+from graphviz_tb.model.columns import Longs
+
+BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
+BROADCAST_FROM, BROADCAST_NEEDS = 12, 8  # smaller levels have none; nor do results of longer computations
+COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
+COLLECTOR_FROM = 24
+PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
+    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `side` says which
+    boxes the deepest end does not need."""
+
+    line: list[int]
+    place: list[int]
+    cut: Longs
+    broadcast: frozenset[int]
+    side: list[bool]
+
+
+def order_of(dag: Dag) -> Order:
+    """The order of demand, with cuts."""
+    depth = depths(dag)
+    line, place, side = demand_line(dag, depth, ())
+    broadcast = find_broadcast(dag, depth, place)
+    if broadcast:
+        line, place, side = demand_line(dag, depth, sorted(broadcast, key=lambda box: (depth[box], box)))
+    return Order(line, place, cuts(dag, depth, line, place, broadcast), frozenset(broadcast), side)
+
+
+def depths(dag: Dag) -> list[int]:
+    """The longest path from a source to each box."""
+    depth, missing = [0] * len(dag), [len(sources) for sources in dag.before]
+    ready = [box for box, count in enumerate(missing) if not count]
+    for box in ready:
+        under = depth[box] + 1
+        for other in dag.after[box]:
+            depth[other] = max(depth[other], under)
+            missing[other] -= 1
+            if not missing[other]:
+                ready.append(other)
+    return depth
+
+
+def demand_line(dag: Dag, depth: list[int], first: Iterable[int]) -> tuple[list[int], list[int], list[bool]]:
+    """The order, the place of each box, and which are on the side.
+
+    `first` and what they need, then the way to the deepest end, then side outputs, each right behind the last box it
+    needs.
+    """
+    seen = [False] * len(dag)
+    line: list[int] = []
+    demand(dag, depth, first, seen, line)
+    head = len(line)
+    sinks = [box for box, users in enumerate(dag.after) if not users]
+    if sinks:
+        demand(dag, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
+    side = [not reached for reached in seen]
+    if len(line) < len(dag):
+        line = with_side_outputs(dag, depth, seen, line, head)
+    place = [0] * len(dag)
+    for at, box in enumerate(line):
+        place[box] = at
+    return line, place, side
+
+
+def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
+    """Add `roots` to the line, each behind what it needs (depth first, in post-order)."""
+    before = dag.before
+
+    def needs(box: int) -> list[int]:
+        sources = before[box]
+        return sources if len(sources) < 2 else sorted(sources, key=lambda source: -depth[source])
+
+    for root in roots:
+        if seen[root]:
+            continue
+        seen[root] = True
+        work = [(root, iter(needs(root)))]
+        while work:
+            box, rest = work[-1]
+            for source in rest:
+                if not seen[source]:
+                    seen[source] = True
+                    work.append((source, iter(needs(source))))
+                    break
+            else:
+                line.append(box)
+                work.pop()
+
+
+def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
+    """Put what the main way does not reach behind the last box that it needs, whole components together."""
+    rest = [box for box in range(len(dag)) if not seen[box]]
+    at = {box: place for place, box in enumerate(rest)}
+    place = {box: spot for spot, box in enumerate(line)}
+    pairs = ((at[source], at[box]) for box in rest for source in dag.before[box] if source in at)
+    slots: dict[int, list[int]] = {}
+    for component in weak_components(len(rest), pairs):
+        boxes = [rest[one] for one in component]
+        ends = [box for box in boxes if not any(user in at for user in dag.after[box])]
+        found: list[int] = []
+        demand(dag, depth, ends, seen, found)
+        needed = [place[source] for box in boxes for source in dag.before[box] if source in place]
+        slots.setdefault(max([*needed, head - 1]) if needed else len(line) - 1, []).extend(found)
+    made = slots.get(-1, [])
+    for spot, box in enumerate(line):
+        made.append(box)
+        made.extend(slots.get(spot, ()))
+    return made
+
+
+def find_broadcast(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
+    """Boxes used at many depths all over the level, which themselves need little: masks, shapes, ids."""
+    if len(dag) < BROADCAST_FROM:
+        return set()
+    found = set()
+    for box, users in enumerate(dag.after):
+        if len(users) < BROADCAST or len({depth[user] for user in users}) < BROADCAST:
+            continue
+        if spread(place, users) >= len(dag) / 3 and len(ancestors(dag, [box], BROADCAST_NEEDS)) <= BROADCAST_NEEDS:
+            found.add(box)
+    return found
+
+
+def spread(place: list[int], boxes: list[int]) -> int:
+    """How far apart boxes stand."""
+    places = [place[box] for box in boxes]
+    return max(places) - min(places)
+
+
+def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[int]:
+    """Boxes and all they need; the search ends when more than `most` are found."""
+    found = set(boxes)
+    todo = list(found)
+    while todo and (most is None or len(found) <= most):
+        for source in dag.before[todo.pop()]:
+            if source not in found:
+                found.add(source)
+                todo.append(source)
+    return found
+
+
+def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcast: set[int]) -> Longs:
+    """Boxes at or before each place that are used behind it.
+
+    Broadcasts and what collects from all over the level count nowhere. Before the last of several independent
+    parts no place is narrow: the first of several towers is no stem.
+    """
+    count = len(dag)
+    collectors = find_collectors(dag, depth, place)
+    change = [0] * (count + 1)
+    for box, users in enumerate(dag.after):
+        if box in broadcast:
+            continue
+        last = max((place[user] for user in users if user not in collectors), default=-1)
+        if last > place[box]:
+            change[place[box]] += 1
+            change[last] -= 1
+    cut = np.cumsum(np.array(change[:count], np.int64))
+    cut[: last_part(dag, line, place, broadcast)] += 1
+    return cut
+
+
+def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
+    """Boxes with inputs from many depths all over the level: gradients, summaries."""
+    if len(dag) < COLLECTOR_FROM:
+        return set()
+    return {
+        box
+        for box, sources in enumerate(dag.before)
+        if len(sources) >= COLLECTOR
+        and len({depth[source] for source in sources}) >= COLLECTOR
+        and spread(place, sources) >= len(dag) / 3
+    }
+
+
+def last_part(dag: Dag, line: list[int], place: list[int], broadcast: set[int]) -> int:
+    """Where the last of several independent parts of some size begins; 0 if there is one."""
+    begin = [0] * len(line)
+    size = [0] * len(line)
+    for at, box in enumerate(line):
+        begin[at] = min((begin[place[source]] for source in dag.before[box] if source not in broadcast), default=at)
+        size[begin[at]] += 1
+    large = [at for at, held in enumerate(size) if held >= max(4, PART * len(line))]
+    return large[-1] if len(large) > 1 else 0

@@ -1,0 +1,270 @@
+"""The flow of one level: independent parts, narrow places, the regions between them, and what repeats.
+
+A place is narrow where one box is all that is used behind it: the dominators of the end that post-dominate the
+beginning. What stands between two of them is a region, which has branches and an exit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
+from graphviz_tb.group.flow.dag import Dag, dag_components, part
+from graphviz_tb.group.flow.lattice import outer_repeats
+from graphviz_tb.group.flow.order import Order, ancestors, order_of, spread
+from graphviz_tb.group.flow.repeats import Element, fold_repeats
+from graphviz_tb.group.flow.setting import DEEPEST, Setting
+from graphviz_tb.group.flow.sizes import narrowed, width
+from graphviz_tb.group.flow.stages import HEADS, fold_stages
+from graphviz_tb.group.flow.tokens import FAR, tokens
+from graphviz_tb.model.hierarchy import How
+
+SMALL = 7  # boxes of a region whose branches need no groups
+WIDEST = 6  # lines that may cross a narrow place where there is no narrower one
+MOST_OF = 0.8  # of a level in one region: its places are not narrow enough
+NEAR = 8  # distances that count where every box is an element
+DEARER = 1.1  # such a sequence must be that much shorter to be taken
+SHORTER = 0.8  # of a level; less is no repeat worth the name
+WAYS, FEW = 3, 8  # parallel ways behind shared inputs, which need little themselves
+WAY_MOST = 0.5  # of the level in one way: the others are branches of it
+PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
+PAIR_OPS = 20  # two equal branches are stacked from this size on
+
+
+def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]:
+    """The boxes of a level, along its flow.
+
+    Before: boxes and the flow between them. After: groups, each convex, in an order along the flow; `limit` of them
+    or fewer where there is a way.
+    """
+    if len(dag) <= 2:
+        return [dag.boxes[at] for at in order_of(dag).line]
+    order = order_of(dag)
+    if deep > DEEPEST:
+        return narrowed([dag.boxes[at] for at in order.line], setting, limit)
+    early = ancestors(dag, order.broadcast) if order.broadcast else set()
+    parts = dag_components(dag, early)
+    if sum(1 for one in parts if len(one) > 1) != 1 or len(parts) - len(early) > limit:
+        return fold_parts(dag, order, parts, early, setting, deep)
+    return fold_spine(dag, order, setting, limit, deep)
+
+
+def fold_parts(
+    dag: Dag, order: Order, parts: list[list[int]], early: set[int], setting: Setting, deep: int
+) -> list[Box]:
+    """Independent parts: each folded alone, equal ones stacked sideways. What feeds several stands first."""
+    place = order.place
+    first = [dag.boxes[at] for at in sorted(early, key=place.__getitem__)]
+    found: list[Box] = []
+    for members in sorted(
+        (one for one in parts if one[0] not in early), key=lambda one: min(map(place.__getitem__, one))
+    ):
+        if len(members) == 1:
+            found.append(dag.boxes[members[0]])
+        else:
+            found.append(branch(part(dag, sorted(members, key=place.__getitem__)), setting, deep))
+    return first + (side_by_side(found, setting) if len(found) > 4 else found)
+
+
+def branch(dag: Dag, setting: Setting, deep: int) -> Box:
+    """A part of a level as one box."""
+    symbol = setting.symbols.of("shape", *tokens(dag, order_of(dag), setting.symbols))
+    boxes = fold_flow(dag, setting, setting.soft, deep + 1)
+    return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
+
+
+def side_by_side(boxes: list[Box], setting: Setting) -> list[Box]:
+    """Stack equal parts that do not feed each other: two of some ops; five others, where the level is too wide."""
+    plain = PLAIN if width(boxes) > setting.most else NEVER
+    return stacked(boxes, setting, lambda box: PAIR if box.ops >= FEWEST_OPS else plain)
+
+
+def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]) -> list[Box]:
+    """Stack boxes of one symbol where there are enough, in the place of the first."""
+    alike: dict[int, list[Box]] = {}
+    for box in boxes:
+        alike.setdefault(box.symbol, []).append(box)
+    found: list[Box] = []
+    for members in alike.values():
+        if len(members) >= fewest(members[0]):
+            found.append(stack(setting.symbols, members, members[0].symbol, sideways=True))
+        else:
+            found += members
+    return found
+
+
+def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) -> list[Box]:
+    """One connected part: the cheapest of what its narrow places and its plain boxes give."""
+    total = dag.ops()
+    best: list[Element] | None = None
+    price = 0.0
+    if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
+        return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    wide, ends = narrow_places(dag, order, setting)
+    largest = 0
+    if (len(ends) > 2 and wide < WIDEST) or len(dag) <= setting.soft:
+        sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
+        largest = max((one.box.ops for one in sequence if one.fork), default=0)
+        best = fold_stages(fold_repeats(sequence, setting), setting)
+        price = cost([one.box for one in best])
+    if len(dag) > setting.soft and (best is None or wide > 1 or largest > total / 2):
+        for found in lattices(dag, order, setting, wide > 1 or best is None):
+            if len(found) < SHORTER * len(dag):
+                folded = fold_stages(found, setting)
+                other = DEARER * cost([one.box for one in folded])
+                if best is None or other < price:
+                    best, price = folded, other
+    boxes = [dag.boxes[at] for at in order.line] if best is None else [one.box for one in best]
+    return narrowed(boxes, setting, limit)
+
+
+def shared_inputs(dag: Dag, order: Order) -> set[int]:
+    """Small inputs that parallel ways all over the level share, if nothing else joins these: rates of an optimizer."""
+    found = {
+        at
+        for at, users in enumerate(dag.after)
+        if len(users) >= WAYS and spread(order.place, users) >= len(dag) / 3 and len(ancestors(dag, [at], FEW)) <= FEW
+    }
+    if not found:
+        return found
+    shared = ancestors(dag, found)
+    ways = [len(one) for one in dag_components(dag, shared) if one[0] not in shared]
+    return shared if len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways) else set()
+
+
+def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[int]]:
+    """How many lines may cross, and the places where no more do; the last place is always one."""
+    count = len(dag)
+    for wide in range(1, WIDEST + 1):
+        ends = [*(at for at, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
+        inner = len(ends) - 1
+        longest = max(stop - start for start, stop in zip([-1, *ends[:-1]], ends, strict=True))
+        if inner >= 2 and (longest < MOST_OF * count or count <= setting.soft or (wide == 1 and inner >= 3)):
+            break
+        if count <= setting.soft:
+            break
+    return wide, ends
+
+
+def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list[Element]]:
+    """Sequences of single boxes, for levels whose lines run far: U-Nets, unrolled cells."""
+    count = len(dag)
+    found = tokens(dag, order, setting.symbols, NEAR)
+
+    def single() -> list[Element]:
+        return atoms(dag, order, list(range(count)), found, setting, 0)
+
+    sequences = [fold_repeats(single(), setting)]
+    if outer:
+        sequences.append(fold_repeats(outer_repeats(single(), setting), setting))
+    return sequences
+
+
+def atoms(dag: Dag, order: Order, ends: list[int], found: list[int], setting: Setting, deep: int) -> list[Element]:
+    """One element for each stretch that ends at a narrow place; equal stretches are folded once."""
+    sequence: list[Element] = []
+    start = 0
+    for end in ends:
+        ids = order.line[start : end + 1]
+        if len(ids) == 1:
+            box, symbol = dag.boxes[ids[0]], found[start]
+        else:
+            box, symbol = region(dag, ids, tuple(found[start : end + 1]), setting, deep)
+        side = order.side[ids[0]]
+        sequence.append(Element(box, symbol, symbol, int(order.cut[end]), fork=len(ids) > 1, side=side))
+        start = end + 1
+    return sequence
+
+
+def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, deep: int) -> tuple[Box, int]:
+    """A stretch of several boxes as one, and its symbol. Equal tokens (`key`) are folded once."""
+    symbol = setting.symbols.of("region", *key)
+    here = [dag.boxes[at] for at in ids]
+    known = setting.known.get(key)
+    if known is None:
+        boxes = inside_region(part(dag, ids), setting, deep + 1)
+        if len(key) <= FAR:
+            setting.known[key] = (here, boxes)
+    else:
+        boxes = copied(known[1], {id(one): other for one, other in zip(known[0], here, strict=True)})
+    return boxes[0] if len(boxes) == 1 else group(How.REGION, boxes, symbol), symbol
+
+
+def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
+    """The branches of a region, and its exit."""
+    line = order_of(dag).line
+    if len(dag) <= 3:
+        return [dag.boxes[at] for at in line]
+    rest = part(dag, line[:-1])
+    parts = dag_components(rest)
+    alone = sum(1 for one in parts if len(one) > 1) == 1 or len(dag) <= SMALL
+    found: list[Box] = []
+    branches: list[Box] = []
+    for members in parts:
+        if len(members) == 1:
+            branches.append(rest.boxes[members[0]])
+        elif alone:
+            found += fold_flow(part(rest, members), setting, setting.soft, deep + 1)
+        else:
+            branches.append(branch(part(rest, members), setting, deep))
+    return [*found, *stacked(branches, setting, stack_from), dag.boxes[line[-1]]]
+
+
+def stack_from(box: Box) -> int:
+    """How many equal branches make a stack: three, or two large ones; small ones never do."""
+    return PAIR if box.ops >= PAIR_OPS else 3 if box.ops >= FEWEST_OPS else NEVER
+
+
+def cost(boxes: Sequence[Box]) -> int:
+    """Boxes a reader meets who opens each distinct group once."""
+    seen: set[int] = set()
+    total = len(boxes)
+    todo = list(boxes)
+    while todo:
+        box = todo.pop()
+        if box.stack:
+            box = box.members[0]
+        if not box.members or box.symbol in seen:
+            continue
+        seen.add(box.symbol)
+        total += len(box.members)
+        todo += box.members
+    return total
+
+
+def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
+    """Open unnamed groups that hold much of a level, stand nearly alone or beside no stack, while it stays readable."""
+    unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
+    plain = not any(box.stack for box in boxes)
+    while True:
+        found = [
+            at
+            for at, box in enumerate(boxes)
+            if box.how in unnamed
+            and len(boxes) - 1 + len(box.members) <= limit
+            and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
+        ]
+        if not found:
+            return boxes
+        at = max(found, key=lambda spot: (boxes[spot].ops, -spot))
+        boxes = [*boxes[:at], *boxes[at].members, *boxes[at + 1 :]]
+
+
+def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:
+    """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
+    stages = [box for box in boxes if box.how == How.STAGE and not box.stack]
+    if not stages or any(head_counts(box) for box in stages):
+        return boxes
+    opened = [member for box in boxes for member in (box.members if box in stages else [box])]
+    return opened if len(opened) <= limit else boxes
+
+
+def readable(boxes: list[Box], limit: int, total: int) -> list[Box]:
+    """A level with what it need not hide."""
+    return without_plain_stages(dissolved(boxes, limit, total), limit)
+
+
+def head_counts(stage: Box) -> bool:
+    """Whether a reader would count the head of a stage with its repetitions."""
+    most = max((box.each for box in stage.members if box.stack), default=0)
+    return not most or any(box.ops >= HEADS * most for box in stage.members if not box.stack)

@@ -1,0 +1,295 @@
+"""Repeats in a sequence: the shortest period first, and again from the beginning after every hit.
+
+A period whose repetitions are equal becomes one stack. One whose repetitions hold stacks of different heights
+(`down block×2 down block×3 …`) becomes stages side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, Box, group, stack
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.words import form, shared
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.hierarchy import How
+
+ROUNDS = 30  # levels of repeats in repeats; networks have three or four
+ALL_PERIODS = 400  # in sequences up to this long every period is tried
+LONGEST = 512
+SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
+STRETCHES = (4, 16)
+PLAIN = 3  # a box of few ops repeats if it does three times
+MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One box of a sequence. `symbol` is equal for equal structures that are wired alike; `word` is what is compared:
+    stacks of one unit are equal whatever their height.
+
+    `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
+    on what stands before it.
+    """
+
+    box: Box
+    symbol: int
+    word: object
+    cut: int = 0
+    fork: bool = False
+    stage: bool = False
+    side: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Neither stack nor stage."""
+        return not self.stage and not self.box.stack
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`count` repetitions of `period` elements from place `start` on."""
+
+    start: int
+    period: int
+    count: int
+
+    @property
+    def stop(self) -> int:
+        """One past the last element."""
+        return self.start + self.period * self.count
+
+    def turns(self) -> list[tuple[int, int]]:
+        """Where each repetition starts and stops."""
+        return [(at, at + self.period) for at in range(self.start, self.stop, self.period)]
+
+
+Rotations = dict[tuple[str, ...], tuple[object, ...]]
+
+
+def fold_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]:
+    """Fold all repeats of a sequence.
+
+    Before: boxes along the flow. After: the same in the same order, repeats inside stacks and stages.
+    """
+    folded = list(sequence)
+    rotations: Rotations = {}
+    for _ in range(ROUNDS):
+        made = fold_once(folded, setting, rotations)
+        if made is None:
+            break
+        folded = made
+    return folded
+
+
+def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -> list[Element] | None:
+    """Fold the repeats of the shortest period that has any."""
+    mark_members(sequence)
+    words = numbered([element.word for element in sequence])
+    for period in periods(words):
+        found = repeats_of(sequence, words, period)
+        if not found:
+            continue
+        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in found]
+        folded, hit = put_together(sequence, sorted(placed, key=lambda one: one.start), setting)
+        if hit:
+            return folded
+    return None
+
+
+def mark_members(sequence: list[Element]) -> None:
+    """What equals the unit of a stack counts as a stack of one."""
+    units = {element.box.unit for element in sequence if element.box.stack}
+    for element in sequence:
+        if not element.box.stack and element.symbol in units:
+            element.word = ("stack", element.symbol)
+
+
+def numbered(words: Sequence[object]) -> Longs:
+    """Equal words as equal numbers."""
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(word, len(known)) for word in words], np.int64)
+
+
+def periods(words: Longs) -> list[int]:
+    """Which periods are tried, shortest first."""
+    most = min(len(words) // 2, LONGEST)
+    if len(words) < ALL_PERIODS:
+        return list(range(1, most + 1))
+    gaps: Counter[int] = Counter()
+    for length in (1, *STRETCHES):
+        gaps.update(distances(stretches(words, length)))
+    common = sorted(gaps, key=lambda gap: (-gaps[gap], gap))[:COMMON]
+    return sorted({*(gap for gap in common if gap <= len(words) // 2), *range(1, min(SHORT, most) + 1)})
+
+
+def stretches(words: Longs, length: int) -> Longs:
+    """A number for each stretch of `length` words."""
+    mixed = words.astype(np.uint64)
+    for step in range(1, length):
+        mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step : step + len(mixed) - 1].astype(np.uint64)
+    return mixed.view(np.int64)
+
+
+def distances(words: Longs) -> dict[int, int]:
+    """How often each distance occurs between a word and the next one equal to it."""
+    by_word = np.argsort(words, kind="stable")
+    near = words[by_word][1:] == words[by_word][:-1]
+    gaps, counts = np.unique(np.diff(by_word)[near], return_counts=True)
+    return dict(zip(gaps.tolist(), counts.tolist(), strict=True))
+
+
+def repeats_of(sequence: list[Element], words: Longs, period: int) -> list[tuple[int, int]]:
+    """Maximal stretches that repeat themselves after `period`, those with most repetitions first."""
+    equal = np.concatenate(([False], words[:-period] == words[period:], [False]))
+    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
+    found = [
+        (start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period
+    ]
+    kept = [(start, stop) for start, stop in found if worth(sequence, start, stop, period)]
+    return sorted(kept, key=lambda one: (-((one[1] - one[0]) // period), one[0]))
+
+
+def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
+    """Whether a reader would call it a repeat."""
+    first, count = sequence[start], (stop - start) // period
+    if period == 1:
+        if not first.plain:
+            return False
+        if first.box.how == How.NAME and len({form(sequence[at].box.name) for at in range(start, stop)}) > 1:
+            return False
+        return first.box.ops >= FEWEST_OPS or count >= PLAIN
+    once = sequence[start : start + period]
+    if periodic([element.word for element in once]):
+        return False
+    if count < 3 and any(holds_stack(element.box) for element in once):
+        return False
+    return sum(element.box.each for element in once) >= FEWEST_OPS
+
+
+def periodic(words: list[object]) -> bool:
+    """Whether a template repeats itself."""
+    count = len(words)
+    return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
+
+
+def holds_stack(box: Box) -> bool:
+    """Whether a group directly holds a stack of something behind each other."""
+    if box.stack or box.how not in (How.NAME, How.STAGE, How.REPEAT):
+        return False
+    return any(member.stack and not member.sideways and member.each >= FEWEST_OPS for member in box.members)
+
+
+def in_phase(
+    sequence: list[Element], start: int, stop: int, period: int, setting: Setting, rotations: Rotations
+) -> Found:
+    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together."""
+    count, slack = divmod(stop - start, period)
+    choices = [Found(start + shift, period, count) for shift in range(min(slack, period - 1) + 1)]
+    best = max(choices, key=lambda found: phase_key(sequence, found, setting, rotations))
+    key = tuple(element.word for element in sequence[best.start : best.start + period])
+    rotations.setdefault(multiset(key), key)
+    return best
+
+
+def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
+    """The same for each rotation of a template."""
+    return tuple(sorted(map(str, words)))
+
+
+def phase_key(sequence: list[Element], found: Found, setting: Setting, rotations: Rotations) -> tuple[object, ...]:
+    """What speaks for a phase: known templates, narrow borders, side outputs kept with what they hang on, borders that
+    names keep, the shape of a template."""
+    key = tuple(element.word for element in sequence[found.start : found.start + found.period])
+    borders = [at for at, _ in found.turns()] + [found.stop]
+    if not found.start:
+        borders = borders[1:]
+    inner = borders[:-1]
+    width = sum(sequence[at - 1].cut for at in borders) / len(borders)
+    words = setting.vocabulary.words
+    close = sum(shared(words(sequence[at - 1].box.last().name), words(sequence[at].box.first().name)) for at in inner)
+    first, last = sequence[found.start], sequence[found.start + found.period - 1]
+    return (
+        rotations.get(multiset(key)) == key,
+        -width,
+        not first.side,
+        -round(close / max(1, len(inner)), 3),
+        last.box.stack and not first.box.stack,
+        first.fork and not (found.period > 1 and last.fork),
+        last.fork,
+        -found.start,
+    )
+
+
+def put_together(sequence: list[Element], found: list[Found], setting: Setting) -> tuple[list[Element], bool]:
+    """The sequence with repeats in the place of their elements, and whether there was any."""
+    folded: list[Element] = []
+    at, hit = 0, False
+    for repeat in found:
+        if repeat.start < at:
+            continue
+        if repeat.period == 1 and repeat.start > at:
+            repeat = with_first(sequence, repeat)
+        made = fold_one(sequence, repeat, setting)
+        folded += [*sequence[at : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
+        hit = hit or made is not None
+        at = repeat.stop
+    return folded + sequence[at:], hit
+
+
+def with_first(sequence: list[Element], repeat: Found) -> Found:
+    """Take in an equal box right before the repeat, even if it is wired differently outside: the first layer."""
+    first, before = sequence[repeat.start], sequence[repeat.start - 1]
+    if not (first.plain and before.plain and first.box.ops >= FEWEST_OPS and before.box.symbol == first.box.symbol):
+        return repeat
+    sequence[repeat.start - 1] = replace(before, symbol=first.symbol, word=first.word)
+    return Found(repeat.start - 1, 1, repeat.count + 1)
+
+
+def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[Element] | None:
+    """A stack of equal repetitions, or stages; None where neither helps."""
+    symbols = setting.symbols
+    turns = [sequence[start:stop] for start, stop in repeat.turns()]
+    once, period = turns[0], repeat.period
+    exact = len({tuple(element.symbol for element in turn) for turn in turns}) == 1
+    boxes = [turn[0].box if period == 1 else block(setting, turn) for turn in turns]
+    if exact and period == 1 and repeat.count == 2 and is_stage(boxes[0]):
+        return None
+    if exact and not (period > 1 and repeat.count < MANY and any(shows_stack(element.box) for element in once)):
+        unit = once[0].symbol if period == 1 else boxes[0].symbol
+        made = stack(symbols, boxes, unit)
+        return [Element(made, made.symbol, ("stack", unit), turns[-1][-1].cut, once[0].fork)]
+    word = ("stage", *(element.word for element in once))
+    for box in boxes:
+        box.how = How.STAGE
+    return [Element(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)]
+
+
+def is_stage(box: Box) -> bool:
+    """Whether a group is little else than a count of its own: a stack, or equal names with numbers or letters."""
+    if not holds_stack(box) and box.how != How.NAME:
+        return False
+    parts = [member for member in box.members if member.stack and not member.sideways]
+    if not parts:
+        large = [one for one in box.members if one.how == How.NAME]
+        forms = Counter(form(one.name) for one in large)
+        common = max(forms, key=forms.__getitem__, default="")
+        parts = [one for one in large if form(one.name) == common]
+        if len(parts) < 2:
+            return False
+    return sum(member.ops for member in parts) >= box.ops / 2
+
+
+def shows_stack(box: Box) -> bool:
+    """Whether the number of repeats inside is worth a look of its own."""
+    return (box.stack and len(box.members) > 2) or holds_stack(box)
+
+
+def block(setting: Setting, turn: Sequence[Element]) -> Box:
+    """One repetition of several boxes."""
+    symbol = setting.symbols.of("block", *(element.symbol for element in turn))
+    return group(How.REPEAT, [element.box for element in turn], symbol)

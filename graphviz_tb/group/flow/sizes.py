@@ -1,0 +1,82 @@
+"""Nothing opens to more boxes than a reader can take in: stretches of plain boxes become segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.model.hierarchy import How
+
+PLAIN_OPS = 200  # a larger box is never one of many in a segment
+STRETCH = 3  # boxes worth a segment
+PIECES = 12  # of a level that is cut
+SLACK = 0.4  # how far from equal parts a cut may fall
+
+
+def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
+    """At most `limit` boxes where stretches between groups can be folded; never more than are allowed.
+
+    Before: boxes along the flow. After: segments, which are stretches of them, in the same order.
+    """
+    if width(boxes) <= limit:
+        return list(boxes)
+    found: list[Box] = []
+    stretch: list[Box] = []
+    for box in [*boxes, None]:
+        if box is not None and box.how == How.NONE and box.ops <= PLAIN_OPS:
+            stretch.append(box)
+            continue
+        found += segments(stretch, setting) if STRETCH <= len(stretch) < len(boxes) else stretch
+        stretch = []
+        found += [box] if box else []
+    if width(found) > limit and (width(found) > setting.most or limit >= setting.most):
+        return cut_up(found, setting)
+    return found
+
+
+def width(boxes: Sequence[Box]) -> int:
+    """How many children a group of these would have."""
+    return sum(box.width for box in boxes)
+
+
+def segments(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+    """One segment, or several where one would be too wide."""
+    return [segment(boxes, setting)] if width(boxes) <= setting.most else cut_up(boxes, setting)
+
+
+def segment(boxes: Sequence[Box], setting: Setting) -> Box:
+    """A stretch as one box."""
+    return group(How.SEGMENT, boxes, setting.symbols.of("segment", *(box.symbol for box in boxes)))
+
+
+def cut_up(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+    """Cut a long stretch where checksums of names say, near equal parts, so that an insertion moves few cuts."""
+    pieces = max(2, min(PIECES, len(boxes) // 4))
+    while True:
+        found = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
+        return [one if isinstance(one, Box) else segment(shortened(one, setting), setting) for one in found]
+
+
+def shortened(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+    """A piece, cut again if it is too wide itself."""
+    return list(boxes) if width(boxes) <= setting.soft or len(boxes) <= 2 else cut_up(boxes, setting)
+
+
+def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
+    """About so many stretches of about equal length."""
+    size = len(boxes) / pieces
+    found: list[Sequence[Box]] = []
+    at = 0
+    while len(boxes) - at > 1.5 * size:
+        low, high = int(at + (1 - SLACK) * size), int(min(len(boxes) - 1, at + (1 + SLACK) * size))
+        cut = min(range(max(low, at + 1), max(high, at + 1) + 1), key=lambda spot: checksum(boxes[spot]))
+        found.append(boxes[at:cut])
+        at = cut
+    return [*found, boxes[at:]]
+
+
+def checksum(box: Box) -> int:
+    """A number from the name of the first op inside."""
+    return crc32(box.first().name.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,72 @@
+"""A level while it is sorted into what flows and what stands aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.columns import Longs
+
+
+@dataclass(slots=True, eq=False)
+class Sorting:
+    """`before` and `after` are the flow between `boxes`; `away` is what stands aside, `stored` the part of it that only
+    feeds storage or is storage; `rings` are circles that are left."""
+
+    boxes: Sequence[Box]
+    before: list[dict[int, None]]
+    after: list[list[int]]
+    variable: Sequence[bool]
+    away: set[int] = field(default_factory=set)
+    stored: set[int] = field(default_factory=set)
+    rings: list[list[int]] = field(default_factory=list)
+
+    def ops(self, boxes: Iterable[int]) -> int:
+        """The ops of some boxes."""
+        return sum(self.boxes[at].ops for at in boxes)
+
+    def users(self, box: int) -> list[int]:
+        """The boxes of the flow that use one."""
+        return [user for user in self.after[box] if user not in self.away]
+
+    def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
+        """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
+        left = [len(self.users(box)) for box in range(len(self.boxes))]
+        feeds = set(feeding).union(source for box in self.away for source in self.before[box])
+        todo = sorted(box for box in feeds if box not in self.away and not left[box])
+        while todo:
+            self.away.update(todo)
+            self.stored.update(todo)
+            found: set[int] = set()
+            for box in todo:
+                for source in self.before[box]:
+                    left[source] -= 1
+                    if not left[source] and source not in self.away:
+                        found.add(source)
+            todo = sorted(found)
+        self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
+
+    def take_loose(self) -> None:
+        """Take out what has no flow, and variables that several read."""
+        loose = {box for box in range(len(self.boxes)) if box not in self.away and not self._flows(box)}
+        if len(loose) < len(self.boxes) - len(self.away):
+            self.away |= loose
+        self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.users(box)) != 1}
+
+    def _flows(self, box: int) -> bool:
+        if self.users(box):
+            return True
+        return any(source not in self.away and not self.variable[source] for source in self.before[box])
+
+
+def begin(boxes: Sequence[Box], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
+    """Everything in the flow. Edges stand by target and slot."""
+    before: list[dict[int, None]] = [{} for _ in boxes]
+    for start, stop in zip(source.tolist(), target.tolist(), strict=True):
+        before[stop][start] = None
+    after: list[list[int]] = [[] for _ in boxes]
+    for stop, sources in enumerate(before):
+        for start in sources:
+            after[start].append(stop)
+    return Sorting(boxes, before, after, variable)

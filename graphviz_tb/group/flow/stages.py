@@ -1,0 +1,101 @@
+"""Stages by delimiter: what stands between two repeats heads the second of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, group
+from graphviz_tb.group.flow.repeats import Element, block, holds_stack
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.model.hierarchy import How
+
+READABLE = 8  # boxes that need no stages
+HEADS = 0.6  # of the ops of one repetition: a box as large may be the first of its stage
+
+Part = tuple[list[Element], Element | None]  # a head, and the repeat or stage that ends it
+
+
+def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
+    """Join each repeat of the largest unit with what stands before it.
+
+    Before: a sequence with stacks. After: `head stack head stack` are two stages; what stands before the first head is
+    the stem. Sequences that are readable, or have stages by name, stay as they are.
+    """
+    if len(sequence) <= READABLE or any(holds_stack(element.box) and not element.stage for element in sequence):
+        return sequence
+    body = find_body(sequence)
+    if body is None:
+        return sequence
+    parts, tail = parted(sequence, body)
+    heads = [tuple(one.word for one in head) for head, end in parts[1:] if head and end and end.word == body]
+    folded: list[Element] = []
+    for at, (head, end) in enumerate(parts):
+        if end is None or end.stage:
+            folded += [*head, *([end] if end else [])]
+            continue
+        stem = len(head) - heading(head, end, heads) if at == 0 else 0
+        folded += [*head[:stem], stage(head[stem:], end, setting) if head[stem:] else end]
+    return folded + with_block(tail, heads, setting)
+
+
+def find_body(sequence: Sequence[Element]) -> object | None:
+    """The repeat that ends stages: that of the stages found, or one that occurs twice; the one with most ops."""
+    repeats = [
+        one for one in sequence if isinstance(one.word, tuple) and one.word[0] == "stack" and one.box.ops >= FEWEST_OPS
+    ]
+    held = {member.unit for one in sequence if one.stage for member in one.box.members if member.stack}
+    count = Counter(one.word for one in repeats)
+    staged = any(one.stage for one in sequence)
+    ops: dict[object, int] = {}
+    for one in repeats:
+        if one.word[1] in held if staged else count[one.word] > 1:  # type: ignore[index]
+            ops[one.word] = ops.get(one.word, 0) + one.box.ops
+    return max(ops, key=ops.__getitem__, default=None)
+
+
+def parted(sequence: Sequence[Element], body: object) -> tuple[list[Part], list[Element]]:
+    """Heads with what ends them, and what is left behind the last."""
+    parts: list[Part] = []
+    head: list[Element] = []
+    for element in sequence:
+        if element.stage:
+            if head:
+                parts.append((head, None))
+            parts.append(([], element))
+            head = []
+        elif element.word == body:
+            parts.append((head, element))
+            head = []
+        else:
+            head.append(element)
+    return parts, head
+
+
+def heading(head: list[Element], end: Element, heads: list[tuple[object, ...]]) -> int:
+    """How many elements before the first repeat belong to it: as many as head another stage; one if others have heads.
+
+    A large one belongs to it in any case.
+    """
+    words = tuple(one.word for one in head)
+    found = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
+    large = bool(head) and head[-1].box.ops >= max(FEWEST_OPS, HEADS * end.box.each)
+    return found or int(bool(head) and (large or bool(heads)))
+
+
+def stage(head: list[Element], end: Element, setting: Setting) -> Element:
+    """A head and its repeat as one."""
+    elements = [*head, end]
+    symbol = setting.symbols.of("stage", *(one.symbol for one in elements))
+    box = group(How.STAGE, [one.box for one in elements], symbol)
+    return Element(box, symbol, symbol, end.cut, stage=True)
+
+
+def with_block(tail: list[Element], heads: list[tuple[object, ...]], setting: Setting) -> list[Element]:
+    """Join what begins the rest like a head."""
+    words = tuple(one.word for one in tail)
+    count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
+    if count < 2:
+        return tail
+    box = block(setting, tail[:count])
+    return [Element(box, box.symbol, box.symbol, tail[count - 1].cut), *tail[count:]]

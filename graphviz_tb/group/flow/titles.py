@@ -1,0 +1,106 @@
+"""What groups are called: by names where names say something, else by what they hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.guard import leaves
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.words import common
+from graphviz_tb.model.hierarchy import Hierarchy, How
+
+PARTS = re.compile(r"[0-9]+|[^0-9]+")
+OTHERS = 2  # boxes elsewhere that may begin with the same words
+TELLING = 2
+# Op types that every part of a network has: they tell nothing about one.
+COMMON = frozenset(
+    [
+        "ReadVariableOp",
+        "Const",
+        "Placeholder",
+        "VarHandleOp",
+        "Identity",
+        "Shape",
+        "Reshape",
+        "StridedSlice",
+        "Pack",
+        "Cast",
+        "Squeeze",
+        "BiasAdd",
+        "AddV2",
+        "Add",
+        "Mul",
+        "Sub",
+        "Rsqrt",
+        "ExpandDims",
+    ]
+)
+
+
+def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) -> None:
+    """Give every group a name, inner ones first."""
+    todo = list(boxes)
+    order: list[Box] = []
+    while todo:
+        box = todo.pop()
+        order.append(box)
+        todo += [*box.members, *box.feeders]
+    for box in reversed(order):
+        if box.members and not box.name:
+            box.name = (
+                stack_name([member.name for member in box.members]) if box.stack else title(box, setting, hierarchy)
+            )
+
+
+def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
+    """The words its names begin with, if no others do; else where it ends, or what it holds."""
+    rows = leaves(box)
+    words = common(setting.vocabulary, box.members)
+    if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
+        return "_".join(words)
+    if setting.vocabulary.nameless:
+        return contents(rows, hierarchy)
+    if box.how == How.SEGMENT:
+        return f"{box.first().name} → {box.last().name}"
+    return f"…{box.last().name}"
+
+
+def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
+    """The commonest telling op types: `3 Conv2D · 2 Relu`."""
+    graph = hierarchy.graph
+    nodes = (int(hierarchy.node[box.row]) for box in rows)
+    count = Counter(graph.op_types[graph.op[node]] for node in nodes if node >= 0)
+    telling = sorted((op for op in count if op not in COMMON), key=lambda op: (-count[op], op))
+    found = telling[:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
+    return " · ".join(f"{count[op]} {op}" if count[op] > 1 else op for op in found)
+
+
+def stack_name(names: Sequence[str]) -> str:
+    """The one number or word that differs as a range.
+
+    >>> stack_name(["block_2", "block_3", "block_4"]), stack_name(["in_1", "out"])
+    ('block_[2-4]', 'in_1 … out')
+    """
+    if len(set(names)) == 1:
+        return names[0]
+    parts = [PARTS.findall(name) for name in names]
+    if len({len(words) for words in parts}) == 1:
+        differ = [at for at in range(len(parts[0])) if len({words[at] for words in parts}) > 1]
+        if len(differ) == 1:
+            at = differ[0]
+            first, last = span([words[at] for words in parts])
+            before, after = "".join(parts[0][:at]), "".join(parts[0][at + 1 :])
+            bare = before.endswith("[") and after.startswith("]")  # PyTorch: Block[3]
+            return before + (f"{first}-{last}" if bare else f"[{first}-{last}]") + after
+    return f"{names[0]} … {names[-1]}"
+
+
+def span(words: list[str]) -> tuple[str, str]:
+    """The least and the largest number; the first and last of other words."""
+    if all(word.isdigit() and len(word) < 500 for word in words):
+        ordered = sorted(words, key=lambda word: (int(word), word))
+        return ordered[0], ordered[-1]
+    return words[0], words[-1]

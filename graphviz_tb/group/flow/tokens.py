@@ -1,0 +1,58 @@
+"""What each box is and where its inputs stand, as numbers: equal stretches of numbers are equal structures."""
+
+from __future__ import annotations
+
+from graphviz_tb.group.flow.box import Symbols
+from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.order import Order
+
+FAR = 64  # inputs from farther back are all alike
+BROADCAST, DISTANT, OUTSIDE = -1, -2, -3  # in the place of a distance
+ENTRIES = 3  # boxes that may read the one source outside
+
+
+def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int]:
+    """One number for each box, along the order.
+
+    A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
+    what hangs on a block changes nothing for the next. One source outside stands as if right before the first box; of
+    several only the count is told.
+    """
+    one = single_entry(dag)
+    steps = main_steps(order)
+    found = []
+    for at, box in enumerate(order.line):
+        inputs = [distance(order, steps, box, source, far) for source in dag.before[box]]
+        if dag.outside is not None:
+            entry = (at + 1 if at + 1 < far else DISTANT) if one else OUTSIDE
+            inputs += [entry] * len(dag.outside[box])
+        elif at == 0 and not inputs and dag.boxes[box].ops > 1:
+            inputs = [1]  # fed from outside the level, as its equals are from right before them
+        found.append(symbols.of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
+    return found
+
+
+def main_steps(order: Order) -> list[int]:
+    """For each box how many boxes stand before it that are no side output."""
+    steps, count = [0] * len(order.line), 0
+    for box in order.line:
+        steps[box] = count
+        count += not order.side[box]
+    return steps
+
+
+def distance(order: Order, steps: list[int], box: int, source: int, far: int) -> int:
+    """How far back a source stands: on the main way in steps of it, for side outputs in places of the line."""
+    if source in order.broadcast:
+        return BROADCAST
+    places = order.place if order.side[box] else steps
+    back = places[box] - places[source]
+    return back if back < far else DISTANT
+
+
+def single_entry(dag: Dag) -> bool:
+    """Whether few boxes read from outside, and all the same source."""
+    if dag.outside is None:
+        return False
+    sources = {source for held in dag.outside for source in held}
+    return len(sources) == 1 and sum(1 for held in dag.outside if held) <= ENTRIES

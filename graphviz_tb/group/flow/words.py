@@ -1,0 +1,95 @@
+"""Names as words: what they begin with, and which of them belong together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from graphviz_tb.group.flow.box import Box
+
+Words = tuple[str, ...]
+
+BREAK = re.compile(r"[_.\-\s/:]+")
+LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")
+COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")
+DIGITS = re.compile(r"[0-9]+")
+ENOUGH = 20  # fewer names say nothing about whether names mean anything
+ALIKE = 0.9  # of all names of one form: they are numbers, not names
+
+
+class Vocabulary:
+    """The words of all names of one level.
+
+    A number belongs to the word before it unless that ends in a digit, so that `conv2d, conv2d_1` share no word:
+    `block_3_conv` is (`block_3`, `conv`). A letter behind a number is a word of its own only where the same stem has
+    an `a`: `block2a`, `block2b`.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        listed = list(names)
+        found = {word for name in listed for word in BREAK.split(name) if LETTERED.fullmatch(word)}
+        self.lettered = {word for word in found if word[:-1] + "a" in found}
+        self._words: dict[str, Words] = {}
+        self.starting = Counter(
+            words[:end] for name in listed for words in [self.words(name)] for end in range(1, len(words) + 1)
+        )
+        forms = Counter(DIGITS.sub("#", name) for name in listed)
+        self.nameless = len(listed) > ENOUGH and max(forms.values()) > ALIKE * len(listed)
+
+    def words(self, name: str) -> Words:
+        """The words of one name."""
+        known = self._words.get(name)
+        if known is None:
+            known = self._words[name] = self._split(name)
+        return known
+
+    def _split(self, name: str) -> Words:
+        found: list[str] = []
+        for word in BREAK.split(name):
+            if not word:
+                continue
+            if word.isdigit() and found and not found[-1][-1].isdigit():
+                found[-1] += "_" + word
+            elif word in self.lettered:
+                found += [word[:-1], word[-1]]
+            else:
+                found.append(word)
+        return tuple(found)
+
+
+def form(name: str) -> str:
+    """A name without its numbers, and without a letter that counts.
+
+    >>> form("block_2_b"), form("conv3")
+    ('block_##', 'conv#')
+    """
+    return COUNTED.sub("#", name)
+
+
+def shared(one: Words, other: Words) -> int:
+    """How many words two names begin with alike.
+
+    >>> shared(("block_1", "conv"), ("block_1", "relu"))
+    1
+    """
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def common(vocabulary: Vocabulary, boxes: Iterable[Box]) -> Words:
+    """What the names of all rows inside begin with."""
+    found: Words | None = None
+    todo = list(boxes)
+    while todo and found != ():
+        box = todo.pop()
+        if box.members:
+            todo.extend(box.members)
+            continue
+        words = vocabulary.words(box.name)
+        found = words if found is None else found[: shared(found, words)]
+    return found or ()

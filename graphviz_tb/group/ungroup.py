@@ -1,0 +1,52 @@
+"""Series that a user does not want are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.group.insert import NewGroup
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+
+
+def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
+    """The new groups without the series that `--ungroup NAME` means: named itself, or one of its members.
+
+    Before: inner groups stand before those around them. After: the same; members of an opened series are members of
+    the group around it.
+    """
+    stop = {resolve(hierarchy, groups, name) for name in names}
+    number: dict[int, int] = {}
+    kept: list[NewGroup] = []
+    for at, group in enumerate(groups):
+        members = expanded(groups, group.members, stop)
+        if at not in stop:
+            number[at] = len(kept)
+            kept.append(replace(group, members=tuple(one if one >= 0 else -1 - number[-1 - one] for one in members)))
+    return kept
+
+
+def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int]) -> list[int]:
+    """Members, those of opened series in their place."""
+    found: list[int] = []
+    todo = list(reversed(members))
+    while todo:
+        one = todo.pop()
+        if one < 0 and -1 - one in stop:
+            todo.extend(reversed(groups[-1 - one].members))
+        else:
+            found.append(one)
+    return found
+
+
+def resolve(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
+    """Which series a name means."""
+    series = [at for at, group in enumerate(groups) if group.kind == Kind.SERIES]
+    for at in series:
+        if groups[at].name == name:
+            return at
+    for at in series:
+        if any((hierarchy.name[one] if one >= 0 else groups[-1 - one].name) == name for one in groups[at].members):
+            return at
+    raise UnknownNode.among(name, {groups[at].name for at in series}, "series")
