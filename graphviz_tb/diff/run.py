@@ -130,11 +130,14 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = flatten(graph.graph_def) if options.tensorboard else graph
+        if source.loaded and source.loaded.layers:
+            graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
         return Loaded(graph, known.label if known else "", known.signatures if known else ())
     mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
     loaded = read(source, ReadOptions(**mine))
-    return Loaded(flatten(loaded.graph_def), loaded.label, loaded.signatures, loaded.notices)
+    graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
+    return Loaded(graph, loaded.label, loaded.signatures, loaded.notices)
 
 
 def is_model(source: Any) -> bool:

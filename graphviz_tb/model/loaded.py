@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up."""
+    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up; `layers` are the Keras layers
+    of a conceptual graph by name, its models among them."""
 
     graph_def: GraphDef
     kind: Kind
@@ -69,3 +71,4 @@ class Loaded:
     run_metadata: Mapping[str, RunMetadata] = field(default_factory=lambda: MappingProxyType({}))
     signatures: tuple[Signature, ...] = ()
     notices: tuple[Notice, ...] = ()
+    layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}))

@@ -67,6 +67,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         label=label(entry, _called(name, source)),
         run_metadata=Profiles(holding.profiles.get(entry.run, {})),
         signatures=content.signatures,
+        layers=content.layers,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
     )
 

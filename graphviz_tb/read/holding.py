@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -22,6 +23,7 @@ class Content:
     graph_def: GraphDef
     notices: tuple[Notice, ...] = ()
     signatures: tuple[Signature, ...] = ()
+    layers: Mapping[str, Layer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
+from graphviz_tb.model.layers import Layer as KerasLayer
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef
@@ -23,6 +24,8 @@ from graphviz_tb.read.opened import Opened
 
 SEPARATOR = "/"
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may stand alone
+COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
+PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
@@ -86,7 +89,8 @@ def conceptual_graph(data: bytes, name: str) -> Content:
     >>> [(node.name, *node.input) for node in conceptual_graph(text.encode(), "x").graph_def.node]
     [('m/a',), ('m/b', 'm/a')]
     """
-    model = tree(_model(_parsed(data, name), name))
+    parsed = _parsed(data, name)
+    model = tree(_model(parsed, name))
     graph = GraphDef()
     for layer in walk(model):
         node = graph.node.add(name=layer.path)
@@ -97,7 +101,31 @@ def conceptual_graph(data: bytes, name: str) -> Content:
         dtype = data_type(_config(layer.json).get("dtype"))
         if dtype is not None:
             node.attr["dtype"].type = dtype
-    return Content(graph)
+    return Content(graph, layers=layers_of(model, parsed))
+
+
+def layers_of(model: Layer, parsed: Any) -> dict[str, KerasLayer]:
+    """Every layer and model by name, with its class and its whole configuration; how a model is compiled is part of
+    that of the outermost one."""
+    told = {layer.path: KerasLayer(str(layer.json.get("class_name", "")), settings(layer)) for layer in walk(model)}
+    waiting = [model]
+    while waiting:
+        layer = waiting.pop()
+        told[layer.path] = KerasLayer(str(layer.json.get("class_name", "")), settings(layer))
+        waiting += [inner for inner in layer.order if inner.is_model]
+    compiled = next((found for key in COMPILED if isinstance(found := _config_of(parsed, key), dict)), {})
+    root = told[model.path]
+    told[model.path] = replace(root, config={**root.config, **compiled})
+    return told
+
+
+def settings(layer: Layer) -> dict[str, Any]:
+    """The configuration of a layer; that of a model without its layers."""
+    return {key: value for key, value in _config(layer.json).items() if key not in PARTS}
+
+
+def _config_of(parsed: Any, key: str) -> Any:
+    return parsed.get(key) if isinstance(parsed, dict) else None
 
 
 def _parsed(data: bytes, name: str) -> Any:

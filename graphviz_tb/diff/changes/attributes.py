@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
+from graphviz_tb.diff.columns.meaning import setting_differences
 from graphviz_tb.diff.columns.values import (
     base_name,
     canonical,
@@ -77,9 +78,10 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
         if one[1] != two[1]:
             yield Difference("weight", SHAPE, one[1], two[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
-    for key in sorted({*before, *after}):
-        if before.get(key) != after.get(key):
-            yield Difference(key, "", before.get(key), after.get(key))
+    if before.get("class") != after.get("class"):
+        yield Difference("op", "", before.get("class"), after.get("class"))
+    elif before != after:
+        yield from (Difference(key, "", *values) for key, *values in setting_differences(before, after))
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:

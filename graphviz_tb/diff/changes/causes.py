@@ -22,6 +22,10 @@ from graphviz_tb.model.change import Change, in_order
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
+ENTAILED = frozenset(
+    {"op", "dtype", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape", "output_types",
+     "output_shapes"}
+)  # fmt: skip
 Layer = tuple[str, int]  # "new" or "old", and the layer
 
 
@@ -42,36 +46,54 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
     if any(notice.code == UNRELATED for notice in m.notices):
         return [change for change, _ in found]
     others = [change for change, _ in found if change.kind not in FOLDED]
-    names = [change for change in others if inner_name(layers, change)]
     items = [item_of(m, layers, change, follows) for change, follows in found if change.kind in FOLDED]
-    derived = [item.change for item in items if not item.forward]
+    near = frozenset(layer for item in items if item.forward for layer in item.layers)
+    apart = [item.change for item in items if not item.forward and stands_alone(item, near)]
+    derived = [item.change for item in items if not item.forward and item.change not in apart]
     groups = edits(m, [item for item in items if item.forward])
     causes = [composed(m, layers, [item.change for item in group]) for group in groups if not all_follow(group)]
     behind = [item.change for group in groups if all_follow(group) for item in group]
-    if derived:
-        causes += training_changes(m, layers)
+    trained = training_changes(m, layers) if derived else []
+    if any(change.detail["key"] == "optimizer" for change in trained):
+        derived, apart = [*derived, *apart], []
+    causes += [*trained, *apart]
     if not causes and behind:
         causes, behind = [composed(m, layers, behind[:1])], behind[1:]
     if not causes and derived:
         causes, derived = [composed(m, layers, derived)], []
+    names = [change for change in others if inner_name(m, layers, change, near)]
     if causes:
         behind += names
         others = [change for change in others if change not in names]
     return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
 
 
-def inner_name(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Whether only names inside layers, of constants, or of what is derived are others: TensorFlow gave them."""
+def stands_alone(item: Item, near: frozenset[Layer]) -> bool:
+    """Whether a change of something derived is no consequence: a rate or an attribute that somebody set.
+
+    Types, sizes and numbers of inputs follow from the model, and so does what an initialiser holds for a layer that
+    changed; ops and wires follow it too.
+    """
+    detail = item.change.detail
+    if item.change.kind != "changed" or item.follows or "weights" in detail or item.layers & near:
+        return False
+    whole = detail.get("constant") and isinstance(detail["old"], int | list) and isinstance(detail["new"], int | list)
+    return not whole and detail["key"] not in ENTAILED
+
+
+def inner_name(m: Matching, layers: tuple[Layers, Layers], change: Change, near: frozenset[Layer]) -> bool:
+    """Whether only names inside layers that changed are others, of single derived ops, or of constants: TensorFlow
+    gave them."""
     if change.kind not in ("renamed", "moved"):
         return False
-    for old, _ in change.edits.scopes:
-        layer = int(layers[0].of_row[old])
-        inside = layers[0].side.scopes.nodes(old)
-        if layer in (-1, old) and layers[0].forward[inside].any():
+    for _, new in change.edits.scopes:
+        layer = int(layers[1].of_row[new])
+        if layer in (-1, new) or ("new", layer) not in near:
             return False
-    for old, _ in change.edits.nodes:
-        op = layers[0].side.graph.op_types[layers[0].side.graph.op[old]]
-        if layers[0].of(old) < 0 and layers[0].forward[old] and op not in CASTS:
+    side = layers[0].side
+    for old, new in change.edits.nodes:
+        plumbing = side.graph.op_types[side.graph.op[old]] in CASTS
+        if layers[0].forward[old] and not plumbing and layer_of(m, layers, new, True) not in near:
             return False
     return True
 

@@ -28,12 +28,14 @@ from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, m
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
+from graphviz_tb.diff.columns.meaning import configuration, setting_differences
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order
 
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
+INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]
@@ -50,7 +52,21 @@ def compare(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
         blocks[block] = folded(m, layers, inside)
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
+    main += [(change, not change.detail["key"].startswith("optimizer")) for change in model_settings(m)]
     return in_order([*folded(m, layers, main), *versions(m, options)])
+
+
+def model_settings(m: Matching) -> Iterator[Change]:
+    """What is another in how a Keras model is compiled: its optimizer, its loss."""
+    old, new = m.a.graph, m.b.graph
+    for row, name in enumerate(m.a.scopes.name):
+        partner = int(m.scope_to_b[row])
+        other = m.b.scopes.name[partner] if partner >= 0 else ""
+        if name in old.layers and other in new.layers and name not in old.index[0]:
+            found = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
+            for key, one, two in found:
+                detail = {"key": key, "old": one, "new": two}
+                yield Change("changed", "attribute", name, other, 0, detail)
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:
@@ -123,6 +139,8 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
     if types & PLACEHOLDERS and difference.key in ("dtype", "shape"):
+        return "signature"
+    if difference.key in INPUTS:
         return "signature"
     return "op" if difference.key == "op" else "attribute"
 

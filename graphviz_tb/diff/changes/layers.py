@@ -55,6 +55,8 @@ class Layers:
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
         children = np.bincount(parent[holds & ~inner & (parent >= 0)], minlength=len(scopes))
         made = children >= 2
+        if side.graph.layers:  # every op of a conceptual graph is a layer
+            made[:] = True
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and parent[row] >= 0:
                 made[parent[row]] = True

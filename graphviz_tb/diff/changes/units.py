@@ -71,7 +71,11 @@ def left_behind(side: Side) -> Bools:
 
 def op_types(side: Side, nodes: list[int]) -> dict[str, int]:
     """How often each op type occurs, the most frequent first."""
-    counts = Counter(side.graph.op_types[op] for op in side.graph.op[nodes].tolist())
+    known = side.labels.configurations
+    counts = Counter(
+        known[node]["class"] if node in known else side.graph.op_types[op]
+        for node, op in zip(nodes, side.graph.op[nodes].tolist(), strict=True)
+    )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest
+from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.layers import Layer
 
 CONSTANTS = ("Const", "HostConst")
 READS = ("ReadVariableOp", "VariableV2", "Variable", "VarHandleOp")
@@ -21,7 +23,10 @@ MOST_SETTINGS = 64  # numbers in a constant that is a setting (axes, paddings, s
 MOST_FLOATS = 8  # of type float: rates and epsilons are scalars, mean and deviation of an image three each
 STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
-UNTOLD = frozenset({"name", "build_config", "shared_object_id", "registered_name", "module", "seed"})
+UNTOLD = frozenset(
+    {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
+     "seed"}
+)  # fmt: skip
 
 Weights = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
 Configurations = dict[int, dict[str, Any]]
@@ -87,17 +92,51 @@ def configurations(graph: Graph) -> Configurations:
     for name, layer in graph.layers.items():
         node = graph.index[0].get(name, -1)
         if node >= 0:
-            told[node] = {"class": layer.class_name, **flat(layer.config)}
+            told[node] = configuration(layer)
     return told
 
 
-def flat(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration without names and what only says how it was built; an object is its class and its settings.
+def configuration(layer: Layer) -> dict[str, Any]:
+    """Class and settings of a layer."""
+    return {"class": layer.class_name, **layer.config}
 
-    >>> flat({"name": "a", "units": 4, "kernel_regularizer": {"class_name": "L2", "config": {"l2": 0.01}}})
-    {'units': 4, 'kernel_regularizer': 'L2(l2=0.01)'}
+
+def setting_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Each setting that is another: its name, the old and the new value.
+
+    What has another class is told as a whole; of one class the settings inside. Names, and what only says how
+    something was built, are left out.
+
+    >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
+    >>> new = {"units": 8, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.2}}}
+    >>> sorted(setting_differences(old, new))
+    [('optimizer.learning_rate', 0.1, 0.2), ('units', 4, 8)]
     """
-    return {key: plain_setting(value) for key, value in config.items() if key not in UNTOLD}
+    waiting = [("", one, two)]
+    while waiting:
+        before, one, two = waiting.pop()
+        for key in sorted({*one, *two} - UNTOLD):
+            old, new = one.get(key), two.get(key)
+            if old == new or plain_setting(old) == plain_setting(new):
+                continue
+            if _class(old) is not None and _class(old) == _class(new) and not _class(old).endswith("Policy"):
+                waiting.append((f"{before}{key}.", _inside(old), _inside(new)))
+            else:
+                yield f"{before}{key}", _shown(old, new), _shown(new, old)
+
+
+def _class(value: Any) -> Any:
+    return value["class_name"] if isinstance(value, Mapping) and isinstance(value.get("class_name"), str) else None
+
+
+def _inside(value: Any) -> Mapping[str, Any]:
+    inner = value.get("config")
+    return inner if isinstance(inner, Mapping) else {"config": inner}
+
+
+def _shown(value: Any, other: Any) -> Any:
+    """A value; of an object in the place of another one only the class."""
+    return _class(value) if _class(value) and _class(other) and _class(value) != _class(other) else plain_setting(value)
 
 
 def plain_setting(value: Any) -> Any:
@@ -105,25 +144,27 @@ def plain_setting(value: Any) -> Any:
 
     >>> plain_setting({"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}})
     'float32'
+    >>> plain_setting({"class_name": "L2", "config": {"l2": 0.01}})
+    'L2(l2=0.01)'
     """
     if isinstance(value, Mapping):
-        if "class_name" not in value:
+        if _class(value) is None:
             return {key: plain_setting(part) for key, part in value.items() if key not in UNTOLD}
-        inner = value.get("config")
-        if not isinstance(inner, Mapping):
-            return inner if isinstance(inner, str) else str(value["class_name"])
-        if str(value["class_name"]).endswith("Policy"):
-            return inner.get("name", value["class_name"])
-        words = ", ".join(f"{key}={part}" for key, part in flat(inner).items() if part is not None)
-        return f"{value['class_name']}({words})" if words else str(value["class_name"])
+        inner = _inside(value)
+        if _class(value).endswith("Policy"):
+            return inner.get("name", _class(value))
+        words = ", ".join(
+            f"{key}={plain_setting(part)}" for key, part in inner.items() if part is not None and key not in UNTOLD
+        )
+        return f"{_class(value)}({words})" if words else _class(value)
     if isinstance(value, (list, tuple)):
         return [plain_setting(part) for part in value]
-    return value
+    return tidy(value)
 
 
 def hashed(count: int, told: Mapping[int, Any]) -> Hashes:
     """One number a node; 0 for those of which nothing is told."""
     column = np.zeros(count, np.uint64)
     for node, value in told.items():
-        column[node] = digest(json.dumps(value, sort_keys=True, default=str))
+        column[node] = digest(json.dumps(plain_setting(value), sort_keys=True, default=str))
     return column

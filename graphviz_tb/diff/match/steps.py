@@ -1,6 +1,7 @@
 """Matching, step by step. Every match keeps its reason; a bound that was hit is told.
 
 functions          by body, whatever number stands behind the name
+layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
 equal subtrees     scopes that hold the same, wherever they went, the largest first
 followers          what has the same name where its siblings went
@@ -21,6 +22,7 @@ from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import follow, wrapped
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
+from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.match.wired import by_wires
@@ -56,6 +58,7 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     for old, new in roots:
         m.pair_scopes(old, new, Reason.NAME)
+    listed(m)
     wrapped(m, whole=True)
     descend(m, roots)
     arguments(m, blocks)
