@@ -59,6 +59,7 @@ picture_options = together(
     default="any",
     help="Exit with 1 for any, signature, structure, attributes or none [any].",
 )
+@click.option("--git", is_flag=True, help="Called by git: as external diff, or with one FILE as textconv.")
 @side_options
 @picture_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code tells.")
@@ -73,8 +74,10 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff old.pb new.pb -o diff.svg          one picture of both
     tbgraph diff old/ new/ --format markdown        for a pull request
     tbgraph diff logdir --run a --run b --fail-on signature
-    git config diff.tbgraph.command "tbgraph diff"  with *.pb diff=tbgraph in .gitattributes
+    tbgraph diff models/ models.new/                every model of two folders, paired by path
+    git config diff.tbgraph.command "tbgraph diff --git"  with *.pb diff=tbgraph in .gitattributes
     """
+    from graphviz_tb.diff.folders import is_collection
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output import keep_inputs
@@ -83,17 +86,28 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
     style = style_of(values["format_"])
     options = DiffOptions.including(values["include"])
+    if values["git"] or len(sources) in GIT:
+        from graphviz_tb.commands.diff_git import for_git
+
+        return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])
     keep_inputs((old, new), values["outputs"])
+    if is_collection(old) and is_collection(new):
+        from graphviz_tb.commands.diff_folders import folders
+
+        return folders(old, new, lambda one, two: compare(one, two, options, choices(values)), style, values)
     changes = compare(old, new, options, choices(values))
     if not values["quiet"]:
-        report(changes, style, values, header(sources))
+        report(changes, style, values)
     for target in values["outputs"]:
         save(changes, target, values)
-    if len(sources) in GIT:
-        return SAME
-    return DIFFERENT if any(one.severity in FAILING[values["fail_on"]] for one in changes) else SAME
+    return code_of(changes, values["fail_on"])
+
+
+def code_of(changes: Changes, fail_on: str) -> int:
+    """The exit code."""
+    return DIFFERENT if any(one.severity in FAILING[fail_on] for one in changes) else SAME
 
 
 def style_of(word: str | None) -> str:
@@ -123,8 +137,6 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     """The two sources: two words, one log directory with two runs, or what git hands over."""
     from graphviz_tb.errors import RequestError
 
-    if len(sources) in GIT:
-        return sources[1], sources[4]
     if len(sources) == 1 and len(runs) == 2:
         return sources[0], sources[0]
     if len(sources) != 2:
@@ -133,13 +145,6 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     if sources == ("-", "-"):
         raise RequestError("only one side can be standard input")
     return sources[0], sources[1]
-
-
-def header(sources: tuple[str, ...]) -> str:
-    """For git the line that names the file, as other diffs print it."""
-    if len(sources) not in GIT:
-        return ""
-    return f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == 9 else "") + "\n"
 
 
 def choices(values: dict[str, Any]) -> dict[str, Any]:
@@ -167,13 +172,19 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     return run(one, two, options=options, **read)
 
 
-def report(changes: Changes, style: str, values: dict[str, Any], first: str) -> None:
-    """Print the report on standard output; a reader that goes away does not change what the exit code tells."""
-    from graphviz_tb.commands.terminal import colored, hang_up
+def report(changes: Changes, style: str, values: dict[str, Any]) -> None:
+    """Print the report on standard output."""
+    from graphviz_tb.commands.terminal import colored
 
-    told = changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout))  # type: ignore[arg-type]
+    say(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))  # type: ignore[arg-type]
+
+
+def say(told: str) -> None:
+    """Print; a reader that goes away does not change what the exit code tells."""
+    from graphviz_tb.commands.terminal import hang_up
+
     try:
-        sys.stdout.buffer.write((first + told).encode("utf-8", "replace"))
+        sys.stdout.buffer.write(told.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         hang_up()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
 
-__all__ = ["Change", "diff"]
+__all__ = ["Change", "assert_same", "diff"]
 
 
 def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions | None = None, **read: Any) -> Changes:
@@ -40,3 +40,10 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
     from graphviz_tb.diff.run import run
 
     return run(old, new, options or DiffOptions.including(include), read)
+
+
+def assert_same(old: Any, new: Any, include: Iterable[str] = (), **read: Any) -> None:
+    """Raise `AssertionError` with the changes as its message where two graphs differ: for tests of models."""
+    changes = diff(old, new, include, **read)
+    if changes:
+        raise AssertionError(changes.explain())

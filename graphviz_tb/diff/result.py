@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import PurePath
 from typing import Any, Literal
 
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, in_order
 from graphviz_tb.model.notice import Notice
 
 Style = Literal["text", "json", "markdown"]
+REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,33 @@ class Changes:
     def matches(self) -> Iterator[tuple[str, str, str]]:
         """Every matched node: its old name, its new name, and why."""
         return self.source.matches() if self.source is not None else iter(())
+
+    def to_json(self) -> dict[str, Any]:
+        """All changes as plain values (docs/diff.md)."""
+        from graphviz_tb.diff.report.explain import document
+
+        return document(self)
+
+    def to_markdown(self) -> str:
+        """All changes as a comment for a pull request, the verdict first."""
+        return self.explain("markdown")
+
+    def picture(self, **choices: Any) -> Any:
+        """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …)."""
+        from graphviz_tb.diff.picture.overlay import picture
+        from graphviz_tb.options import PictureOptions
+
+        return picture(self, PictureOptions(**choices))
+
+    def save(self, target: str | PathLike[str], **choices: Any) -> None:
+        """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
+        from graphviz_tb.output import write
+
+        style = REPORTS.get(PurePath(target).suffix.lower())
+        if style is None:
+            self.picture(**choices).save(target)
+        else:
+            write(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
         """The changes in words: "text", "json" or "markdown". `limit` is the number of changes told in text."""

@@ -17,6 +17,7 @@ from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
 from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.errors import RequestError
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.model.graph import Graph
@@ -34,6 +35,7 @@ class Loaded:
     label: str
     signatures: tuple[Signature, ...] = ()
     notices: tuple[Notice, ...] = ()
+    kind: str = ""  # "op" or "conceptual"; "" for a graph of neither
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
     one, two = load_flat(old, choices, 0), load_flat(new, choices, 1)
     if one.graph is two.graph:
         return nothing(one, two)
+    if {one.kind, two.kind} == {"op", "conceptual"}:
+        raise RequestError(
+            f"{one.label or 'old'} and {two.label or 'new'}: layers of a Keras model cannot be compared with ops",
+            hint="compare two .keras files, or export both models to the same form",
+        )
     return compared(one, two, options)
 
 
@@ -133,11 +140,13 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
-        return Loaded(graph, known.label if known else "", known.signatures if known else ())
+        if known is None:
+            return Loaded(graph, "")
+        return Loaded(graph, known.label, known.signatures, kind=known.kind)
     mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
     loaded = read(source, ReadOptions(**mine))
     graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
-    return Loaded(graph, loaded.label, loaded.signatures, loaded.notices)
+    return Loaded(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 
 def is_model(source: Any) -> bool:

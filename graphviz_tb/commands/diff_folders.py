@@ -1,0 +1,60 @@
+"""`tbgraph diff OLD_DIR NEW_DIR`: every model of two folders, paired by path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.folders import Pair
+    from graphviz_tb.diff.result import Changes
+
+SAME, DIFFERENT = 0, 1
+TOP = 40
+
+
+def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> int:
+    """Print what changed in each pair; what came or went is a line."""
+    from graphviz_tb.commands.diff import say
+    from graphviz_tb.diff.folders import pairs
+    from graphviz_tb.errors import RequestError
+
+    if values["outputs"]:
+        raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
+    told, code = [], SAME
+    for pair in pairs(old, new):
+        words, differs = section(pair, compare, style, values)
+        told.append(words)
+        code = max(code, differs)
+    if not values["quiet"]:
+        say("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
+    return code
+
+
+def section(pair: Pair, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> tuple[str, int]:
+    """One pair in words, and the exit code that it calls for."""
+    from graphviz_tb.commands.diff import code_of
+    from graphviz_tb.errors import ReadError
+
+    if pair.old is None or pair.new is None:
+        word = "added" if pair.old is None else "removed"
+        return lone(pair.path, word, style), DIFFERENT if values["fail_on"] != "none" else SAME
+    try:
+        changes = compare(str(pair.old), str(pair.new))
+    except ReadError as error:
+        return lone(pair.path, f"not compared: {error}", style), SAME
+    if style == "json":
+        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1, ensure_ascii=False), code_of(
+            changes, values["fail_on"]
+        )
+    text = changes.explain(style, None if values["everything"] else TOP)  # type: ignore[arg-type]
+    head = f"## {pair.path}\n\n" if style == "markdown" else f"{pair.path}: "
+    return head + text, code_of(changes, values["fail_on"])
+
+
+def lone(path: str, word: str, style: str) -> str:
+    """A model that has no pair, or is none."""
+    if style == "json":
+        return json.dumps({"path": path, "state": word}, ensure_ascii=False)
+    return f"## {path}\n\n{word}\n" if style == "markdown" else f"{path}: {word}\n"

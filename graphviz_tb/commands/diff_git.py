@@ -1,0 +1,36 @@
+"""`tbgraph diff --git`: as git's external diff and as its textconv. It never ends git's run: exit code 0, always."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
+
+SAME = 0
+RENAMED = 9  # arguments where the file was renamed; seven else
+
+
+def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: str) -> int:
+    """With one file its graph in lines, else the changes of the two that git hands over."""
+    from graphviz_tb.commands.diff import say
+    from graphviz_tb.errors import TbGraphError
+
+    first = "" if len(sources) < 7 else header(sources)
+    try:
+        if len(sources) == 1:
+            from graphviz_tb.diff.report.lines import lines_of
+
+            say(lines_of(sources[0]))
+            return SAME
+        old, new = (sources[1], sources[4]) if len(sources) >= 7 else (sources[0], sources[-1])
+        say(first + compare(old, new).explain(style, 40))  # type: ignore[arg-type]
+    except TbGraphError as error:
+        say(f"{first}no graph: {' '.join(str(error).split())}\n")
+    return SAME
+
+
+def header(sources: tuple[str, ...]) -> str:
+    """The line that names the file, as other diffs print it."""
+    return f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == RENAMED else "") + "\n"

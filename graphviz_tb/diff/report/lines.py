@@ -1,0 +1,39 @@
+"""A graph in lines, for tools that compare text: one line a node, by name, nothing that a rebuild changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
+from graphviz_tb.diff.columns.meaning import plain_setting
+from graphviz_tb.diff.columns.values import plain
+from graphviz_tb.diff.report.words import value
+from graphviz_tb.diff.run import load_flat
+from graphviz_tb.model.graph import Graph
+
+
+def lines_of(source: Any) -> str:
+    """Every node with its op type, its inputs and its attributes, sorted; functions behind the main graph."""
+    graph = load_flat(source, {}, 0).graph
+    told = sorted(_line(graph, node) for node in range(len(graph)))
+    return "".join(f"{line}\n" for line in told)
+
+
+def _line(graph: Graph, node: int) -> str:
+    function = int(graph.function[node])
+    where = f"{graph.functions[function].name}::" if function >= 0 else ""
+    definition = graph.node_def(node)
+    layer = graph.layers.get(graph.name[node])
+    op = layer.class_name if layer else graph.op_types[graph.op[node]]
+    words = [f"{where}{graph.name[node]}", op or "-"]
+    if definition is not None:
+        words.append(f"({', '.join(definition.input)})")
+        words += [
+            f"{key}={value(plain(definition.attr[key]))}"
+            for key in sorted(definition.attr)
+            if key not in NOISE | SHAPES | COLOCATION and not is_counter(key, definition.attr)
+        ]
+    if layer:
+        words.append(json.dumps(plain_setting(layer.config), sort_keys=True, ensure_ascii=False, default=str))
+    return json.dumps(" ".join(words), ensure_ascii=False)[1:-1]
