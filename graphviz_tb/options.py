@@ -81,6 +81,7 @@ class ReadOptions:
     kind: str | None = None  # "op" or "conceptual"
     tag_set: str | None = None
     signature: str | None = None
+    whole_file: bool = False  # TensorBoard: true
     strict: bool = False
     max_bytes: int | None = None
     run_metadata: tuple[str, ...] = ()  # files with run statistics
@@ -92,9 +93,13 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class FlattenOptions:
-    """How the flat graph is made. `tensorboard`: marks, strict names and inputs as TensorBoard has them."""
+    """How the flat graph is made. `tensorboard`: marks, strict names and inputs as TensorBoard has them.
+
+    `show_variables`: variables and what reads them are ops, not weights beside the ops that use them.
+    """
 
     strict: bool = False
+    show_variables: bool = False  # TensorBoard: true
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
@@ -198,6 +203,7 @@ class Options:
             raise UnknownChoice.among("preset", name, PRESETS)
         return replace(
             base,
+            read=replace(base.read, whole_file=True),
             flatten=replace(base.flatten, tensorboard=True),
             group=replace(base.group, scope_series=False, lenient_numbers=False, folds=False, tensorboard=True),
             expand=replace(base.expand, tensorboard=True),

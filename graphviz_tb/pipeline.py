@@ -77,7 +77,7 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
 def fold(loaded: Loaded, options: Options, report: Report, source: Any, stats: Stats | None = None) -> Model:
     """The stages once per file that follow reading; `stats` are those of a model that was folded before."""
     with report.stage("flatten"):
-        graph = flatten(loaded.graph_def, options.flatten)
+        graph = flatten(loaded.graph_def, options.flatten, loaded.layers)
     with report.stage("group"):
         hierarchy = group(graph, options.group)
     with report.stage("annotate"):

@@ -113,13 +113,16 @@ class Summary:
     """Everything.
 
     Ops, marks, op types and devices are those of the main graph; `function_*` those of bodies, each counted once, the
-    arguments (op type "input_arg") among them. Names in functions are written `function::name`.
+    arguments (op type "input_arg") among them. `weights` are nodes that are drawn as weights: variables and what reads
+    them; `variables` how many different ones they bring. Names in functions are written `function::name`.
     """
 
     nodes: int
     ops: int
     ops_through_calls: int | None
     constants: int
+    weights: int
+    variables: int
     summaries: int
     edges: Edges
     scopes: int
@@ -155,6 +158,8 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         ops=hierarchy.ops(0),
         ops_through_calls=through(0),
         constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
+        weights=int((main & (graph.mark == Mark.WEIGHT)).sum()),
+        variables=len({told.variable for node, told in graph.weights.items() if main[node]}),
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
         scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,

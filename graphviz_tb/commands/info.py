@@ -80,6 +80,8 @@ def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -
             "kind": facts.kind,
             **summary,
             "shapes": {**summary["shapes"], "known": facts.summary.shapes.known},
+            "signature": facts.signature,
+            "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
             "statistics": asdict(facts.hotspots) if facts.hotspots else None,
             "notices": [asdict(notice) for notice in facts.notices],

@@ -30,6 +30,8 @@ class Facts:
     hotspots: Hotspots | None
     signatures: tuple[Signature, ...]
     notices: tuple[Notice, ...]
+    signature: str | None = None
+    left_out: int = 0
 
 
 def facts_of(model: Model, notices: tuple[Notice, ...]) -> Facts:
@@ -42,6 +44,8 @@ def facts_of(model: Model, notices: tuple[Notice, ...]) -> Facts:
         hotspots=hotspots(model.hierarchy, stats) if stats is not None else None,
         signatures=loaded.signatures if loaded else (),
         notices=notices,
+        signature=loaded.signature if loaded else None,
+        left_out=loaded.left_out if loaded else 0,
     )
 
 
@@ -73,11 +77,19 @@ def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) ->
         ("signatures", signature_lines(facts.signatures, width, look)),
         ("notices", [] if quiet else notice_lines(facts.notices, width)),
     ]
-    lines = count_lines(facts.summary, width)
+    lines = [*count_lines(facts.summary, width), *left_out_lines(facts, width)]
     for title, body in sections:
         if body:
             lines += ["", look.head(clip(title.capitalize(), width)), *body]
     return lines
+
+
+def left_out_lines(facts: Facts, width: int) -> list[str]:
+    """What of a saved model is not in the graph, and how to see it."""
+    if not facts.left_out:
+        return []
+    text = f"left out: {many(facts.left_out, 'op')} that save, restore, initialise and assign (--whole-file)"
+    return wrap(text, width, 0, 2)
 
 
 def count_lines(summary: Summary, width: int) -> list[str]:
@@ -93,12 +105,21 @@ def count_lines(summary: Summary, width: int) -> list[str]:
     return lines
 
 
+def marks_beside(summary: Summary) -> str:
+    """What stands beside ops and is none."""
+    counted = (
+        many(summary.constants, "constant") if summary.constants else "",
+        f"{many(summary.variables, 'weight')} ({many(summary.weights, 'node')})" if summary.weights else "",
+        many(summary.summaries, "summary", "summaries") if summary.summaries else "",
+    )
+    said = [word for word in counted if word]
+    return f"{', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]} beside them" if said else ""
+
+
 def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
     """One row for each number: what, how many, and the small print."""
     edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
-    marks = [many(summary.constants, "constant"), many(summary.summaries, "summary", "summaries")]
-    marks = [word for word, count in zip(marks, (summary.constants, summary.summaries), strict=True) if count]
-    yield "ops", f"{summary.ops:,}", f"{' and '.join(marks)} beside them" if marks else ""
+    yield "ops", f"{summary.ops:,}", marks_beside(summary)
     kinds = ((edges.data, "data"), (edges.control, "control"), (edges.reference, "of them reference"))
     said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
     yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphviz_tb.flatten.build import assemble
@@ -10,15 +12,22 @@ from graphviz_tb.flatten.functions import find_calls, result_nodes
 from graphviz_tb.flatten.marks import settle_marks
 from graphviz_tb.flatten.nodes import list_nodes
 from graphviz_tb.flatten.pytorch import call_by_kind, is_pytorch
+from graphviz_tb.flatten.weight_names import name_weights
+from graphviz_tb.flatten.weights import find_weights
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
 
 
-def flatten(graph_def: GraphDef, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008
-    """Make the flat graph of `graph_def`.
+def flatten(
+    graph_def: GraphDef,
+    options: FlattenOptions = FlattenOptions(),  # noqa: B008
+    layers: Mapping[str, Layer] = MappingProxyType({}),
+) -> Graph:
+    """Make the flat graph of `graph_def`; `layers` says by name which nodes and scopes are Keras layers.
 
     Before: any message, however odd its names. After: every node is a row and every input that names a node is an
     edge; inputs that name none, and names that stand twice, are notices (errors with `options.strict`:
@@ -31,9 +40,16 @@ def flatten(graph_def: GraphDef, options: FlattenOptions = FlattenOptions()) -> 
     """
     nodes = list_nodes(graph_def, options)
     edges = resolve(nodes, options)
-    marks = settle_marks(nodes, edges, options)
     calls = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
+    carried = (
+        None
+        if options.tensorboard or options.show_variables
+        else find_weights(nodes, edges, calls, functions, graph_def)
+    )
+    marks = settle_marks(nodes, edges, options, carried)
+    weights = name_weights(nodes, marks.edges, marks.mark, marks.beside, carried, graph_def) if carried else {}
     by_kind = is_pytorch(nodes) and not options.tensorboard
     labels = call_by_kind(nodes, marks.mark, graph_def) if by_kind else {}
-    return assemble(graph_def, nodes, marks, functions, calls, labels)
+    labels |= {node: weight.label for node, weight in weights.items()}
+    return assemble(graph_def, nodes, marks, functions, calls, labels, weights, layers)

@@ -11,6 +11,8 @@ from graphviz_tb.flatten.marks import Marks
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import freeze, ints
 from graphviz_tb.model.graph import Call, Function, Graph
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
@@ -23,6 +25,8 @@ def assemble(
     functions: tuple[Function, ...],
     calls: tuple[Call, ...],
     labels: Mapping[int, str],
+    weights: Mapping[int, Weight],
+    layers: Mapping[str, Layer],
 ) -> Graph:
     """Freeze everything into a `Graph`."""
     edges = marks.edges
@@ -52,5 +56,7 @@ def assemble(
         graph_def=graph_def,
         index=tuple(nodes.index),
         labels=labels,
+        weights=weights,
+        layers=layers,
         notices=(*nodes.notices, *edges.notices),
     )

@@ -1,10 +1,11 @@
-"""Constants and summaries: small marks beside the nodes that use them."""
+"""Constants, weights and summaries: small marks beside the nodes that use them."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from graphviz_tb.flatten.pytorch import is_pytorch, mark_plumbing
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.options import FlattenOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.flatten.weights import Carried
 
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
@@ -48,8 +52,8 @@ def mark_of(op: str, tensorboard: bool = False) -> Mark:
     return Mark.SUMMARY if op not in ORDINARY and SUMMARY.fullmatch(op) else Mark.NONE
 
 
-def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
-    """Decide which constants and summaries are drawn as marks, and beside which nodes.
+def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions, carried: Carried | None = None) -> Marks:
+    """Decide which constants, weights and summaries are drawn as marks, and beside which nodes.
 
     Before: all edges as the file has them. After: each mark stands beside an ordinary node, or belongs to marks that
     do; one that nobody uses is an ordinary node.
@@ -62,6 +66,8 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions) -> Marks:
         return embed(nodes, mark, edges)
     if is_pytorch(nodes):
         mark = mark_plumbing(nodes, edges, mark)
+    if carried is not None:
+        mark = np.where(carried.origin >= 0, np.uint8(Mark.WEIGHT), mark)
     mark = keep_lonely_ordinary(mark, edges)
     return Marks(mark, np.ones(len(mark), bool), edges, place_beside(mark, edges), belong(mark, edges))
 
@@ -109,8 +115,13 @@ def reached_far(mark: Bytes, source: Ints, target: Ints, done: Bools) -> Bools:
 
 
 def place_beside(mark: Bytes, edges: Edges) -> Beside:
-    """Each mark beside the ordinary nodes it touches (a constant: those that use it)."""
-    into = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
+    """Each mark beside the ordinary nodes it touches (a constant: those that use it; a weight: those that take its
+    value, not those that only wait for it)."""
+    into = (mark[edges.source] > 0) & (mark[edges.target] == 0)
+    taken = np.zeros(len(mark), bool)
+    taken[edges.source[into & ~edges.control]] = True
+    waits = edges.control & (mark[edges.source] == Mark.WEIGHT) & taken[edges.source]
+    into = np.flatnonzero(into & ~waits)
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
     marks = np.concatenate((edges.source[into], edges.target[out]))
     hosts = np.concatenate((edges.target[into], edges.source[out]))

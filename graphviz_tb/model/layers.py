@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.model.tensors import Shape
+
+MOST = 800  # characters of a tooltip about a layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,27 @@ class Layer:
     telling: str = ""
     outputs: tuple[Shape, ...] = ()
     parameters: int | None = None
+
+    @property
+    def line(self) -> str:
+        """Class and configuration on one line.
+
+        >>> Layer("Conv2D", telling="32 · 3×3").line, Layer("Flatten").line
+        ('Conv2D · 32 · 3×3', 'Flatten')
+        """
+        return " · ".join(part for part in (self.class_name, self.telling) if part)
+
+    @property
+    def account(self) -> str:
+        """What else is known, for a tooltip: parameters, shapes of the outputs, the whole configuration."""
+        shapes = ["×".join("?" if dim is None else str(dim) for dim in shape) for shape in self.outputs if shape]
+        told = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
+        told += [f"gives {', '.join(shapes)}"] if shapes else []
+        told += [f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if told_of(value)]
+        text = " · ".join(told)
+        return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+
+
+def told_of(value: Any) -> bool:
+    """Whether an option says anything: it is set, and no object with a configuration of its own."""
+    return value is not None and not isinstance(value, dict)

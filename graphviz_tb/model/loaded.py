@@ -62,8 +62,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up; `layers` are the Keras layers
-    of a conceptual graph by name, its models among them."""
+    """The graph that was chosen. `run_metadata` decodes a profile when it is looked up.
+
+    `signature` is the signature whose body the graph is (None: the graph is as the file has it), `left_out` how many
+    ops of the file save, restore and initialise, and are not in the graph; `layers` which Keras layer a node or scope
+    is, by name.
+    """
 
     graph_def: GraphDef
     kind: Kind
@@ -71,4 +75,6 @@ class Loaded:
     run_metadata: Mapping[str, RunMetadata] = field(default_factory=lambda: MappingProxyType({}))
     signatures: tuple[Signature, ...] = ()
     notices: tuple[Notice, ...] = ()
+    signature: str | None = None
+    left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}))

@@ -16,7 +16,7 @@ class Face:
 
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
     empty for none), `badge` a short sign of a stack ("×12"; empty for none). `member` is the kind of the members of a
-    series or fold, which its front sheet is drawn as.
+    series or fold, which its front sheet is drawn as; `about` what only the tooltip says.
     """
 
     row: int
@@ -29,6 +29,7 @@ class Face:
     openable: bool = False
     connected: bool = False
     member: BoxKind = "scope"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

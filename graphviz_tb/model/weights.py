@@ -13,7 +13,7 @@ class Weight:
 
     `variable` is the name of the variable (of the constant, in a frozen graph) as the program called it; `dtype` that
     of its value ("" where unknown), `shape` None where unknown. `role` is what the op that uses it calls the input
-    ("kernel", "bias", …), "" where the op has no word for it. `uses` is how many ops use the variable.
+    ("kernel", "bias", …), where the name says nothing. `uses` is how many ops use the variable.
     """
 
     variable: str
@@ -29,6 +29,7 @@ class Weight:
         >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
         ('kernel 784×128', 'w')
         """
-        word = self.variable.rsplit("/", 1)[-1] or self.variable
+        word = self.role or self.variable.removesuffix(":0").rsplit("/", 1)[-1] or self.variable
         dims = "" if self.shape is None else "×".join("?" if dim is None else str(dim) for dim in self.shape)
-        return f"{word} {dims}".strip()
+        shared = f"({self.uses} uses)" if self.uses > 1 else ""
+        return " ".join(part for part in (word, dims, shared) if part)

@@ -165,7 +165,7 @@ def _box(
     face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, more: list[str]
 ) -> Box:
     linked_to = f"linked with {', '.join(map(labels.brief, more[:TOLD]))}" if more else ""
-    told = " · ".join(part for part in (labels.brief(face.full), second_line(face), linked_to) if part)
+    told = " · ".join(part for part in (labels.brief(face.full), second_line(face), face.about, linked_to) if part)
     return Box(
         face.address,
         face.row,

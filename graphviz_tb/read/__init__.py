@@ -23,7 +23,7 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, label
-from graphviz_tb.read.keras_model import read_keras
+from graphviz_tb.read.keras_model import plain, read_keras
 from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.saved_model import model_file
@@ -53,7 +53,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     name, holding = _hold(source, options, progress)
     found = choose(holding, options)
     content = found.load()
-    graph = content.graph_def
+    graph = plain(content.graph_def) if content.layers and options.whole_file else content.graph_def
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
@@ -64,12 +64,19 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     return Loaded(
         graph_def=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
-        label=label(entry, _called(name, source)),
+        label=" · ".join((label(entry, _called(name, source)), *_signature(content))),
         run_metadata=Profiles(holding.profiles.get(entry.run, {})),
         signatures=content.signatures,
-        layers=content.layers,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
+        signature=content.signature,
+        left_out=content.left_out,
+        layers={} if options.whole_file else content.layers,
     )
+
+
+def _signature(content: Content) -> tuple[str, ...]:
+    """Which signature it is, where there are several."""
+    return (f"signature {content.signature}",) if content.signature and len(content.signatures) > 1 else ()
 
 
 def _called(name: str, source: Any) -> str:

@@ -18,11 +18,17 @@ RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A graph that was decoded, and what was learnt on the way."""
+    """A graph that was decoded, and what was learnt on the way.
+
+    `signature` is the one whose body it is, `left_out` how many ops of the file are bookkeeping and not in it, `layers`
+    which Keras layer a node or scope is, by name.
+    """
 
     graph_def: GraphDef
     notices: tuple[Notice, ...] = ()
     signatures: tuple[Signature, ...] = ()
+    signature: str | None = None
+    left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=dict)
 
 

@@ -14,18 +14,19 @@ from functools import cached_property
 from typing import Any
 
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
-from graphviz_tb.model.layers import Layer as KerasLayer
+from graphviz_tb.model.layers import Layer as Known
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import DataType, GraphDef
+from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.keras.facts import layer_facts
 from graphviz_tb.read.limits import check_json
 from graphviz_tb.read.opened import Opened
 
 SEPARATOR = "/"
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may stand alone
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
-PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
@@ -91,41 +92,51 @@ def conceptual_graph(data: bytes, name: str) -> Content:
     """
     parsed = _parsed(data, name)
     model = tree(_model(parsed, name))
+    layers = list(walk(model))
+    facts = layer_facts(layers, list(models(model)), calls)
+    facts[model] = compiled(facts[model], parsed)
     graph = GraphDef()
-    for layer in walk(model):
-        node = graph.node.add(name=layer.path)
+    for layer in layers:
+        node = graph.node.add(name=layer.path, op=facts[layer].class_name)
         node.input.extend(source.path for source in inputs(layer))
-        kind = layer.json.get("class_name")
-        if isinstance(kind, str):
-            node.attr["keras_class"].s = kind.encode()
-        dtype = data_type(_config(layer.json).get("dtype"))
-        if dtype is not None:
-            node.attr["dtype"].type = dtype
-    return Content(graph, layers=layers_of(model, parsed))
+        describe(node, layer, facts[layer])
+    return Content(graph, layers={layer.path: fact for layer, fact in facts.items()})
 
 
-def layers_of(model: Layer, parsed: Any) -> dict[str, KerasLayer]:
-    """Every layer and model by name, with its class and its whole configuration; how a model is compiled is part of
-    that of the outermost one."""
-    told = {layer.path: KerasLayer(str(layer.json.get("class_name", "")), settings(layer)) for layer in walk(model)}
-    waiting = [model]
-    while waiting:
-        layer = waiting.pop()
-        told[layer.path] = KerasLayer(str(layer.json.get("class_name", "")), settings(layer))
-        waiting += [inner for inner in layer.order if inner.is_model]
-    compiled = next((found for key in COMPILED if isinstance(found := _config_of(parsed, key), dict)), {})
-    root = told[model.path]
-    told[model.path] = replace(root, config={**root.config, **compiled})
-    return told
+def describe(node: NodeDef, layer: Layer, fact: Known) -> None:
+    """Write on a node what its layer is: class, dtype, shapes."""
+    kind = layer.json.get("class_name")
+    if isinstance(kind, str):
+        node.attr["keras_class"].s = kind.encode()
+    dtype = data_type(_config(layer.json).get("dtype"))
+    if dtype is not None:
+        node.attr["dtype"].type = dtype
+    if any(shape is not None for shape in fact.outputs):
+        node.attr["_output_shapes"].list.shape.extend(map(shape_message, fact.outputs))
 
 
-def settings(layer: Layer) -> dict[str, Any]:
-    """The configuration of a layer; that of a model without its layers."""
-    return {key: value for key, value in _config(layer.json).items() if key not in PARTS}
+def compiled(root: Known, parsed: Any) -> Known:
+    """How a model is compiled is part of the configuration of the outermost one."""
+    told = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
+    return replace(root, config={**root.config, **next((found for found in told if isinstance(found, dict)), {})})
 
 
-def _config_of(parsed: Any, key: str) -> Any:
-    return parsed.get(key) if isinstance(parsed, dict) else None
+def shape_message(shape: Shape) -> TensorShapeProto:
+    """A shape as a message."""
+    if shape is None:
+        return TensorShapeProto(unknown_rank=True)
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])
+
+
+def plain(graph: GraphDef) -> GraphDef:
+    """The same graph as TensorBoard makes it: without op types, with class and dtype alone."""
+    made = GraphDef()
+    made.CopyFrom(graph)
+    for node in made.node:
+        node.op = ""
+        if "_output_shapes" in node.attr:
+            del node.attr["_output_shapes"]
+    return made
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -186,6 +197,14 @@ def tree(model: Mapping[str, Any]) -> Layer:
     return root
 
 
+def models(model: Layer) -> Iterator[Layer]:
+    """The model and those inside it, each after the one around it."""
+    waiting = [model]
+    for layer in waiting:
+        yield layer
+        waiting += [child for child in layer.order if child.is_model]
+
+
 def walk(model: Layer) -> Iterator[Layer]:
     """The layers that are no models, in the order they are listed."""
     waiting = [model]
@@ -222,20 +241,26 @@ def _name(json_layer: Mapping[str, Any]) -> str:
 
 def inputs(layer: Layer) -> list[Layer]:
     """Before: a layer that is no model. After: the layers whose outputs it takes, in order."""
-    return [source for source in (output(*each) for each in _feeds(layer)) if source is not None]
+    return [source for call in calls(layer) for source, _ in call]
 
 
-def _feeds(layer: Layer) -> list[tuple[Layer, int]]:
-    """What a layer is called with: layers of its own model, or what feeds the model if it is an input of it."""
+def calls(layer: Layer) -> list[list[tuple[Layer, int]]]:
+    """Before: a layer that is no model. After: for each call of it what it takes: layers, and which output of each."""
+    found = [[output(*each) for each in call] for call in _feeds(layer)]
+    return [[source for source in call if source is not None] for call in found]
+
+
+def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
+    """What each call of a layer is given: layers of its own model, or what feeds the model if it is an input of it."""
     parent = layer.parent
     if parent is None:
         return []
-    calls = layer.calls
-    if calls:
-        return [(parent.children[name], index) for call in calls for name, index in call if name in parent.children]
-    if calls is None and layer.before is not None and not _is_input(layer, parent):
-        return [(layer.before, 0)]
-    return _from_outside(layer, parent)
+    told = layer.calls
+    if told:
+        return [[(parent.children[name], index) for name, index in call if name in parent.children] for call in told]
+    if told is None and layer.before is not None and not _is_input(layer, parent):
+        return [[(layer.before, 0)]]
+    return [[each] for each in _from_outside(layer, parent)]
 
 
 def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
@@ -265,8 +290,9 @@ def _is_input(layer: Layer, model: Layer) -> bool:
     return _place(layer, model) is not None
 
 
-def output(layer: Layer, index: int) -> Layer | None:
-    """The layer that makes an output of a layer: itself, or one inside if it is a model."""
+def output(layer: Layer, index: int) -> tuple[Layer, int] | None:
+    """The layer that makes an output of a layer, and which of its own that is: itself, or one inside if it is a
+    model."""
     while layer.is_model:
         if not layer.order:
             return None
@@ -275,7 +301,7 @@ def output(layer: Layer, index: int) -> Layer | None:
             layer, index = layer.children.get(name, layer.order[-1]), inner
         else:
             layer, index = layer.order[-1], 0
-    return layer
+    return layer, index
 
 
 def _inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:

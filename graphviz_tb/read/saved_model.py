@@ -1,4 +1,4 @@
-"""MetaGraphDefs, alone (.meta) or several in a SavedModel: their graphs and signatures."""
+"""MetaGraphDefs, alone (.meta) or several in a SavedModel: their signatures, and the graph of one of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from graphviz_tb.model.loaded import Entry, Signature, TensorSpec
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
+from graphviz_tb.read.body import body_of, bookkeeping
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.objects import captured_names
 
+SERVING = "serving_default"  # the signature that TensorFlow Serving calls
+BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
 FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
 
@@ -42,13 +46,33 @@ def of_meta_graphs(
 def _content(
     graph: MetaGraphDef, signatures: tuple[Signature, ...], notices: tuple[Notice, ...], options: ReadOptions
 ) -> Content:
-    whole = graph.graph_def
-    if options.signature is None:
-        return Content(whole, notices, signatures)
-    chosen = [signature for signature in signatures if signature.name == options.signature]
-    if not chosen:
-        raise UnknownChoice.among("signature", options.signature, [each.name for each in signatures])
-    return Content(needed_by(whole, chosen[0]), notices, tuple(chosen))
+    """The graph of a signature; the whole file's where that is asked for, or where it has no signature."""
+    chosen = chosen_signature(graph, signatures, options)
+    if chosen is None:
+        return Content(graph.graph_def, notices, signatures)
+    captured = captured_names(graph.object_graph_def.SerializeToString())
+    body = body_of(graph.graph_def, chosen, captured, graph.meta_info_def.stripped_op_list.op)
+    return Content(body, notices, signatures, chosen.name, bookkeeping(graph.graph_def, signatures))
+
+
+def chosen_signature(graph: MetaGraphDef, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
+    """The signature that is asked for, else `serving_default`, else the only one, else that with the largest body."""
+    named = {signature.name: signature for signature in signatures}
+    if options.signature is not None and options.signature not in named:
+        raise UnknownChoice.among("signature", options.signature, list(named))
+    if options.signature is not None:
+        return named[options.signature]
+    alive = [signature for signature in signatures if signature.outputs]
+    if options.whole_file or not alive:
+        return None
+    if SERVING in named:
+        return named[SERVING]
+    return max(alive, key=lambda each: size_of(body_of(graph.graph_def, each, {})))
+
+
+def size_of(graph: GraphDef) -> int:
+    """How many nodes a graph and its library have."""
+    return len(graph.node) + sum(len(function.node_def) for function in graph.library.function)
 
 
 def signatures_of(graph: MetaGraphDef) -> tuple[Signature, ...]:
@@ -56,7 +80,7 @@ def signatures_of(graph: MetaGraphDef) -> tuple[Signature, ...]:
     return tuple(
         Signature(name, made.method_name, _specs(made.inputs), _specs(made.outputs))
         for name, made in sorted(graph.signature_def.items())
-        if name != "__saved_model_init_op"
+        if name not in BUILT_IN
     )
 
 
@@ -83,26 +107,3 @@ def dtype_name(number: int) -> str:
 
 def _shape(shape: TensorShapeProto) -> tuple[int, ...] | None:
     return None if shape.unknown_rank else tuple(dim.size for dim in shape.dim)
-
-
-def needed_by(graph: GraphDef, signature: Signature) -> GraphDef:
-    """Before: a whole graph. After: what the outputs of a signature need, its inputs, and the library."""
-    by_name = {node.name: node for node in graph.node}
-    waiting = [_node_of(spec.tensor) for spec in (*signature.inputs, *signature.outputs)]
-    kept: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name in kept or name not in by_name:
-            continue
-        kept.add(name)
-        waiting += [_node_of(each) for each in by_name[name].input]
-    made = GraphDef(versions=graph.versions, library=graph.library)
-    made.node.extend(node for node in graph.node if node.name in kept)
-    return made
-
-
-def _node_of(tensor: str) -> str:
-    """The node of an input string: "^x", "x:1" and "x" are all x."""
-    name = tensor.removeprefix("^")
-    head, colon, number = name.rpartition(":")
-    return head if colon and number.isdigit() else name

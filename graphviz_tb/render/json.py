@@ -11,6 +11,7 @@ import numpy as np
 
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 
 VERSION = 1
@@ -83,11 +84,24 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
                 "dtype": weight.dtype,
                 "shape": None if weight.shape is None else list(weight.shape),
             }
+        if row < hierarchy.end[0] and (layer := hierarchy.graph.layers.get(hierarchy.name[row])) is not None:
+            entry["layer"] = layer_values(layer)
         if row in functions:
             entry["function_name"] = hierarchy.graph.functions[functions[row]].name
         if kind in (Kind.SERIES, Kind.FOLD):
             entry["connected"] = bool(hierarchy.connected[row])
         yield entry
+
+
+def layer_values(layer: Layer) -> Node:
+    """A Keras layer as plain values."""
+    return {
+        "class": layer.class_name,
+        "config": dict(layer.config),
+        "telling": layer.telling,
+        "outputs": [None if shape is None else list(shape) for shape in layer.outputs],
+        "parameters": layer.parameters,
+    }
 
 
 class Histograms:

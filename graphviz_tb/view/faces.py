@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container
 
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
@@ -44,12 +45,23 @@ class Faces:
             kind=kind,
             label=self.label(path),
             full=hierarchy.name[row],
-            second=self.count(row) if said is None else said,
+            second=self.usual(row) if said is None else said,
             badge=f"×{len(members)}" if stack else "",
             openable=hierarchy.opens(row),
             connected=bool(hierarchy.connected[row]),
             member=self.kind(members[0]) if members else "scope",
+            about=layer.account if (layer := self.layer(row)) is not None else "",
         )
+
+    def layer(self, row: int) -> Layer | None:
+        """The Keras layer that a row of the main graph is."""
+        layers = self.hierarchy.graph.layers
+        return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
+
+    def usual(self, row: int) -> str:
+        """The second line where the picture has no other: what layer it is, else how many ops it holds."""
+        layer = self.layer(row)
+        return self.count(row) if layer is None else layer.line
 
     def kind(self, row: int) -> BoxKind:
         """What the box of a row is drawn as."""

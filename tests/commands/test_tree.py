@@ -91,12 +91,12 @@ def test_ops_are_listed_when_asked(tell: Any) -> None:
 
 def test_calls_name_their_functions_and_functions_follow(tell: Any) -> None:
     path = str(FIXTURES / "containers/saved_model")
-    lines = tell(path)[1]
+    lines = tell(path, "--whole-file")[1]
     assert any("StatefulPartitionedCall_1  → __inference__traced_save_1300" in line for line in lines)
     assert "Functions (20)" in lines
-    inside = tell(path, "--under", "StatefulPartitionedCall_1")[1]
+    inside = tell(path, "--whole-file", "--under", "StatefulPartitionedCall_1")[1]
     assert inside[0].startswith("__inference__traced_save_1300")
-    assert inside == tell(path, "--under", "__inference__traced_save_1300")[1]
+    assert inside == tell(path, "--whole-file", "--under", "__inference__traced_save_1300")[1]
 
 
 def test_recursion_is_endless_and_ends(tell: Any) -> None:

@@ -66,11 +66,12 @@ def test_a_cycle_of_scopes_is_two_lines(rule: Rule) -> None:
 
 def test_the_kinds_of_metaedges(rule: Rule) -> None:
     # a ─▶ b        a ┄▶ c        a ─▶ d ◀┄ a        v ═▶ e ◀─ a
-    found = edges(rule("edge_kinds"))
+    model = rule("edge_kinds", show_variables=True)
+    found = edges(model)
     assert found["a", "d"] == (1, 1, 0)
     assert found["a", "c"] == (0, 1, 0)
     assert found["v", "e"] == (1, 0, 1)
-    kinds = {edge.kind for edge in rule("edge_kinds").metagraph().edges}
+    kinds = {edge.kind for edge in model.metagraph().edges}
     assert kinds == {"data", "control", "reference"}
 
 
@@ -117,7 +118,8 @@ def test_an_unknown_dimension_counts_as_one(rule: Rule) -> None:
 
 def test_shapes_that_ops_state_themselves(rule: Rule) -> None:
     # x [4, 3] ─▶ add [4, 3] ◀─ v [3]
-    assert [edge["shapes"] for edge in listed(rule("stated_shapes"))] == [[[4, 3]], [[3]], [[4, 3]]]
+    found = listed(rule("stated_shapes", show_variables=True))
+    assert [edge["shapes"] for edge in found] == [[[4, 3]], [[3]], [[4, 3]]]
 
 
 def test_a_sink_goes_to_the_auxiliary_area(rule: Rule) -> None:

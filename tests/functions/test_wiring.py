@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.expand.calls import wiring
+from graphviz_tb.expand.calls import joined_to
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Function
 from graphviz_tb.pipeline import Model, load
@@ -141,7 +141,7 @@ def test_functions_of_one_dataset_capture_one_after_the_other() -> None:
     graph = flatten(GraphDef(node=[*inputs(4), node], library=library))
     for attr, at, expected in (("key_func", 0, {1: [1]}), ("reduce_func", 1, {2: [1], 3: [2]})):
         found: Function = graph.functions[at]
-        joined = wiring(graph, 4, attr, found)
+        joined = joined_to(graph, 4, attr, found)
         assert {slot: joined.takes(slot) for slot in range(1, 4) if joined.takes(slot)} == expected
 
 

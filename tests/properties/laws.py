@@ -124,10 +124,14 @@ def edges_are_conserved(picture: Picture) -> None:
 
 def marks_are_conserved(hierarchy: Hierarchy) -> None:
     """Every edge that touches a mark is counted at the mark's place beside an ordinary node, or is between marks, or
-    is an input of a constant. (TensorBoard's preset leads the last two on to the users.)"""
+    is an input of a constant, or makes an op wait for a weight that others use. (TensorBoard's preset leads the second
+    and third on to the users.)"""
     graph = hierarchy.graph
     source, target = graph.mark[graph.source], graph.mark[graph.target]
-    beside = ((source > 0) & (target == Mark.NONE)) | ((source == Mark.NONE) & (target == Mark.SUMMARY))
+    used = np.zeros(len(graph), bool)
+    used[graph.source[(target == Mark.NONE) & ~graph.control]] = True
+    waits = (source == Mark.WEIGHT) & graph.control & used[graph.source]
+    beside = ((source > 0) & (target == Mark.NONE) & ~waits) | ((source == Mark.NONE) & (target == Mark.SUMMARY))
     if graph.kept.all() and (source > 0).any() | (target > 0).any():
         assert int(graph.beside.edges.sum()) == int(beside.sum())
     placed = {*graph.beside.mark.tolist(), *graph.within}

@@ -79,13 +79,17 @@ def test_real_logs_and_containers_open_with_nothing_but_their_path(path: Path) -
     ("one", "two"),
     [
         ("logdirs/keras2_callback", "real/keras2_functional.pb"),
-        ("containers/saved_model", "real/savedmodel_small.pb"),
         ("containers/saved_model", "containers/saved_model/saved_model.pb"),
         ("logdirs/mnist_runs", "logdirs/mnist_runs/train"),
     ],
 )
 def test_what_was_written_twice_gives_the_same_json(one: str, two: str) -> None:
     assert load(FIXTURES / one).json_bytes() == load(FIXTURES / two).json_bytes()
+
+
+def test_a_whole_saved_model_is_its_graph() -> None:
+    whole = load(FIXTURES / "containers/saved_model", whole_file=True)
+    assert whole.json_bytes() == load(FIXTURES / "real/savedmodel_small.pb").json_bytes()
 
 
 @pytest.mark.parametrize(("source", "title"), TITLES)

@@ -124,15 +124,21 @@ def test_saved_model_with_its_signatures() -> None:
     assert [(spec.key, spec.dtype, spec.shape) for spec in signature.inputs] == [("feat", "float", (-1, 8))]
     assert [(spec.key, spec.tensor) for spec in signature.outputs] == [("d2", "StatefulPartitionedCall:0")]
     (entry,) = contents(FIXTURES / "containers/saved_model")
+    assert (entry.tag_set, entry.nodes, entry.functions) == ("serve", 31, 0)
+    (entry,) = contents(FIXTURES / "containers/saved_model", ReadOptions(whole_file=True))
     assert (entry.tag_set, entry.nodes, entry.functions) == ("serve", 43, 20)
 
 
-def test_a_signature_leaves_what_it_needs() -> None:
+def test_a_signature_is_its_body() -> None:
     folder = FIXTURES / "containers/saved_model"
-    whole, part = read(folder), read(folder, ReadOptions(signature="serving_default"))
+    whole = read(folder, ReadOptions(whole_file=True))
+    loaded = part = read(folder, ReadOptions(signature="serving_default"))
     names = {node.name for node in part.graph_def.node}
-    assert {"serving_default_feat", "StatefulPartitionedCall"} <= names
+    assert {"feat", "d2"} <= names  # as the signature calls its argument and its result
+    assert not [node.op for node in part.graph_def.node if "Call" in node.op]
     assert len(names) < len(whole.graph_def.node)
+    assert (loaded.signature, whole.signature, whole.left_out) == ("serving_default", None, 0)
+    assert loaded.left_out > 20  # what saves, restores and initialises
     assert {name.split(":")[0].lstrip("^") for node in part.graph_def.node for name in node.input} <= names
     with pytest.raises(UnknownChoice, match="serving_default"):
         read(folder, ReadOptions(signature="train"))

@@ -1,0 +1,151 @@
+"""What to tell of each weight: its variable, dtype, shape, and how many ops use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.functions import node_def
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
+from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
+from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.weights import Weight
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef, TensorShapeProto
+
+    Attributes = Mapping[str, AttrValue]
+
+SAYS_NOTHING = re.compile(r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE)
+DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
+
+
+def name_weights(
+    nodes: Nodes, edges: Edges, mark: Bytes, beside: Beside, carried: Carried, graph: GraphDef
+) -> dict[int, Weight]:
+    """Before: which marks stand where. After: a weight for each mark of that kind that stands beside an op."""
+    ends = np.unique(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
+    if not ends:
+        return {}
+    roles = roles_of(nodes, edges, mark)
+    variables = {end: variable_of(carried, end) for end in ends}
+    uses = count_uses(nodes, edges, mark, variables)
+    told: dict[int, Weight] = {}
+    for end, variable in variables.items():
+        maker = variable if variable >= 0 else int(carried.origin[end])
+        name, dtype, shape = declared(nodes, graph, maker)
+        read_dtype, read_shape = read(node_def(nodes, graph, end))
+        word = name.rpartition("/")[2] or name
+        role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
+        told[end] = Weight(name, read_dtype or dtype, shape if shape is not None else read_shape, role, uses[end])
+    return told
+
+
+def variable_of(carried: Carried, node: int) -> int:
+    """The one variable that a weight is; -1 for an argument that calls give different ones, or none."""
+    origin = int(carried.origin[node])
+    if origin not in carried.bound:
+        return origin
+    found = carried.bound[origin]
+    return found[0] if len(found) == 1 else -1
+
+
+def roles_of(nodes: Nodes, edges: Edges, mark: Bytes) -> dict[int, str]:
+    """What the first op that has a word for it calls each weight."""
+    found: dict[int, str] = {}
+    for edge in np.flatnonzero((mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)).tolist():
+        words = WEIGHT_SLOTS.get(nodes.op_types[nodes.op[edges.target[edge]]], {})
+        word = "" if edges.control[edge] else words.get(int(edges.slot[edge]), "")
+        if word:
+            found.setdefault(int(edges.source[edge]), word)
+    return found
+
+
+def count_uses(nodes: Nodes, edges: Edges, mark: Bytes, variables: dict[int, int]) -> dict[int, int]:
+    """How many ops use the variable of each weight; what writes, saves or hands it on to a function does not."""
+    writes: Bools = of_types(nodes, lambda op: bool(WRITES.fullmatch(op)) or op.endswith("PartitionedCall"))
+    into = (mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)
+    into &= ~edges.control & ~writes[edges.target]
+    users: dict[int, set[int]] = {}
+    for end, host in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
+        if variables[end] >= 0:
+            users.setdefault(variables[end], set()).add(host)
+    return {end: max(1, len(users.get(variable, ()))) for end, variable in variables.items()}
+
+
+def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape]:
+    """Name, dtype and shape as the variable, its handle, the constant or the argument states them."""
+    definition = node_def(nodes, graph, maker)
+    if definition is None:
+        function, argument = place_of(nodes, maker)
+        told = graph.library.function[function].arg_attr
+        own = told[argument].attr if argument in told else {}
+        return nodes.name[maker], handled_dtype(own), handled_shape(own)
+    attrs = definition.attr
+    if definition.op in CONSTANTS:
+        return definition.name, type_in(attrs, "dtype"), constant_shape(attrs)
+    if definition.op in HANDED_IN:
+        return definition.name, handled_dtype(attrs), handled_shape(attrs)
+    shape = shape_of(attrs["shape"].shape) if "shape" in attrs else None
+    given = next((attrs[key].s for key in ("_variable", "shared_name") if key in attrs and attrs[key].s), b"")
+    return given.decode("utf-8", "replace") or definition.name, type_in(attrs, "dtype"), shape
+
+
+def constant_shape(attrs: Attributes) -> Shape:
+    """The shape of the value of a constant."""
+    if "value" in attrs:
+        return shape_of(attrs["value"].tensor.tensor_shape)
+    return shape_of(attrs["shape"].shape) if "shape" in attrs else None
+
+
+def read(definition: NodeDef | None) -> tuple[str, Shape]:
+    """Dtype and shape of what a read or a cast gives."""
+    if definition is None or definition.op == "VarHandleOp" or definition.op in HANDED_IN:
+        return "", None
+    attrs = definition.attr
+    key = next((key for key in ("DstT", "dtype", "T") if key in attrs), "")
+    shapes = list(attrs["_output_shapes"].list.shape) if "_output_shapes" in attrs else []
+    return type_in(attrs, key), shape_of(shapes[0]) if shapes else None
+
+
+def handled_dtype(attrs: Attributes) -> str:
+    """The dtype behind a handle, where TensorFlow wrote it beside the argument."""
+    types = list(attrs["_handle_dtypes"].list.type) if "_handle_dtypes" in attrs else []
+    return dtype_of(types[0]) if types else ""
+
+
+def handled_shape(attrs: Attributes) -> Shape:
+    """The shape behind a handle, where TensorFlow wrote it beside the argument."""
+    shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
+    return shape_of(shapes[0]) if shapes else None
+
+
+def type_in(attrs: Attributes, key: str) -> str:
+    """The dtype that an attribute names."""
+    return dtype_of(attrs[key].type) if key in attrs else ""
+
+
+def shape_of(shape: TensorShapeProto) -> Shape:
+    """A shape message as a tuple; None where the rank is unknown."""
+    return None if shape.unknown_rank else tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
+
+
+def dtype_of(number: int) -> str:
+    """The name of a dtype as NumPy has it.
+
+    >>> dtype_of(1), dtype_of(9), dtype_of(0), dtype_of(101)
+    ('float32', 'int64', '', 'float32')
+    """
+    from graphviz_tb.proto import DataType
+
+    number = number - 100 if number > 100 else number  # a reference to the same type
+    if number in DTYPES or not number:
+        return DTYPES.get(number, "")
+    return DataType.Name(number).removeprefix("DT_").lower() if number in DataType.values() else ""

@@ -1,0 +1,232 @@
+"""Weights: variables and frozen constants become marks beside the ops that use them.
+
+make      what makes a weight: a variable, its handle, an argument that is given one, a constant in a weight's place
+carry     reads, identities and casts hand it on
+name      the variable as the program calls it, through nested calls
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.functions import node_def
+from graphviz_tb.flatten.nodes import INPUT_ARG, Nodes
+from graphviz_tb.flatten.pytorch import is_pytorch
+from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
+from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.graph import Call, Function
+from graphviz_tb.model.wiring import wiring
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef
+
+VARIABLES = frozenset({"VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2", "AutoReloadVariable"})
+HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a variable from outside
+READS = frozenset(
+    {"ReadVariableOp", "_ReadVariablesOp", "ResourceGather", "ResourceGatherNd", "ReadVariableXlaSplitND"}
+)
+WRITES = re.compile(r"Assign.*|.*Apply(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|Var(iable)?IsInit.*|"
+                    r"IsVariableInitialized|Scatter(Add|Sub|Update|Mul|Div|Min|Max|Nd.*)|.*[Ss]ave.*|.*Restore.*|"
+                    r"DestroyResourceOp|DisableCopyOnRead|VariableShape")  # fmt: skip
+CARRIERS = frozenset(
+    (
+        *("ReadVariableOp", "Identity", "Snapshot", "Cast", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst"),
+        *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
+    )
+)
+CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst"})
+FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
+ROUNDS = 40  # carriers one behind the other that a weight is followed through
+RESOURCE = 20  # DT_RESOURCE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
+    `bound` are for an argument the makers that calls give it."""
+
+    origin: Ints
+    bound: Mapping[int, tuple[int, ...]]
+
+
+def find_weights(
+    nodes: Nodes, edges: Edges, calls: tuple[Call, ...], functions: tuple[Function, ...], graph: GraphDef
+) -> Carried:
+    """Before: a flat graph. After: which nodes bring a weight, and whose.
+
+    Nothing is one in what PyTorch wrote: its parameters are constants already.
+    """
+    none = np.full(len(nodes), -1, np.int32)
+    if is_pytorch(nodes) or not any(op in VARIABLES | READS | CONSTANTS for op in nodes.op_types):
+        return Carried(none, {})
+    bindings = list(bind(nodes, edges, calls, functions, graph))
+    made = makers(nodes, edges, bindings, graph)
+    origin = carried(nodes, edges, np.where(made, np.arange(len(nodes), dtype=np.int32), none))
+    constants = frozen(nodes, edges, graph)
+    origin = np.where(origin < 0, constants, origin)
+    return Carried(origin, owners(origin, nodes, bindings))
+
+
+# make
+
+
+def of_types(nodes: Nodes, wanted: Callable[[str], bool]) -> Bools:
+    """Which nodes have an op type of some kind."""
+    found: Bools = np.array([wanted(op) for op in nodes.op_types] or [False])[nodes.op_id]
+    return found
+
+
+def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: GraphDef) -> Bools:
+    """Variables, and the arguments and placeholders that are used as handles of variables, here or in a call."""
+    made = of_types(nodes, VARIABLES.__contains__)
+    handed = np.flatnonzero(of_types(nodes, HANDED_IN.__contains__))
+    if not len(handed):
+        return made
+    uses = of_types(nodes, lambda op: op in READS or bool(WRITES.fullmatch(op)))
+    used = np.zeros(len(nodes), bool)
+    used[edges.source[uses[edges.target] & ~edges.control & (edges.slot == 0)]] = True
+    handles = {node for node in handed[used[handed]].tolist() if is_resource(nodes, graph, node)}
+    arguments = set(handed.tolist())
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        givers.setdefault(argument, []).append(source)
+    waiting = list(handles)
+    while waiting:
+        for source in givers.get(waiting.pop(), ()):
+            if source in arguments and source not in handles:
+                handles.add(source)
+                waiting.append(source)
+    made[list(handles)] = True
+    return made
+
+
+def is_resource(nodes: Nodes, graph: GraphDef, node: int) -> bool:
+    """Whether an argument or placeholder is a handle and no value."""
+    function, argument = place_of(nodes, node)
+    if function >= 0 and argument >= 0:
+        return bool(graph.library.function[function].signature.input_arg[argument].type == RESOURCE)
+    definition = node_def(nodes, graph, node)
+    return definition is not None and any(
+        definition.attr[key].type == RESOURCE for key in ("dtype", "T") if key in definition.attr
+    )
+
+
+def place_of(nodes: Nodes, node: int) -> tuple[int, int]:
+    """The function and the position among its arguments; -1 where a node is none."""
+    from bisect import bisect_right
+
+    block = bisect_right(nodes.starts, node) - 1
+    arguments = nodes.args[block]
+    inside = bool(arguments) and arguments[0] <= node <= arguments[-1]
+    return block - 1, node - arguments[0] if inside else -1
+
+
+def bind(
+    nodes: Nodes, edges: Edges, calls: tuple[Call, ...], functions: tuple[Function, ...], graph: GraphDef
+) -> list[tuple[int, int]]:
+    """All pairs (node, argument): the node's value is what a call gives the argument."""
+    found: dict[tuple[int, int], None] = {}
+    ends = np.searchsorted(edges.target, np.array([(call.node, call.node + 1) for call in calls]).reshape(-1, 2))
+    for call, (start, stop) in zip(calls, ends.tolist(), strict=True):
+        arguments = functions[call.function].args
+        op = nodes.op_types[nodes.op[call.node]]
+        joined = wiring(op, node_def(nodes, graph, call.node), call.attr, len(arguments))
+        for edge in range(start, stop):
+            if not edges.control[edge]:
+                for to in joined.takes(int(edges.slot[edge])):
+                    if to < len(arguments):
+                        found[int(edges.source[edge]), arguments[to]] = None
+    return list(found)
+
+
+# carry
+
+
+def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
+    """Hand origins on through ops that only pass a value: round by round, as far as a chain goes."""
+    origin = origin.copy()
+    passing = of_types(nodes, CARRIERS.__contains__)
+    into = np.flatnonzero(passing[edges.target] & (edges.slot == 0) & ~edges.control)
+    source, target = edges.source[into], edges.target[into]
+    for _ in range(ROUNDS):
+        new = (origin[source] >= 0) & (origin[target] < 0)
+        if not new.any():
+            break
+        origin[target[new]] = origin[source[new]]
+    return origin
+
+
+def frozen(nodes: Nodes, edges: Edges, graph: GraphDef) -> Ints:
+    """The origins of what constants bring that were variables: they stand in a weight's place, or are read as one."""
+    constant = of_types(nodes, CONSTANTS.__contains__)
+    number = np.arange(len(nodes), dtype=np.int32)
+    origin = carried(nodes, edges, np.where(constant, number, np.int32(-1)))
+    placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
+    read = read_as_variables(nodes, edges, constant)
+    likely = np.unique(np.concatenate((origin[edges.source[placed]], edges.source[read])))
+    weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at)]
+    kept = np.zeros(len(nodes), bool)
+    kept[weights] = True
+    return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
+
+
+def in_weight_slots(nodes: Nodes, edges: Edges) -> Bools:
+    """Which edges arrive where an op has a weight."""
+    slots = np.zeros((len(nodes.op_types) or 1, 16), bool)
+    for at, op in enumerate(nodes.op_types):
+        slots[at, list(WEIGHT_SLOTS.get(op, ()))] = True
+    found: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
+    return found
+
+
+def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
+    """Edges from a constant to an identity that is named as what reads a variable ("w/read", "x/ReadVariableOp")."""
+    passing = of_types(nodes, "Identity".__eq__)
+    edge = np.flatnonzero(constant[edges.source] & passing[edges.target] & ~edges.control)
+    found = [
+        at
+        for at, source, target in zip(
+            edge.tolist(), edges.source[edge].tolist(), edges.target[edge].tolist(), strict=True
+        )
+        if nodes.name[target] == f"{nodes.name[source]}/read" or FROZEN.fullmatch(nodes.name[target])
+    ]
+    return np.array(found, np.int64)
+
+
+def is_tensor(nodes: Nodes, graph: GraphDef, node: int) -> bool:
+    """Whether a constant holds more than one number."""
+    definition = node_def(nodes, graph, node)
+    if definition is None or "value" not in definition.attr:
+        return False
+    return any(dim.size != 1 for dim in definition.attr["value"].tensor.tensor_shape.dim)
+
+
+# name
+
+
+def owners(origin: Ints, nodes: Nodes, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
+    """For each argument the makers that calls give it, through nested calls; an argument itself is none.
+
+    Two are enough to know that there are several.
+    """
+    takers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        if origin[source] >= 0 and origin[argument] >= 0:
+            takers.setdefault(int(origin[source]), []).append(argument)
+    found: dict[int, tuple[int, ...]] = {}
+    given = {argument for arguments in takers.values() for argument in arguments}
+    waiting = [(maker, maker) for maker in takers if maker not in given]
+    while waiting:
+        node, maker = waiting.pop()
+        for argument in takers.get(node, ()):
+            known = found.get(argument, ())
+            if maker not in known and len(known) < 2:
+                found[argument] = (*known, maker)
+                waiting.append((argument, maker))
+    return found

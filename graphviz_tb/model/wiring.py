@@ -1,0 +1,138 @@
+"""How a call and its functions are joined: which input leads to which argument, which result to which output.
+
+call, Defun     input i ─▶ argument i            result k ─▶ output k
+while           as a call, for cond and body     of the body only
+if, case        input 0 chooses, then as a call  of every branch
+dataset         input 0 ─▶ its elements, captured inputs ─▶ the last arguments; every result ─▶ the dataset
+gradient        as a call                        none: its outputs are not the function's
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from graphviz_tb.model.graph import Function
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+# Inputs that an op keeps for itself before those that it hands to its functions, one by one.
+KEEPS = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall", "SymbolicGradient"), 0),
+    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile", "XlaLaunch", "MapDefun", "BatchFunction"), 0),
+    **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase", "_Case", "RemoteCall"), 1),
+}
+# Where the arguments that a dataset's functions capture begin among its inputs; after the dataset itself by default.
+CAPTURES_FROM = {"GeneratorDataset": 0, "OneShotIterator": 0, "SaveDataset": 2, "SaveDatasetV2": 2}
+NO_DATASET_IN = frozenset({"GeneratorDataset", "OneShotIterator", "LoadDataset"})  # they iterate over no other one
+# In which order the functions of one dataset have their captured inputs.
+FUNCTION_ORDER = (
+    *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
+    *("shard_func", "reader_func"),
+)
+Run = tuple[int, int, int]  # first input, first argument, how many
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How a call and one of its functions are joined.
+
+    `runs` lead inputs to arguments one by one, `elements` (an input, first argument, how many) one input to several;
+    `gives` says which outputs a result leads to: that of its own position, all, or none; `named` that outputs are
+    called by the function's own names.
+    """
+
+    runs: tuple[Run, ...] = ()
+    elements: Run = (0, 0, 0)
+    gives: Literal["each", "all", "none"] = "each"
+    named: bool = False
+
+    def takes(self, slot: int) -> list[int]:
+        """The arguments that input `slot` leads to.
+
+        >>> Wiring(((1, 0, 2),)).takes(2), Wiring(elements=(0, 1, 2)).takes(0), Wiring().takes(0)
+        ([1], [1, 2], [])
+        """
+        first, argument, count = self.elements
+        found = list(range(argument, argument + count)) if slot == first else []
+        return found + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
+
+    def results(self, function: Function, key: str) -> list[tuple[int, str]]:
+        """The nodes and outputs that make what output `key` of the call gives."""
+        if self.gives == "none":
+            return []
+        if self.gives == "all":
+            return [end for end in dict.fromkeys(function.returns) if end[0] >= 0]
+        end = result(function, key, self.named)
+        return [] if end is None else [end]
+
+
+def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> Wiring:
+    """How an op is joined to the function of `count` arguments that its attribute `attr` names ("": its op type is the
+    function)."""
+    if not attr:
+        return Wiring(((0, 0, count),), named=True)
+    if op in KEEPS:
+        silent = attr == "cond" or op == "SymbolicGradient"
+        return Wiring(((KEEPS[op], 0, count),), gives="none" if silent else "each")
+    if op == "For":  # start, limit, delta, then the loop's own; the body takes the counter first
+        return Wiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
+    if definition is None:
+        return Wiring(gives="none")
+    if is_dataset(definition):
+        return dataset(definition, attr, count)
+    inputs = sum(not name.startswith("^") for name in definition.input)
+    return Wiring(((0, 0, count),)) if inputs == count else Wiring(gives="none")
+
+
+def is_dataset(definition: NodeDef) -> bool:
+    """Whether the op says what its functions capture."""
+    return any(attr == "Targuments" or captured_attr(attr) for attr in definition.attr)
+
+
+def captured_attr(attr: str) -> str:
+    """The function whose captured inputs `attr` lists, "" if it is another attribute.
+
+    >>> captured_attr("Tkey_func_other_arguments"), captured_attr("Tinit_func_args"), captured_attr("Tout")
+    ('key_func', 'init_func', '')
+    """
+    for tail in ("_other_arguments", "_args"):
+        if attr.startswith("T") and attr.endswith(tail):
+            return attr[1 : -len(tail)]
+    return ""
+
+
+def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
+    """A dataset hands its function what it iterates over, then what the function captures.
+
+    A running state (scan, reduce) comes first of all.
+    """
+    attrs = definition.attr
+    lists = {captured_attr(name): len(attrs[name].list.type) for name in attrs if captured_attr(name)}
+    states = len(attrs["Tstate"].list.type) if "Tstate" in attrs else 0
+    slot = CAPTURES_FROM.get(definition.op, 1) + states
+    if attr in lists:  # several functions capture one after the other
+        order = [name for name in FUNCTION_ORDER if name in lists]
+        slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
+    captured = lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0)
+    first = max(0, count - captured)
+    return Wiring(
+        runs=((1, 0, states), (slot, first, captured)),
+        elements=(0, states, 0 if definition.op in NO_DATASET_IN else max(0, first - states)),
+        gives="all",
+    )
+
+
+def result(function: Function, key: str, named: bool) -> tuple[int, str] | None:
+    """The node and output that make the result which output `key` of the call gives.
+
+    >>> f = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b"))
+    >>> result(f, "1", True), result(f, "b:0", True), result(f, "output:1", False), result(f, "9", False)
+    ((7, 'z:0'), (7, 'z:0'), (7, 'z:0'), None)
+    """
+    name, _, number = key.rpartition(":")
+    index = function.result_names.index(name) if named and name in function.result_names else int(number)
+    if index >= len(function.returns) or function.returns[index][0] < 0:
+        return None
+    return function.returns[index]

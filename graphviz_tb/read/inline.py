@@ -1,0 +1,108 @@
+"""A call gives way to the body of its function: the body's nodes stand where the call stood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from graphviz_tb.proto import FunctionDef, NodeDef
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A graph with its ends: nodes by name, the tensors that are its results, the nodes that only have effects."""
+
+    nodes: dict[str, NodeDef]
+    results: tuple[str, ...]
+    effects: tuple[str, ...] = ()
+
+
+def node_of(tensor: str) -> str:
+    """The node of an input string.
+
+    >>> node_of("^x"), node_of("x:1"), node_of("x:out:0"), node_of("x")
+    ('x', 'x', 'x', 'x')
+    """
+    return tensor.removeprefix("^").partition(":")[0]
+
+
+def data_inputs(node: NodeDef) -> list[str]:
+    """The inputs that are tensors."""
+    return [each for each in node.input if not each.startswith("^")]
+
+
+def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
+    """Before: `call` is a node of the block that calls `function`. After: the nodes of the body instead of it.
+
+    An argument is what the call was given, a result what the body returns; a control input on the call waits for what
+    the body does. A body's node whose name is taken gets a number.
+    """
+    given = dict(zip((arg.name for arg in function.signature.input_arg), data_inputs(call), strict=False))
+    taken = set(block.nodes) - {call.name}
+    names = free_names((node.name for node in function.node_def), taken)
+    inside = _inside(given, names)
+    returns = [inside(function.ret.get(arg.name, arg.name)) for arg in function.signature.output_arg]
+    effects = tuple(names[node] for node in function.control_ret.values() if node in names)
+    outside = _outside(call.name, returns, effects)
+    nodes = {name: _moved(node, name, outside) for name, node in block.nodes.items() if name != call.name}
+    for node in function.node_def:
+        nodes[names[node.name]] = _moved(node, names[node.name], lambda each: [inside(each)])
+    return Block(
+        nodes,
+        tuple(new for result in block.results for new in outside(result)),
+        (*(effect for effect in block.effects if effect != call.name), *effects),
+    )
+
+
+def free_names(wanted: Iterable[str], taken: set[str]) -> dict[str, str]:
+    """A name for each name, with a number where it is taken.
+
+    >>> free_names(["a", "b"], {"a", "a_1"})
+    {'a': 'a_2', 'b': 'b'}
+    """
+    names: dict[str, str] = {}
+    used = set(taken)
+    for name in wanted:
+        made, number = name, 0
+        while made in used:
+            number += 1
+            made = f"{name}_{number}"
+        names[name] = made
+        used.add(made)
+    return names
+
+
+def _inside(given: Mapping[str, str], names: Mapping[str, str]) -> Callable[[str], str]:
+    """How an input string of the body reads outside."""
+
+    def translate(text: str) -> str:
+        control = "^" if text.startswith("^") else ""
+        name, colon, key = text.removeprefix("^").partition(":")
+        if name in given and name not in names:
+            return control + node_of(given[name]) if control else given[name]
+        return f"{control}{names.get(name, name)}{colon}{key}"
+
+    return translate
+
+
+def _outside(call: str, returns: list[str], effects: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """What takes the place of an input string that may name the call."""
+
+    def translate(text: str) -> list[str]:
+        if node_of(text) != call:
+            return [text]
+        if text.startswith("^"):
+            return [f"^{effect}" for effect in effects]
+        number = text.rpartition(":")[2] if ":" in text else "0"
+        index = int(number) if number.isascii() and number.isdigit() else 0
+        return [returns[index]] if index < len(returns) else []
+
+    return translate
+
+
+def _moved(node: NodeDef, name: str, translate: Callable[[str], list[str]]) -> NodeDef:
+    made = NodeDef()
+    made.CopyFrom(node)
+    made.name = name
+    made.input[:] = [new for each in node.input for new in translate(each)]
+    return made

@@ -1,0 +1,155 @@
+"""What is known of each layer of a model: class, configuration, shapes, parameters; models hold the sum of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.parameters import parameter_count
+from graphviz_tb.read.keras.shapes import output_shapes, shape_in
+from graphviz_tb.read.keras.telling import telling
+
+if TYPE_CHECKING:
+    from graphviz_tb.read.keras_model import Layer as Box
+
+PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
+Source = tuple["Box", int]  # a layer that is no model, and which of its outputs
+Shapes = dict["Box", list[Shape]]
+
+
+def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], list[list[Source]]]) -> dict[Box, Layer]:
+    """Before: layers and models of one tree (inner models after those around them), and what each call of a layer
+    takes. After: the facts of each.
+
+    Shapes go from layer to layer; what a consumer states of what it takes goes before the rule of the class.
+    """
+    stated = dict(said(layers, sources))
+    shapes: Shapes = {}
+    for layer in inputs_first(layers, sources):
+        takes = taken(layer, sources(layer), shapes)
+        found = output_shapes(class_of(layer.json), config_of(layer.json), takes)
+        known = stated.get(layer, {})
+        shapes[layer] = [known.get(at, found[at] if at < len(found) else None)
+                         for at in range(max([len(found), *(at + 1 for at in known)]))]  # fmt: skip
+    facts = {}
+    for layer in layers:
+        calls = sources(layer)
+        facts[layer] = one_layer(layer, taken(layer, calls, shapes), shapes[layer], len(calls))
+    for model in reversed(models):
+        facts[model] = of_model(model, facts)
+    return facts
+
+
+def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) -> Layer:
+    """The facts of a layer that is no model, which is called so many times."""
+    kind, config = class_of(layer.json), config_of(layer.json)
+    words = telling(kind, {**config, "axis": -1} if last_axis(config.get("axis"), takes) else config)
+    if calls > 1:
+        words = " · ".join(filter(None, (words, f"{calls} calls")))
+    return Layer(name_of_class(layer.json), config, words, tuple(outputs), parameter_count(kind, config, takes))
+
+
+def last_axis(axis: Any, takes: list[Shape]) -> bool:
+    """Whether an axis is the last one, however it is counted: [3] of an image."""
+    shape = takes[0] if takes else None
+    return shape is not None and axis in (len(shape) - 1, [len(shape) - 1])
+
+
+def of_model(model: Box, facts: Mapping[Box, Layer]) -> Layer:
+    """A model's parameters are those of its layers; its own configuration is said without them."""
+    counts = [facts[child].parameters for child in model.order]
+    total = None if None in counts else sum(count or 0 for count in counts)
+    config = {key: value for key, value in config_of(model.json).items() if key not in PARTS}
+    return Layer(name_of_class(model.json), config, f"{len(model.order)} layers", (), total)
+
+
+def class_of(json: Mapping[str, Any]) -> str:
+    return str(json.get("class_name", ""))
+
+
+def name_of_class(json: Mapping[str, Any]) -> str:
+    """The class; a custom one by the name it was registered under, without the package."""
+    registered = json.get("registered_name")
+    name = registered if isinstance(registered, str) and registered else class_of(json)
+    return name.rpartition(">")[2]
+
+
+def config_of(json: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = json.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+# shapes
+
+
+def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Iterator[tuple[Box, dict[int, Shape]]]:
+    """The shapes that consumers state of a layer's outputs (Keras 3 writes them beside each tensor)."""
+    found: dict[Box, dict[int, Shape]] = {}
+    for layer in layers:
+        calls = layer.json.get("inbound_nodes")
+        for call, takes in zip(calls if isinstance(calls, list) else (), sources(layer), strict=False):
+            told = list(tensor_shapes(call))
+            if len(told) == len(takes):
+                for (source, at), shape in zip(takes, told, strict=True):
+                    if shape is not None:
+                        found.setdefault(source, {}).setdefault(at, shape)
+    yield from found.items()
+
+
+def tensor_shapes(value: Any) -> Iterator[Shape]:
+    """The shapes of the tensors in the arguments of a call, in order."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if value.get("class_name") == "__keras_tensor__":
+                yield shape_in(config_of(value).get("shape"))
+            else:
+                waiting += reversed(list(value.values()))
+        elif isinstance(value, list):
+            waiting += reversed(value)
+
+
+def inputs_first(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Iterator[Box]:
+    """The layers, each after those that feed it; what goes round in a circle is cut somewhere."""
+    done: set[Box] = set()
+    for layer in layers:
+        waiting = [layer]
+        entered: set[Box] = set()
+        while waiting:
+            top = waiting[-1]
+            if top in done:
+                waiting.pop()
+            elif top in entered:
+                done.add(waiting.pop())
+                yield top
+            else:
+                entered.add(top)
+                feeds = [source for call in sources(top) for source, _ in call]
+                waiting += [source for source in feeds if source not in done and source not in entered]
+
+
+def taken(layer: Box, calls: list[list[Source]], shapes: Shapes) -> list[Shape]:
+    """The shapes of what the first call of a layer takes; where that is unknown, what its JSON says it was built
+    with."""
+    for call in calls[:1]:
+        found = [shapes[source][at] if source in shapes and at < len(shapes[source]) else None for source, at in call]
+        return found if found != [None] else list(built(layer)) or found
+    return list(built(layer))
+
+
+def built(layer: Box) -> Iterator[Shape]:
+    """The input shape that a layer, or the sequence that it begins, was built with."""
+    config = config_of(layer.json)
+    built_with = layer.json.get("build_config")
+    around = config_of(layer.parent.json) if layer.parent is not None else {}
+    for told in (
+        config.get("batch_input_shape"),
+        built_with.get("input_shape") if isinstance(built_with, dict) else None,
+        around.get("build_input_shape"),
+    ):
+        if (shape := shape_in(told)) is not None:
+            yield shape
+            return

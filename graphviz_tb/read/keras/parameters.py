@@ -1,0 +1,214 @@
+"""How many numbers a layer keeps, trained or not, by the rule of its class: what `model.summary()` counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, Config, Dims, each, product, spatial
+
+Rule = Callable[[Config, list[Dims]], int | None]
+
+
+def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int | None:
+    """How many parameters a layer of class `kind` has, given what it is called with; None where that is unknown.
+
+    >>> parameter_count("Dense", {"units": 10}, [(None, 784)]), parameter_count("Flatten", {}, [])
+    (7850, 0)
+    """
+    rule = COUNTS.get(kind)
+    if rule is None:
+        return 0 if kind in RULES or kind in WITHOUT else None
+    try:
+        return rule(config, [shape for shape in inputs if shape is not None])
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+        return None
+
+
+def known(size: int | None) -> int:
+    """A dimension that the weights need."""
+    if size is None:
+        raise ValueError("a dimension that the weights need is unknown")
+    return size
+
+
+def bias(config: Config, count: int) -> int:
+    return count if config.get("use_bias", True) else 0
+
+
+def dense(config: Config, inputs: list[Dims]) -> int:
+    units = config["units"]
+    return int(known(inputs[0][-1]) * units + bias(config, units))
+
+
+def kernel(config: Config, inputs: list[Dims]) -> tuple[int, int]:
+    """How many places the window has, and the channels that come in."""
+    sizes, channels = spatial(config, inputs[0])
+    return prod(each(config["kernel_size"], len(sizes))), known(channels)
+
+
+def convolution(config: Config, inputs: list[Dims]) -> int:
+    places, channels = kernel(config, inputs)
+    filters = config["filters"]
+    return int(places * (channels // config.get("groups", 1)) * filters + bias(config, filters))
+
+
+def transposed(config: Config, inputs: list[Dims]) -> int:
+    places, channels = kernel(config, inputs)
+    return int(places * channels * config["filters"] + bias(config, config["filters"]))
+
+
+def depthwise(config: Config, inputs: list[Dims]) -> int:
+    places, channels = kernel(config, inputs)
+    many = channels * config.get("depth_multiplier", 1)
+    return int(places * many + bias(config, many))
+
+
+def separable(config: Config, inputs: list[Dims]) -> int:
+    places, channels = kernel(config, inputs)
+    many, filters = channels * config.get("depth_multiplier", 1), config["filters"]
+    return int(places * many + many * filters + bias(config, filters))
+
+
+def along(config: Config, shape: Dims, default: int = -1) -> int:
+    """The size of the axes that a normalisation keeps apart."""
+    axes = config.get("axis", default)
+    return known(product([shape[int(axis)] for axis in (axes if isinstance(axes, list | tuple) else [axes])]))
+
+
+def flag(config: Config, name: str) -> bool:
+    return bool(config.get(name, True))
+
+
+def batch_normalization(config: Config, inputs: list[Dims]) -> int:
+    return along(config, inputs[0]) * (2 + flag(config, "scale") + flag(config, "center"))
+
+
+def layer_normalization(config: Config, inputs: list[Dims]) -> int:
+    return along(config, inputs[0]) * (flag(config, "scale") + flag(config, "center"))
+
+
+def rms_normalization(config: Config, inputs: list[Dims]) -> int:
+    return along(config, inputs[0])
+
+
+def normalization(config: Config, inputs: list[Dims]) -> int:
+    """Mean and variance of each kept axis and a count, unless both are given."""
+    if config.get("mean") is not None:
+        return 0
+    axes = config.get("axis", -1)
+    if axes is None:
+        return 3
+    return 2 * along(config, inputs[0]) + 1
+
+
+def embedding(config: Config, inputs: list[Dims]) -> int:
+    return int(config["input_dim"] * config["output_dim"])
+
+
+def recurrent(gates: int) -> Rule:
+    """Kernels and biases of a recurrent layer with so many gates."""
+
+    def count(config: Config, inputs: list[Dims]) -> int:
+        units, width = config["units"], known(inputs[0][-1])
+        twice = 2 if gates == 3 and config.get("reset_after", True) else 1  # GRU: a bias for each kernel
+        return int(gates * (width * units + units * units) + bias(config, twice * gates * units))
+
+    return count
+
+
+def of_cell(config: Config, inputs: list[Dims]) -> int | None:
+    cell = config["cell"]
+    return parameter_count(cell["class_name"].removesuffix("Cell"), cell["config"], inputs)
+
+
+def both_ways(config: Config, inputs: list[Dims]) -> int | None:
+    inner = config["layer"]
+    once = parameter_count(inner["class_name"], inner["config"], inputs)
+    return None if once is None else 2 * once
+
+
+def at_each_step(config: Config, inputs: list[Dims]) -> int | None:
+    inner = config["layer"]
+    batch, _, *rest = inputs[0]
+    return parameter_count(inner["class_name"], inner["config"], [(batch, *rest)])
+
+
+def multi_head(config: Config, inputs: list[Dims]) -> int:
+    heads, size = config["num_heads"], config["key_dim"]
+    out = config.get("value_dim") or size
+    query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
+    key = known(inputs[min(2, len(inputs) - 1)][-1]) if len(inputs) > 2 else value
+    told = config.get("output_shape")
+    last = query if told is None else prod(told) if isinstance(told, list | tuple) else told
+    kernels = heads * (query * size + key * size + value * out + out * last)
+    return int(kernels + bias(config, heads * (2 * size + out) + last))
+
+
+def einsum(config: Config, inputs: list[Dims]) -> int:
+    left, _, result = config["equation"].replace("...", "").partition("->")
+    ins, _, weights = left.partition(",")
+    told = config["output_shape"]
+    told = [told] if isinstance(told, int) else list(told)
+    sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
+    sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(told), strict=False) if dim is not None}
+    count = prod(known(sizes.get(letter)) for letter in weights)
+    apart = config.get("bias_axes")
+    return count + (prod(known(sizes.get(letter)) for letter in apart) if apart else 0)
+
+
+def prelu(config: Config, inputs: list[Dims]) -> int:
+    shared = set(config.get("shared_axes") or ())
+    return prod(known(dim) for at, dim in enumerate(inputs[0]) if at and at not in shared)
+
+
+def layer_scale(config: Config, inputs: list[Dims]) -> int:
+    return int(config["projection_dim"])
+
+
+def attention(config: Config, inputs: list[Dims]) -> int:
+    return int(bool(config.get("use_scale"))) + int(config.get("score_mode") == "concat")
+
+
+def additive_attention(config: Config, inputs: list[Dims]) -> int:
+    return known(inputs[0][-1]) if config.get("use_scale", True) else 0
+
+
+WITHOUT = frozenset(
+    (
+        "Lambda",
+        "TFOpLambda",
+        "SlicingOpLambda",
+        "TensorFlowOpLayer",
+        "StringLookup",
+        "IntegerLookup",
+        "TextVectorization",
+    )
+)
+COUNTS: Mapping[str, Rule] = {
+    "Dense": dense,
+    "EinsumDense": einsum,
+    "Embedding": embedding,
+    **{f"Conv{many}": convolution for many in DIMENSIONS},
+    **{f"Conv{many}Transpose": transposed for many in DIMENSIONS},
+    **{f"DepthwiseConv{many}": depthwise for many in DIMENSIONS},
+    **{f"SeparableConv{many}": separable for many in DIMENSIONS},
+    "BatchNormalization": batch_normalization,
+    "SyncBatchNormalization": batch_normalization,
+    "LayerNormalization": layer_normalization,
+    "GroupNormalization": layer_normalization,
+    "RMSNormalization": rms_normalization,
+    "Normalization": normalization,
+    "LSTM": recurrent(4),
+    "GRU": recurrent(3),
+    "SimpleRNN": recurrent(1),
+    "RNN": of_cell,
+    "Bidirectional": both_ways,
+    "TimeDistributed": at_each_step,
+    "MultiHeadAttention": multi_head,
+    "PReLU": prelu,
+    "LayerScale": layer_scale,
+    "Attention": attention,
+    "AdditiveAttention": additive_attention,
+}

@@ -1,0 +1,386 @@
+"""The shapes of a layer's outputs, by the rule of its class.
+
+A rule takes the configuration and the shapes of the inputs, the batch first, and gives the shapes of the outputs; None
+is an unknown dimension, or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from graphviz_tb.model.tensors import Shape
+
+Config = Mapping[str, Any]
+Dims = tuple[int | None, ...]
+Rule = Callable[[Config, list[Dims]], list[Shape]]
+
+
+def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Shape]:
+    """The shapes of the outputs of a layer of class `kind`; none where its rule is not known or does not fit.
+
+    >>> output_shapes("Dense", {"units": 10}, [(None, 784)]), output_shapes("Mine", {}, [(None, 3)])
+    ([(None, 10)], [])
+    """
+    rule = RULES.get(kind)
+    known = [shape for shape in inputs if shape is not None]
+    if rule is None or len(known) < len(inputs) or (not known and kind != "InputLayer"):
+        return []
+    try:
+        return rule(config, known)
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):
+        return []  # a configuration that the class would refuse
+
+
+def shape_in(value: Any) -> Shape:
+    """A shape as JSON has it: a list of numbers and nulls.
+
+    >>> shape_in([None, 28]), shape_in({"a": 1}), shape_in(None)
+    ((None, 28), None, None)
+    """
+    if not isinstance(value, list | tuple) or not all(dim is None or isinstance(dim, int) for dim in value):
+        return None
+    return tuple(None if dim is None or dim < 0 else dim for dim in value)
+
+
+def channels_first(config: Config) -> bool:
+    """Whether the channels stand before the spatial dimensions."""
+    return config.get("data_format") == "channels_first"
+
+
+def spatial(config: Config, shape: Dims) -> tuple[Dims, int | None]:
+    """The spatial dimensions and the channels of an image."""
+    return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
+
+
+def image(config: Config, batch: int | None, sizes: Sequence[int | None], channels: int | None) -> list[Shape]:
+    """An image of these dimensions."""
+    return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
+
+
+def each(value: Any, count: int) -> list[int]:
+    """A number for each spatial dimension.
+
+    >>> each(3, 2), each([1, 2], 2)
+    ([3, 3], [1, 2])
+    """
+    return [int(value)] * count if isinstance(value, int) else [int(one) for one in value]
+
+
+# convolutions and pooling
+
+
+def window(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
+    """How many places a window takes along one dimension.
+
+    >>> window(28, 3, 1, "valid"), window(28, 3, 2, "same")
+    (26, 14)
+    """
+    if size is None:
+        return None
+    reach = (kernel - 1) * dilation + 1
+    return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
+
+
+def windows(config: Config, shape: Dims, kernel: Any) -> list[int | None]:
+    """The same along all spatial dimensions."""
+    sizes, _ = spatial(config, shape)
+    count = len(sizes)
+    strides = config.get("strides")
+    steps = zip(
+        sizes,
+        each(kernel, count),
+        each(kernel if strides is None else strides, count),
+        each(config.get("dilation_rate", 1), count),
+        strict=True,
+    )
+    return [window(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
+
+
+def convolution(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
+    return image(config, inputs[0][0], sizes, config["filters"])
+
+
+def depthwise(config: Config, inputs: list[Dims]) -> list[Shape]:
+    channels = spatial(config, inputs[0])[1]
+    many = None if channels is None else channels * config.get("depth_multiplier", 1)
+    return image(config, inputs[0][0], windows({"strides": 1, **config}, inputs[0], config["kernel_size"]), many)
+
+
+def transposed(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes, _ = spatial(config, inputs[0])
+    count = len(sizes)
+    extra = config.get("output_padding")
+    grown = zip(
+        sizes,
+        each(config["kernel_size"], count),
+        each(config.get("strides", 1), count),
+        each(config.get("dilation_rate", 1), count),
+        [None] * count if extra is None else each(extra, count),
+        strict=True,
+    )
+    made = [stretched(*one, config.get("padding", "valid")) for one in grown]
+    return image(config, inputs[0][0], made, config["filters"])
+
+
+def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str) -> int | None:
+    """The size along one dimension after a transposed convolution.
+
+    >>> stretched(7, 3, 2, 1, None, "same"), stretched(7, 3, 2, 1, None, "valid")
+    (14, 15)
+    """
+    if size is None:
+        return None
+    reach = (kernel - 1) * dilation + 1
+    if extra is None:
+        return size * stride + (max(reach - stride, 0) if padding == "valid" else 0)
+    shift = reach // 2 if padding == "same" else 0
+    return (size - 1) * stride + reach - 2 * shift + extra
+
+
+def pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return image(config, inputs[0][0], windows(config, inputs[0], config["pool_size"]), spatial(config, inputs[0])[1])
+
+
+def global_pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes, channels = spatial(config, inputs[0])
+    if config.get("keepdims"):
+        return image(config, inputs[0][0], [1] * len(sizes), channels)
+    return [(inputs[0][0], channels)]
+
+
+# sizes
+
+
+def sides(value: Any, count: int) -> list[tuple[int, int]]:
+    """What is added or cut on both sides of each dimension.
+
+    >>> sides(1, 2), sides([[0, 1], 2], 2)
+    ([(1, 1), (1, 1)], [(0, 1), (2, 2)])
+    """
+    if isinstance(value, int):
+        return [(value, value)] * count
+    if count == 1 and all(isinstance(one, int) for one in value):
+        return [(value[0], value[-1])]
+    return [(one, one) if isinstance(one, int) else (one[0], one[1]) for one in value]
+
+
+def padded(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes, channels = spatial(config, inputs[0])
+    more = [sum(both) for both in sides(config["padding"], len(sizes))]
+    return image(config, inputs[0][0], [grown(size, by) for size, by in zip(sizes, more, strict=True)], channels)
+
+
+def cropped(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes, channels = spatial(config, inputs[0])
+    less = [sum(both) for both in sides(config["cropping"], len(sizes))]
+    return image(config, inputs[0][0], [grown(size, -by) for size, by in zip(sizes, less, strict=True)], channels)
+
+
+def grown(size: int | None, by: int) -> int | None:
+    return None if size is None else size + by
+
+
+def upsampled(config: Config, inputs: list[Dims]) -> list[Shape]:
+    sizes, channels = spatial(config, inputs[0])
+    times = each(config["size"], len(sizes))
+    more = [None if size is None else size * by for size, by in zip(sizes, times, strict=True)]
+    return image(config, inputs[0][0], more, channels)
+
+
+def resized(config: Config, inputs: list[Dims]) -> list[Shape]:
+    if len(inputs[0]) == 3:
+        return [(config["height"], config["width"], inputs[0][-1])]
+    return image(config, inputs[0][0], (config["height"], config["width"]), spatial(config, inputs[0])[1])
+
+
+# shapes
+
+
+def flattened(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(inputs[0][0], product(inputs[0][1:]))]
+
+
+def product(dims: Sequence[int | None]) -> int | None:
+    """The product, unknown if a factor is."""
+    known = [dim for dim in dims if dim is not None]
+    return prod(known) if len(known) == len(dims) else None
+
+
+def reshaped(config: Config, inputs: list[Dims]) -> list[Shape]:
+    target = [int(dim) for dim in config["target_shape"]]
+    total, rest = product(inputs[0][1:]), prod(dim for dim in target if dim != -1)
+    filled = None if total is None else total // rest
+    return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
+
+
+def permuted(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(inputs[0][0], *(inputs[0][int(at)] for at in config["dims"]))]
+
+
+def repeated(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(inputs[0][0], int(config["n"]), inputs[0][1])]
+
+
+# several inputs
+
+
+def same(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [inputs[0]]
+
+
+def merged(config: Config, inputs: list[Dims]) -> list[Shape]:
+    """Elementwise, dimensions of 1 stretched; an unknown dimension stays so only against 1 or another unknown."""
+    made = inputs[0]
+    for other in inputs[1:]:
+        size = max(len(made), len(other))
+        pairs = zip((1,) * (size - len(made)) + made, (1,) * (size - len(other)) + other, strict=True)
+        made = tuple(two if one == 1 else one if two in (1, None) else one if one is not None else two
+                     for one, two in pairs)  # fmt: skip
+    return [made]
+
+
+def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
+    axis = int(config.get("axis", -1)) % len(inputs[0])
+    known = [next((one[at] for one in inputs if one[at] is not None), None) for at in range(len(inputs[0]))]
+    total = None if any(one[axis] is None for one in inputs) else sum(one[axis] or 0 for one in inputs)
+    return [(*known[:axis], total, *known[axis + 1 :])]
+
+
+def dotted(config: Config, inputs: list[Dims]) -> list[Shape]:
+    one, two = inputs
+    axes = config["axes"]
+    first, second = (axes, axes) if isinstance(axes, int) else axes
+    rest = [dim for at, dim in enumerate(one) if at not in (0, first % len(one))]
+    rest += [dim for at, dim in enumerate(two) if at not in (0, second % len(two))]
+    return [(one[0], *(rest or [1]))]
+
+
+# dense, attention, recurrent
+
+
+def dense(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(*inputs[0][:-1], config["units"])]
+
+
+def einsum(config: Config, inputs: list[Dims]) -> list[Shape]:
+    left, _, result = config["equation"].replace("...", "").partition("->")
+    sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
+    told = config["output_shape"]
+    told = [told] if isinstance(told, int) else list(told)
+    kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
+    stated = [None] * (len(result) - len(told)) + told
+    return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
+
+
+def embedded(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(*inputs[0], config["output_dim"])]
+
+
+def attention_heads(config: Config, inputs: list[Dims]) -> list[Shape]:
+    told = config.get("output_shape")
+    last = inputs[0][-1:] if told is None else tuple(told) if isinstance(told, list | tuple) else (told,)
+    return [(*inputs[0][:-1], *last)]
+
+
+def attention(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [(*inputs[0][:-1], inputs[1][-1])]
+
+
+def recurrent(config: Config, inputs: list[Dims]) -> list[Shape]:
+    units = _units(config)
+    batch, steps = inputs[0][:2]
+    out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
+    states = 2 if config.get("cell", {}).get("class_name", config.get("_kind")) in ("LSTM", "LSTMCell") else 1
+    return out + [(batch, units)] * (states if config.get("return_state") else 0)
+
+
+def long_short(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return recurrent({**config, "_kind": "LSTM"}, inputs)
+
+
+def _units(config: Config) -> int:
+    cell = config.get("cell")
+    return int(cell["config"]["units"] if isinstance(cell, Mapping) else config["units"])
+
+
+def both_ways(config: Config, inputs: list[Dims]) -> list[Shape]:
+    inner = config["layer"]
+    first, *states = output_shapes(inner["class_name"], inner["config"], inputs)
+    mode = config.get("merge_mode", "concat")
+    if first is None or mode is None:
+        return [first, first, *states, *states]
+    last = first[-1]
+    wide = None if last is None else 2 * last
+    return [(*first[:-1], wide) if mode == "concat" else first, *states, *states]
+
+
+def at_each_step(config: Config, inputs: list[Dims]) -> list[Shape]:
+    inner = config["layer"]
+    batch, steps, *rest = inputs[0]
+    (first, *_) = output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
+    return [None if first is None else (batch, steps, *first[1:])]
+
+
+# what is read
+
+
+def given(config: Config, inputs: list[Dims]) -> list[Shape]:
+    return [shape_in(config.get("batch_shape", config.get("batch_input_shape")))]
+
+
+def encoded(config: Config, inputs: list[Dims]) -> list[Shape]:
+    if config.get("output_mode") == "int":
+        return [inputs[0]]
+    rest = inputs[0][:-1] if config.get("output_mode") == "one_hot" and inputs[0][-1:] == (1,) else inputs[0]
+    wide = int(config["num_tokens"])
+    return [(*rest, wide)] if config.get("output_mode") == "one_hot" else [(*inputs[0][:-1], wide)]
+
+
+SAME = (
+    *("Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax", "ThresholdedReLU", "Identity", "Masking"),
+    *("BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization", "RMSNormalization"),
+    *("SyncBatchNormalization", "Normalization", "Rescaling", "Hashing", "Discretization", "ActivityRegularization"),
+    *("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout"),
+    *("GaussianNoise", "StochasticDepth", "LayerScale", "RandomFlip", "RandomRotation", "RandomTranslation"),
+    *("RandomZoom", "RandomContrast", "RandomBrightness", "Solarization", "SpectralNormalization", "FixedDropout"),
+)
+DIMENSIONS = ("1D", "2D", "3D")
+
+
+def _for_each(names: Sequence[str], rule: Rule) -> dict[str, Rule]:
+    return {name + many: rule for name in names for many in DIMENSIONS}
+
+
+RULES: dict[str, Rule] = {
+    "InputLayer": given,
+    **dict.fromkeys(SAME, same),
+    **dict.fromkeys(("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "CustomScaleLayer"), merged),
+    **_for_each(("Conv", "SeparableConv", "Convolution"), convolution),
+    **_for_each(("DepthwiseConv",), depthwise),
+    **{f"Conv{many}Transpose": transposed for many in DIMENSIONS},
+    **_for_each(("MaxPooling", "AveragePooling", "MaxPool", "AvgPool"), pooling),
+    **_for_each(("GlobalMaxPooling", "GlobalAveragePooling", "GlobalMaxPool", "GlobalAvgPool"), global_pooling),
+    **_for_each(("ZeroPadding",), padded),
+    **_for_each(("Cropping",), cropped),
+    **_for_each(("UpSampling",), upsampled),
+    **dict.fromkeys(("Resizing", "CenterCrop", "RandomCrop"), resized),
+    "Flatten": flattened,
+    "Reshape": reshaped,
+    "Permute": permuted,
+    "RepeatVector": repeated,
+    "Concatenate": joined,
+    "Dot": dotted,
+    "Dense": dense,
+    "EinsumDense": einsum,
+    "Embedding": embedded,
+    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"), attention_heads),
+    **dict.fromkeys(("Attention", "AdditiveAttention"), attention),
+    **dict.fromkeys(("GRU", "SimpleRNN", "RNN"), recurrent),
+    "LSTM": long_short,
+    "Bidirectional": both_ways,
+    "TimeDistributed": at_each_step,
+    "CategoryEncoding": encoded,
+}

@@ -1,0 +1,152 @@
+"""The part of a layer's configuration that tells: what differs from its class's defaults, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+MOST = 6  # words on a second line
+
+# Said first, in this order, and as they are: `32 · 3×3 · relu`.
+PLAIN = (
+    *("filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n"),
+    *("height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation"),
+)
+# What every class has, or what says how and not what; never told.
+SILENT = frozenset(
+    (
+        *("name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional"),
+        *("input_shape", "build_input_shape", "layers", "input_layers", "output_layers", "seed", "noise_shape"),
+        *("implementation", "autocast", "stateful", "unroll", "time_major", "zero_output_for_mask", "synchronized"),
+        *("renorm", "renorm_clipping", "renorm_momentum", "input_length", "virtual_batch_size", "projection_dim"),
+        *("num_tokens", "vocabulary", "mean", "variance", "input_axes", "output_axes", "flash_attention", "fused"),
+        *("lora_rank", "lora_alpha", "quantization_config", "value_range", "fill_mode", "fill_value", "int32_lookup"),
+        *("attention_axes", "use_gate"),
+        *("recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim"),
+    )
+)
+# Values that a class has unless it is told otherwise; those below hold for every class, by the name of the option.
+DEFAULTS: Mapping[str, Any] = {
+    "strides": 1,
+    "padding": "valid",
+    "data_format": "channels_last",
+    "dilation_rate": 1,
+    "groups": 1,
+    "depth_multiplier": 1,
+    "activation": "linear",
+    "use_bias": True,
+    "axis": -1,
+    "momentum": 0.99,
+    "epsilon": 1e-3,
+    "center": True,
+    "scale": True,
+    "rms_scaling": False,
+    "keepdims": False,
+    "interpolation": "nearest",
+    "mask_zero": False,
+    "return_sequences": False,
+    "go_backwards": False,
+    "merge_mode": "concat",
+    "dropout": 0.0,
+    "recurrent_dropout": 0.0,
+    "use_scale": False,
+    "score_mode": "dot",
+    "normalize": False,
+    "offset": 0.0,
+    "max_value": None,
+    "negative_slope": 0.0,
+    "threshold": 0.0,
+    "invert": False,
+    "crop_to_aspect_ratio": False,
+    "pad_to_aspect_ratio": False,
+    "output_mode": "int",
+}
+OF_CLASS: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), {"activation": "tanh"}),  # noqa: RUF024
+    "LeakyReLU": {"negative_slope": 0.3, "alpha": 0.3},
+    "ELU": {"alpha": 1.0},
+    "ZeroPadding1D": {"padding": 1},
+    "ZeroPadding2D": {"padding": 1},
+    "ZeroPadding3D": {"padding": 1},
+    "GroupNormalization": {"groups": 32},
+    "AdditiveAttention": {"use_scale": True},
+    "Normalization": {"axis": [-1]},
+    **{f"{kind}Pooling{many}D": {"pool_size": 2} for kind in ("Max", "Average") for many in (1, 2, 3)},
+    **{f"UpSampling{many}D": {"size": 2} for many in (1, 2, 3)},
+    "Cropping1D": {"cropping": 1},
+}
+
+
+def telling(kind: str, config: Mapping[str, Any]) -> str:
+    """What is told of a layer's configuration beside its class.
+
+    >>> telling("Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"})
+    '32 · 3×3 · relu · stride 2'
+    >>> telling("MaxPooling2D", {"pool_size": [3, 3], "strides": [2, 2], "padding": "valid"})
+    '3×3 · stride 2'
+    """
+    words = [word for word in _words(kind, config) if word]
+    return " · ".join(words[:MOST])
+
+
+def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
+    usual = {**DEFAULTS, **OF_CLASS.get(kind, {}), **_by_rule(config)}
+    for key in (*(key for key in PLAIN if key in config), *(key for key in config if key not in PLAIN)):
+        value = config[key]
+        if key in SILENT or value is None or is_usual(value, usual.get(key)):
+            continue
+        said = spoken(value)
+        if not said or key.endswith(("_initializer", "_regularizer", "_constraint")):
+            continue
+        yield said if key in PLAIN else _named(key, value, said)
+
+
+def _by_rule(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Defaults that follow from another option: a pool moves by its own size, a value is as wide as its key."""
+    follows = (("strides", "pool_size"), ("value_dim", "key_dim"))
+    return {key: config[other] for key, other in follows if other in config}
+
+
+def _named(key: str, value: Any, said: str) -> str:
+    """An option with its name; a switch says only which way it is.
+
+    >>> _named("use_bias", False, "False"), _named("mask_zero", True, "True"), _named("padding", "same", "same")
+    ('no bias', 'mask zero', 'same')
+    """
+    word = key.removeprefix("use_").replace("_", " ")
+    if isinstance(value, list) and len(set(map(str, value))) == 1 and not isinstance(value[0], list):
+        return f"{word.removesuffix('s')} {spoken(value[0])}"
+    if isinstance(value, bool):
+        return word if value else f"no {word}"
+    return said if key == "padding" and isinstance(value, str) else f"{word} {said}"
+
+
+def is_usual(value: Any, usual: Any) -> bool:
+    """Whether a value is the default; one number stands for as many as there are dimensions.
+
+    >>> is_usual([1, 1], 1), is_usual([2, 2], 1), is_usual(0.99, 0.99), is_usual(True, 1)
+    (True, False, True, False)
+    """
+    if isinstance(value, list) and isinstance(usual, int | float):
+        return all(is_usual(one, usual) for one in value)
+    return bool(value == usual) and isinstance(value, bool) == isinstance(usual, bool)
+
+
+def spoken(value: Any) -> str:
+    """A value in words: sizes joined by a multiplication sign, what is configured in turn by its class.
+
+    >>> spoken([3, 3]), spoken(0.5), spoken([[1, 1], [0, 2]]), spoken({"class_name": "ReLU", "config": {}})
+    ('3×3', '0.5', '1,1×0,2', 'ReLU')
+    """
+    if isinstance(value, bool | int | str):
+        return str(value)[:24]
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple) and value and all(isinstance(one, int | float) for one in value):
+        return "×".join(map(spoken, value[:6]))
+    if isinstance(value, list | tuple) and value and all(isinstance(one, list) for one in value):
+        return "×".join(",".join(map(spoken, one)) for one in value[:4])
+    if isinstance(value, Mapping):
+        kind = value.get("class_name")
+        return kind if isinstance(kind, str) and kind != "__tuple__" else ""
+    return ""

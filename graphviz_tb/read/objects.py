@@ -1,0 +1,118 @@
+"""The object graph of a SavedModel: which variables its functions capture, by the names that the program gave them.
+
+Only a few things are looked up in a large message: the names of variables, the captured objects of each function, and
+the attributes that lead from object to object where names alone do not tell variables apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from graphviz_tb.read.wire import BYTES, CutError, pieces, varint
+
+# Field numbers of TensorFlow's saved_object_graph.proto.
+NODES, CONCRETE_FUNCTIONS = 1, 2  # SavedObjectGraph
+CHILDREN, VARIABLE = 1, 7  # SavedObject
+NODE_ID, LOCAL_NAME = 1, 2  # ObjectReference
+VARIABLE_NAME = 6  # SavedVariable
+KEY, VALUE = 1, 2  # an entry of a map
+BOUND_INPUTS = 2  # SavedConcreteFunction
+LISTS = frozenset(
+    (
+        *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
+        *("_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked"),
+    )
+)
+
+
+def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
+    """Before: the bytes of a SavedObjectGraph. After: for each function the names of the variables that it captures,
+    in the order of its last arguments; "" for what is no variable. Nothing where the bytes are damaged.
+
+    >>> captured_names(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))
+    {'f': ('w', 'w')}
+    """
+    try:
+        spans = list(_fields(data, NODES))
+        names = told_apart([_variable_name(data, *span) for span in spans], data, spans)
+        functions = [_function(data, *span) for span in _fields(data, CONCRETE_FUNCTIONS)]
+    except (CutError, UnicodeDecodeError):
+        return {}
+    return {
+        function: tuple(names[at] if 0 <= at < len(names) else "" for at in captured)
+        for function, captured in functions
+    }
+
+
+def told_apart(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
+    """Before: the names of variables by object. After: those that several bear have the attributes of the program that
+    lead to them in between: `model/kernel` of the layer `first` becomes `model/first/kernel`."""
+    several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
+    if not several:
+        return names
+    ways = paths(data, spans)
+    made = []
+    for name, way in zip(names, ways, strict=True):
+        around, _, last = name.rpartition("/")
+        inner = [part for part in way[:-1] if part not in around.split("/")]
+        made.append("/".join(filter(None, (around, *inner, last))) if name in several and way else name)
+    return made
+
+
+def paths(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[str, ...]]:
+    """The attributes on the shortest way from the root to each object; lists of objects are no way for a reader."""
+    found: dict[int, tuple[str, ...]] = {0: ()}
+    order = [0]
+    for at in order:
+        for number, name in sorted(_children(data, *spans[at]), key=lambda child: child[1]):
+            if number not in found and 0 <= number < len(spans) and name not in LISTS:
+                found[number] = (*found[at], name.lstrip("_"))
+                order.append(number)
+    return [found.get(at, ()) for at in range(len(spans))]
+
+
+def _children(data: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
+    for span in _fields(data, CHILDREN, first, last):
+        number, name = 0, ""
+        for piece in pieces(data, *span):
+            if piece.number == NODE_ID:
+                number = varint(data, piece.first, piece.last)[0]
+            elif piece.number == LOCAL_NAME:
+                name = data[piece.first : piece.last].decode()
+        yield number, name
+
+
+def _fields(data: bytes, number: int, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where the values of one field lie."""
+    for piece in pieces(data, first, last):
+        if piece.number == number and piece.wire == BYTES:
+            yield piece.first, piece.last
+
+
+def _variable_name(data: bytes, first: int, last: int) -> str:
+    for start, end in _fields(data, VARIABLE, first, last):
+        for name in _fields(data, VARIABLE_NAME, start, end):
+            return data[slice(*name)].decode()
+    return ""
+
+
+def _function(data: bytes, first: int, last: int) -> tuple[str, list[int]]:
+    name, bound = "", []
+    for piece in pieces(data, first, last):
+        if piece.number == KEY:
+            name = data[piece.first : piece.last].decode()
+        elif piece.number == VALUE:
+            bound = list(_bound_inputs(data, piece.first, piece.last))
+    return name, bound
+
+
+def _bound_inputs(data: bytes, first: int, last: int) -> Iterator[int]:
+    """Numbers of objects; packed, as TensorFlow writes them, or one by one."""
+    for piece in pieces(data, first, last):
+        if piece.number != BOUND_INPUTS:
+            continue
+        at = piece.first
+        while at < piece.last:
+            number, at = varint(data, at, piece.last)
+            yield number
