@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -28,6 +29,15 @@ UNEXPECTED, INTERRUPTED = 70, 130
 
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are used."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; a file instead of one is most likely to be drawn."""
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-") and Path(word).exists():
+            ctx.fail(f"no command {word!r}; did you mean: tbgraph render {word}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the table."""

@@ -22,7 +22,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
-from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, label
+from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.keras_model import plain, read_keras
 from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
@@ -108,7 +108,8 @@ def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:
 def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMetadata]:
     """Before: as for `read`. After: the run statistics in it by tag; those of every run if none is chosen."""
     name, holding = _hold(source, options, None)
-    runs = holding.profiles if options.run is None else {options.run: holding.profiles.get(options.run, {})}
+    run = full_run(options.run, holding.profiles)
+    runs = holding.profiles if run is None else {run: holding.profiles.get(run, {})}
     several = len([run for run in runs.values() if run]) > 1
     made = {
         f"{run}/{tag}" if several else tag: load

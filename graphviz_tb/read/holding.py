@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
@@ -77,7 +77,7 @@ def choose(holding: Holding, options: ReadOptions) -> Found:
         if holding.damage:
             raise holding.damage
         raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
-    graphs = _matching("run", options.run, graphs)
+    graphs = _matching("run", full_run(options.run, (found.entry.run for found in graphs)), graphs)
     graphs = _matching("tag", options.tag, graphs)
     graphs = _of_tag_set(options.tag_set, graphs)
     graphs = _matching("kind", options.kind, graphs)
@@ -88,6 +88,19 @@ def choose(holding: Holding, options: ReadOptions) -> Found:
     if len(graphs) > 1:
         raise ambiguous(graphs)
     return graphs[0]
+
+
+def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
+    """The run that an abbreviation means: some folders of its path, one after the other, where only one run has them.
+
+    >>> full_run("a", ["a/train", "b/train"]), full_run("train", ["a/train", "b/train"]), full_run("a", ["a", "a/b"])
+    ('a/train', 'train', 'a')
+    """
+    known = {run for run in runs if run is not None}
+    if wanted is None or wanted in known:
+        return wanted
+    found = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
+    return found[0] if len(found) == 1 else wanted
 
 
 def _profile_hint(holding: Holding) -> str | None:

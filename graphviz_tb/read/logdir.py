@@ -17,7 +17,7 @@ from graphviz_tb.read.holding import RUN_GRAPH, Content, Found, Holding
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.opened import GZIP, Opened, open_path
 from graphviz_tb.read.pb import decode
-from graphviz_tb.read.run_metadata import graphs_of
+from graphviz_tb.read.run_metadata import forms_in, graphs_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
@@ -94,6 +94,12 @@ def no_events(folder: Path) -> NoGraph:
     hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
     if below := next((name for name in names if model_file(folder / name)), None):
         hint = f"a SavedModel is below it: give {folder / below}"
+    if any(name.endswith(".index") for name in names):
+        around = folder.resolve().parent
+        if model_file(around):
+            hint = f"these are the values of a SavedModel: give {around}"
+        else:
+            hint = "these are the values of a checkpoint: give a .meta file or the log folder"
     what = f"it holds {shown}" if names else "it is empty"
     return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
 
@@ -150,9 +156,9 @@ def _tagged(run: Run, find: Find) -> Iterator[Found]:
     if find.item == "keras":
         entry = Entry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
         yield Found(entry, lambda: conceptual_graph(find.data(), f"tag {find.tag}"))
-    elif find.item == "profile":
+    elif find.item == "profile" and forms_in(find.data())[1]:
         yield Found(_profile_entry(run, find), lambda: Content(GraphDef()))
-    else:
+    elif find.item != "profile":
         load = partial(_metadata, find)
         yield from graphs_of(
             load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step, format="RunMetadata"
@@ -166,6 +172,7 @@ def _profile_entry(run: Run, find: Find) -> Entry:
 def _profiles(finds: list[Find]) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
     """Run statistics by tag; the earlier steps of a tag as "tag@step"."""
     kept = [find for find in finds if find.item in ("profile", "traced") and find.tag is not None]
+    kept = [find for find in kept if forms_in(find.data())[1]]
     last = {find.tag: find for find in kept}
     for find in kept:
         tag = find.tag or ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge
+from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.limits import LIMIT, check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
@@ -130,6 +130,11 @@ def open_path(path: Path, options: ReadOptions) -> Opened:
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> ReadError:
+    if isinstance(error, FileNotFoundError) and path.with_name(f"{path.name}.index").is_file():
+        return UnknownFormat(
+            f"{path} is the prefix of a checkpoint, not a graph",
+            hint="it holds values only: give the .meta file beside it, the SavedModel folder, or the log folder",
+        )
     if isinstance(error, FileNotFoundError):
         return ReadError(f"no file or folder '{path}'", hint="check the path; '-' reads standard input")
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)

@@ -25,13 +25,14 @@ def graphs_of(
     step: int | None = None,
     format: str = "",
 ) -> Iterator[Found]:
-    """Before: the bytes of a RunMetadata. After: an entry for each form of graph in it, else for the profile.
+    """Before: the bytes of a RunMetadata. After: an entry for each form of graph in it, else for the profile; none for
+    a record that holds neither, as the profiler of Keras leaves some.
 
     The first form there is carries the tag alone; the others are variants, tagged "tag:form".
     """
     present, profile = forms_in(data)
     common = {"run": run, "step": step, "bytes": size or len(data), "profile": profile, "format": format}
-    if not present:
+    if not present and profile:
         yield Found(Entry("profile", tag=tag, **common), _nothing)  # type: ignore[arg-type]
     for number, form in enumerate(present):
         name = form if tag is None else f"{tag}:{form}"

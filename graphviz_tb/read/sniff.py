@@ -27,7 +27,9 @@ MESSAGES: dict[str, type[Message]] = {
 RECORD = 12  # length and its checksum, before every record of an event file
 PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
-CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, or the log folder"
+CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder"
+FOLDER = "give the folder that it lies in: the SavedModel"
+VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone tells
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
 Tail = Callable[[int], bytes]
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
@@ -61,6 +63,8 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> s
     >>> sniff(b'node { name: "x" }', "x.bin", whole=True)
     'graph_text'
     """
+    if VALUES.search(name):
+        raise UnknownFormat(f"{name} holds the values of a checkpoint, no graph", hint=CHECKPOINT)
     if not head.strip(b"\0"):
         raise UnknownFormat(f"{name} is empty" if not head else f"{name} holds only zero bytes")
     _refuse_marked(head, name)
@@ -124,6 +128,8 @@ def _printable(body: bytes) -> bool:
 
 def _as_message(head: bytes, name: str, *, whole: bool) -> str:
     _refuse_onnx(head, name)
+    if whole and _is_fingerprint(head):
+        raise UnknownFormat(f"{name} is the fingerprint of a SavedModel, not a graph", hint=FOLDER)
     kind = _fits(head, whole=whole) or (_cut(head) if whole else None)
     if kind is None:
         raise _unknown(head, name)
@@ -162,6 +168,16 @@ def _refuse_onnx(head: bytes, name: str) -> None:
             f"{name} is an ONNX model, not a TensorFlow graph",
             hint="convert it with onnx-tf, or open it in Netron",
         )
+
+
+def _is_fingerprint(head: bytes) -> bool:
+    """FingerprintDef: five hashes as numbers, then a version and the id of the file."""
+    try:
+        found = [(piece.number, piece.wire) for piece in pieces(head)]
+    except CutError:
+        return False
+    hashes = [number for number, wire in found if wire == VARINT]
+    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in found} <= set(range(1, 8))
 
 
 def _unknown(head: bytes, name: str) -> UnknownFormat:

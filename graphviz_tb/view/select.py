@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterator
 from functools import lru_cache
 
 from graphviz_tb.errors import RequestError, UnknownNode
@@ -11,8 +13,9 @@ from graphviz_tb.model.paths import Path, address
 
 MOST = 50_000  # places inside calls that a pattern may mean
 
-# `**` any text, `*` any text within one segment, `?` one character; brackets are literal.
+# `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets are literal.
 WILD = re.compile(r"\*\*+|\*|\?")
+SEGMENT = r"(?:(?!(?<!:)::(?!:))[^/])*"  # ends at a slash, and at the border of a call
 SPLIT = re.compile(r"(?<!:)::(?!:)|(?<=::::)::(?!:)")
 
 
@@ -34,7 +37,7 @@ def to_regex(pattern: str) -> re.Pattern[str]:
     parts, last = [], 0
     for found in WILD.finditer(pattern):
         parts.append(re.escape(pattern[last : found.start()]))
-        parts.append({"**": ".*", "*": "[^/]*", "?": "[^/]"}[found[0][:2]])
+        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[found[0][:2]])
         last = found.end()
     return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
 
@@ -69,14 +72,55 @@ class Names:
         literal = self.index(0).get(pattern)
         if literal is not None:
             return [(literal,)]
+        if "**" in pattern:
+            return self._anywhere(pattern)
         paths: list[Path] = [()]
         for part in split_address(pattern):
             around, paths = paths, [found for path in paths for found in self._step(path, part)]
             if len(paths) > MOST and around != [()]:
                 raise RequestError(f"{pattern!r} means more than {MOST:,} places", hint="say more of the name")
             if not paths:
-                raise UnknownNode.among(pattern, self._addresses(around), "node or group")
+                raise self._unknown(pattern, around)
         return paths
+
+    def _anywhere(self, pattern: str) -> list[Path]:
+        """The groups whose whole address a pattern with `**` means: in the main graph, then call by call inside.
+
+        A function that is open already on its own path is not gone into again.
+        """
+        regex, hierarchy = to_regex(pattern), self.hierarchy
+        paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
+        found = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
+        waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
+        seen = 0
+        while waiting:
+            for path in self._inside(waiting.popleft()):
+                seen += 1
+                if seen > MOST:
+                    raise RequestError(f"{pattern!r} means more than {MOST:,} places", hint="say more of the name")
+                if regex.fullmatch(address(hierarchy, path)):
+                    found.append(path)
+                if path[-1] in hierarchy.calls:
+                    waiting.append(path)
+        if not found:
+            raise self._unknown(pattern, [()])
+        return found
+
+    def _inside(self, call: Path) -> Iterator[Path]:
+        """What opens inside a call, functions left out that the call lies in."""
+        hierarchy = self.hierarchy
+        around = {body for row in call[:-1] for _, body in hierarchy.calls[row]}
+        bodies = hierarchy.calls[call[-1]]
+        for body in dict.fromkeys(body for _, body in bodies if body not in around):
+            if len(bodies) > 1:
+                yield (*call, body)
+            yield from ((*call, row) for row in range(body + 1, int(hierarchy.end[body])) if hierarchy.opens(row))
+
+    def _unknown(self, pattern: str, around: list[Path]) -> UnknownNode:
+        """The error that names the nearest, and says where all names are."""
+        error = UnknownNode.among(pattern, self._addresses(around), "node or group")
+        error.hint = "`tbgraph tree MODEL` lists every group, with --ops every op"
+        return error
 
     def _addresses(self, around: list[Path]) -> list[str]:
         """What could stand where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
