@@ -86,22 +86,25 @@ class Names:
     def _anywhere(self, pattern: str) -> list[Path]:
         """The groups whose whole address a pattern with `**` means: in the main graph, then call by call inside.
 
-        A function that is open already on its own path is not gone into again.
+        A function that is open already on its own path is not gone into again; places far inside are looked at no
+        more when 50,000 were.
         """
         regex, hierarchy = to_regex(pattern), self.hierarchy
         paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
         found = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
         waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
         seen = 0
-        while waiting:
+        while waiting and seen <= MOST:
             for path in self._inside(waiting.popleft()):
                 seen += 1
-                if seen > MOST:
-                    raise RequestError(f"{pattern!r} means more than {MOST:,} places", hint="say more of the name")
                 if regex.fullmatch(address(hierarchy, path)):
                     found.append(path)
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
+        if not found and waiting:
+            raise RequestError(
+                f"{pattern!r} means none of {MOST:,} places that were looked at", hint="say more of the name"
+            )
         if not found:
             raise self._unknown(pattern, [()])
         return found
