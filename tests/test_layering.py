@@ -24,6 +24,7 @@ HOMES = {
     "google": {"proto", "read", "flatten", "annotate", "diff"},
     "pydot": {"arrange/dot.py", "render/dot.py"},
     "graphviz": {"arrange/dot.py", "render/dot.py"},
+    "fontTools": {"render/typeface.py"},
     "resvg_py": {"render/png.py"},
     "fontpkg_arimo": {"render/fonts.py"},
     "http": {"serve"},

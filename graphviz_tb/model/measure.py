@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache, lru_cache
-
-from graphviz_tb.model import advances
+from importlib.resources import files
 
 EM = 2048
 OTHER = EM * 3 // 4
@@ -23,10 +22,18 @@ UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u
 
 
 @cache
+def sections() -> dict[str, str]:
+    """The tables of `advances.txt`, by name."""
+    text = files("graphviz_tb.model").joinpath("advances.txt").read_text(encoding="utf-8")
+    parts = (part.partition("]\n") for part in text.split("\n[")[1:])
+    return {name: body for name, _, body in parts}
+
+
+@cache
 def table(semibold: bool) -> dict[str, int]:
     """Advance of each character of the font, in 1/2048 em."""
     found: dict[str, int] = {}
-    lines = (advances.SEMIBOLD if semibold else advances.REGULAR).replace("\n ", " ").splitlines()
+    lines = sections()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
     for line in lines:
         first, *widths = line.split()
         code = int(first, 16)
@@ -37,7 +44,7 @@ def table(semibold: bool) -> dict[str, int]:
 
 @cache
 def _ranges(name: str) -> tuple[list[int], list[int]]:
-    pairs = [word.split("-") for word in getattr(advances, name).split()]
+    pairs = [word.split("-") for word in sections()[name].split()]
     return [int(first, 16) for first, _ in pairs], [int(last, 16) for _, last in pairs]
 
 

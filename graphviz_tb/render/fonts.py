@@ -7,7 +7,7 @@ from pathlib import Path
 from graphviz_tb.errors import RequestError, ToolMissing
 from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.measure import known
-from graphviz_tb.render.truetype import Face
+from graphviz_tb.render.typeface import Typeface
 
 
 def font_files(more: tuple[str, ...]) -> list[str]:
@@ -24,10 +24,17 @@ def font_files(more: tuple[str, ...]) -> list[str]:
 def check_fonts(more: tuple[str, ...]) -> None:
     """Refuse a font file that is not there, or is none."""
     for name in more:
-        if not Path(name).is_file():
-            raise RequestError(f"no font file {name!r}")
-        if not Face(Path(name).read_bytes()).tables:
-            raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file")
+        typeface(name)
+
+
+def typeface(name: str) -> Typeface:
+    """The font in a file; `RequestError` where there is none."""
+    if not Path(name).is_file():
+        raise RequestError(f"no font file {name!r}")
+    try:
+        return Typeface(Path(name).read_bytes())
+    except ValueError as error:
+        raise RequestError(f"{name!r} is {error}", hint="give a .ttf or .otf file") from error
 
 
 def foreign(drawing: Drawing, more: tuple[str, ...]) -> str:
@@ -36,6 +43,5 @@ def foreign(drawing: Drawing, more: tuple[str, ...]) -> str:
     strange = [text for text in texts if not known(text)]
     if not strange:
         return ""
-    faces = [Face(Path(name).read_bytes()) for name in more if Path(name).is_file()]
-    have = {code for face in faces for code in face.glyphs}
+    have = {code for name in more for code in typeface(name).glyphs}
     return next((text for text in strange if not all(known(char) or ord(char) in have for char in text)), "")

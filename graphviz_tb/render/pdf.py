@@ -10,14 +10,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.fonts import font_files, foreign
-from graphviz_tb.render.truetype import Face
+from graphviz_tb.render.fonts import font_files, foreign, typeface
+from graphviz_tb.render.typeface import Typeface
 
 POINTS = 0.75  # of a pixel
 LONGEST = 14_400  # points that a side of a page may have
@@ -32,7 +31,7 @@ HALO = 6  # width of the stroke around letters in a halo
 class Fonts:
     """The faces, and which of their glyphs were used for which character."""
 
-    faces: list[Face]
+    faces: list[Typeface]
     used: list[dict[int, str]] = field(default_factory=list)
 
     def runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
@@ -59,9 +58,10 @@ class Fonts:
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
-    faces = [Face(Path(name).read_bytes()) for name in font_files(options.font_files)]
-    for name, face in zip(font_files(options.font_files), faces, strict=True):
-        if not face.usable:
+    files = font_files(options.font_files)
+    faces = [typeface(name) for name in files]
+    for name, face in zip(files, faces, strict=True):
+        if not face.outlined:
             raise RequestError(f"the font file {name!r} has no TrueType outlines", hint="give a .ttf file")
     fonts = Fonts(faces, [{} for _ in faces])
     scale = min(POINTS, LONGEST / max(drawing.width, drawing.height))
@@ -276,7 +276,7 @@ def stream(data: bytes, more: str = "") -> bytes:
     return f"<</Length {len(packed)}/Filter/FlateDecode{more}>>\nstream\n".encode() + packed + b"\nendstream"
 
 
-def font(face: Face, used: dict[int, str], number: int) -> list[bytes]:
+def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
     """The five objects of one font; the first has `number`."""
     unit = 1000 / face.em
     name = f"/{'ABCDEF'}+Face{number}"

@@ -1,6 +1,6 @@
-"""Makes graphviz_tb/model/advances.py from the Arimo font: `python tests/place/make_advances.py`.
+"""Makes graphviz_tb/model/advances.txt from the Arimo font: `python tests/place/make_advances.py`.
 
-Needs fontTools, which only this script uses. The wide and zero-width ranges come from this Python's Unicode
+The wide and zero-width ranges come from this Python's Unicode
 tables and are written down, so that every Python measures alike.
 """
 
@@ -11,15 +11,14 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-TARGET = Path(__file__).parents[2] / "graphviz_tb" / "model" / "advances.py"
+TARGET = Path(__file__).parents[2] / "graphviz_tb" / "model" / "advances.txt"
 WEIGHTS = {"REGULAR": 400, "SEMIBOLD": 600}
-HEAD = '''"""Advances of the Arimo font in 1/2048 em, and which characters are wide or have no width.
-
-Made by tests/place/make_advances.py; do not edit. A line of a font table is a first character (hexadecimal) and the
-advances of it and those that follow it; the other tables are ranges, both ends included.
+HEAD = """\
+# Advances of the Arimo font in 1/2048 em, and which characters are wide or have no width.
+# Made by tests/place/make_advances.py; do not edit. A line of a font table is a first character (hexadecimal) and the
+# advances of it and those that follow it; a line that begins with a space goes on with the one before. The other
+# tables are ranges of characters, both ends included.
 """
-
-'''
 
 
 def advances(weight: int) -> dict[int, int]:
@@ -59,22 +58,20 @@ def wrapped(words: list[str], limit: int = 108) -> Iterator[str]:
 def font_table(name: str, weight: int) -> Iterator[str]:
     """The lines of one font table."""
     table = advances(weight)
-    yield f'{name} = """\\'
+    yield f"[{name}]"
     for run in runs(sorted(table)):
         yield from wrapped([f"{run[0]:x}", *(str(table[code]) for code in run)])
-    yield '"""'
 
 
 def range_table(name: str, holds: Callable[[str], bool]) -> Iterator[str]:
     """The lines of one table of ranges."""
     codes = [code for code in range(0x20, 0x110000) if not 0xD800 <= code < 0xE000 and holds(chr(code))]
-    yield f'{name} = """\\'
+    yield f"[{name}]"
     yield from (line.strip() for line in wrapped([f"{run[0]:x}-{run[-1]:x}" for run in runs(codes)]))
-    yield '"""'
 
 
-def module() -> str:
-    """The whole module."""
+def document() -> str:
+    """The whole file."""
     lines: list[str] = []
     for name, weight in WEIGHTS.items():
         lines += font_table(name, weight)
@@ -84,5 +81,5 @@ def module() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(module(), encoding="utf-8")
+    TARGET.write_text(document(), encoding="utf-8")
     sys.stdout.write(f"{TARGET.name} written\n")

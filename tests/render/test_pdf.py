@@ -8,12 +8,13 @@ import zlib
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.render.fonts import font_files
 from graphviz_tb.render.pdf import LONGEST
-from graphviz_tb.render.truetype import Face
+from graphviz_tb.render.typeface import Typeface
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -24,8 +25,8 @@ def streams(data: bytes) -> list[bytes]:
     return [zlib.decompress(data[one.end() : one.end() + int(one[1])]) for one in found]
 
 
-def arimo() -> Face:
-    return Face(Path(font_files(())[0]).read_bytes())
+def arimo() -> Typeface:
+    return Typeface(Path(font_files(())[0]).read_bytes())
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "odd_names.pbtxt", "multi_device.pb", "while_v1.pb"])
@@ -64,11 +65,10 @@ def test_the_page_has_the_size_of_the_picture() -> None:
 
 
 def test_a_subset_is_a_sound_font() -> None:
-    fonttools = pytest.importorskip("fontTools.ttLib")
     face = arimo()
     wanted = [face.glyphs[ord(char)] for char in "aé…×"]  # é is made of parts
     data = face.subset(wanted)
-    font = fonttools.TTFont(io.BytesIO(data))
+    font = TTFont(io.BytesIO(data))
     names = font.getGlyphOrder()
     for glyph in wanted:
         outline = font["glyf"][names[glyph]]
