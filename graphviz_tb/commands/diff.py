@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import size_options, together
+from graphviz_tb.commands.options import direction_option, size_options, theme_option, together
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -36,8 +36,8 @@ side_options = together(
 
 picture_options = together(
     click.option("--open", metavar="NAME", multiple=True, help="In the picture: open this group, not those changed."),
-    click.option("--theme", metavar="NAME", help="light or dark [light]."),
-    click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
+    theme_option,
+    direction_option,
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
     size_options,
 )

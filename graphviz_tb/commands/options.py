@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphviz_tb.commands.words import Listed, directions, presets, themes
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +33,11 @@ class Scale(click.FloatRange):
         return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
 
 
+direction_option = click.option(
+    "--direction", metavar="DIR", cls=Listed, table=directions, help="Where the flow goes: {} [BT]."
+)
+theme_option = click.option("--theme", metavar="NAME", cls=Listed, table=themes, help="{} [light].")
+
 size_options = together(
     click.option("--scale", type=Scale(0.05, 20), metavar="X", help="Pixels of a PNG per unit [2]."),
     click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
@@ -52,7 +58,14 @@ input_options = together(
 )
 
 fold_options = together(
-    click.option("--preset", metavar="NAME", default="default", help="default, or tensorboard: fold as TensorBoard."),
+    click.option(
+        *("--preset",),
+        metavar="NAME",
+        default="default",
+        cls=Listed,
+        table=presets,
+        help="{}: tensorboard folds as TensorBoard.",
+    ),
     click.option("--series-min", metavar="N", type=click.IntRange(2), help="Shortest series [5]."),
     click.option("--group", metavar="NAME", multiple=True, help="Make this series, however short: 'conv[1-3]'."),
     click.option("--ungroup", metavar="NAME", multiple=True, help="Show the members of this series."),

@@ -6,7 +6,17 @@ from typing import Any, Literal
 
 import click
 
-from graphviz_tb.commands.options import asked, collect, fold_options, input_options, size_options, together
+from graphviz_tb.commands.options import (
+    asked,
+    collect,
+    direction_option,
+    fold_options,
+    input_options,
+    size_options,
+    theme_option,
+    together,
+)
+from graphviz_tb.commands.words import Listed, engines, formats, schemes
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -28,15 +38,17 @@ picture_options = together(
     click.option("--depth", type=Depth(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
     click.option("--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named [5000]."),
-    click.option("--engine", metavar="NAME", help="layered, or dot (Graphviz) [layered]."),
+    click.option("--engine", metavar="NAME", cls=Listed, table=engines, help="{} [layered]; dot is Graphviz's."),
     click.option(
         "--color-by",
         metavar="WHAT",
-        help="structure, device, xla-cluster, op-type, compute-time, memory or none [structure].",
+        cls=Listed,
+        table=schemes,
+        help="{} [structure].",
     ),
     click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
-    click.option("--direction", metavar="DIR", help="Where the flow goes: BT, TB, LR or RL [BT]."),
-    click.option("--theme", metavar="NAME", help="light or dark [light]."),
+    direction_option,
+    theme_option,
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
     click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
     click.option("--no-legend", is_flag=True, help="No legend."),
@@ -48,7 +60,13 @@ picture_options = together(
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("model")
 @click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, required=True, help="Where to; - is stdout.")
-@click.option("-f", "--format", "format_", metavar="FORMAT", help="svg, png, pdf, dot or json [by the suffix of FILE].")
+@click.option(
+    *("-f", "--format", "format_"),
+    metavar="FORMAT",
+    cls=Listed,
+    table=formats,
+    help="{} [by the suffix of FILE].",
+)
 @picture_options
 @fold_options
 @input_options

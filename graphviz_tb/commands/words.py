@@ -1,0 +1,77 @@
+"""Options whose help lists the words of a table. The table is looked at when the help is shown, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+
+class Listed(click.Option):
+    """An option that takes one word of a table; `{}` in its help becomes the words."""
+
+    def __init__(self, *args: Any, table: Callable[[], Iterable[str]], **kwargs: Any) -> None:
+        self.table = table
+        super().__init__(*args, **kwargs)
+
+    @property
+    def help(self) -> str:
+        """The help with the words in it."""
+        return self.template.format(one_of(self.table()))
+
+    @help.setter
+    def help(self, template: str | None) -> None:
+        self.template = template or ""
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Words as a choice.
+
+    >>> one_of(["svg"]), one_of(["BT", "TB", "LR"])
+    ('svg', 'BT, TB or LR')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def schemes() -> Iterable[str]:
+    """The colourings."""
+    from graphviz_tb.color import SCHEMES
+
+    return SCHEMES
+
+
+def engines() -> Iterable[str]:
+    """The layout engines."""
+    from graphviz_tb.arrange import ENGINES
+
+    return ENGINES
+
+
+def formats() -> Iterable[str]:
+    """The formats of pictures."""
+    from graphviz_tb.formats import RENDERERS
+
+    return RENDERERS
+
+
+def directions() -> Iterable[str]:
+    """Where the flow may go."""
+    from graphviz_tb.model.scene import DIRECTIONS
+
+    return DIRECTIONS
+
+
+def themes() -> Iterable[str]:
+    """The themes."""
+    from graphviz_tb.model.theme import THEMES
+
+    return THEMES
+
+
+def presets() -> Iterable[str]:
+    """The presets of folding."""
+    from graphviz_tb.options import PRESETS
+
+    return PRESETS
