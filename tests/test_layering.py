@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import networkx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
@@ -54,6 +57,24 @@ def imports(path: Path) -> Iterator[str]:
             yield f"{node.module}.{node.names[0].name}" if node.module == "graphviz_tb" else str(node.module)
 
 
+def modules(path: Path) -> Iterator[str]:
+    """Every module of ours that a file imports; of a package those that are named."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.lineno not in typing_lines(path):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                is_module = (PACKAGE.parent / inner.replace(".", "/")).with_suffix(".py").is_file()
+                yield inner if is_module else str(node.module)
+
+
+@cache
+def typing_lines(path: Path) -> frozenset[int]:
+    """Lines that only type checkers run."""
+    blocks = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.If)]
+    only = [node for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING"]
+    return frozenset(line for node in only for line in range(node.lineno, (node.end_lineno or 0) + 1))
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
@@ -72,6 +93,32 @@ def test_heavy_imports_have_one_home(path: Path) -> None:
     for name in imports(path):
         homes = HOMES.get(name.partition(".")[0])
         assert homes is None or place in homes or place.split("/")[0] in homes, f"{place} imports {name}"
+
+
+def test_no_import_circles() -> None:
+    """Not even by imports that are put off; a package and what is in it count apart."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in MODULES}
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    for name, path in names.items():
+        for module in modules(path):
+            target = module if module in names else f"{module}.__init__"
+            if target in names and target != name:
+                graph.add_edge(name, target)
+    assert [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
+
+
+# What puts stages together, and the stages of a picture.
+JOINTS = [path for path in MODULES if re.match(r"(pipeline|formats|statistics|color/|view/|render/)", name_of(path))]
+
+
+@pytest.mark.parametrize("path", JOINTS, ids=name_of)
+def test_stages_are_joined_by_types(path: Path) -> None:
+    """No attribute is found by its name in a string, and no call takes whatever it is given."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("getattr", "setattr", "hasattr"), f"line {node.lineno}"
+        if isinstance(node, ast.Subscript):
+            assert not ast.unparse(node).startswith("Callable[...,"), f"line {node.lineno}"
 
 
 def test_every_folder_has_a_rule() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, facts, head
-from graphviz_tb.diff.result import Changes
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
 
 VERSION = 1
 STYLES = ("text", "json", "markdown")
