@@ -1,0 +1,219 @@
+"""Would the tests notice? Small faults, drawn by a seed, are put into a stage, and its own tests run on each.
+
+    python -m tests.mutants --stage color --count 40 --seed 1
+
+A fault that makes a test of its own stage, a doctest of its module, or a law fail is killed. What survives is printed
+as a line of a diff: look at it, and add a test at the boundary, or say why it does not matter. Not part of the test
+suite: a fault takes seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+LAWS = ("tests/properties",)
+GOLDENS = ("tests/golden/test_golden.py",)
+# Stage → its own tests; the laws run after them.
+STAGES = {
+    "expand": ("tests/expand", "tests/functions"),
+    "view": ("tests/view", *GOLDENS),
+    "color": ("tests/color", "tests/annotate/test_measured_colours.py", "tests/render/test_contrast.py"),
+    "render": ("tests/render", "tests/test_formats.py", *GOLDENS),
+    "flatten": ("tests/flatten", "tests/functions"),
+    "diff": ("tests/diff",),
+    "group": ("tests/group",),
+    "arrange": ("tests/arrange", *GOLDENS),
+    "place": ("tests/place", *GOLDENS),
+}
+KILLED, SURVIVED, LATE = "killed", "survived", "late"
+LIMIT = 240  # seconds for the tests of one fault; a fault that never ends is noticed
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+}
+NAMES = {"min": "max", "max": "min", "first": "last", "any": "all", "all": "any"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of one expression: its file, where it stands, and the text in its place."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    text: str
+
+    def applied(self) -> str:
+        """The source with the fault in it."""
+        source = self.path.read_bytes()
+        return (source[: self.start] + self.text.encode() + source[self.end :]).decode()
+
+    def __str__(self) -> str:
+        source = self.path.read_bytes()
+        old = source[self.start : self.end].decode()
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {old}  →  {self.text}"
+
+
+def faults(path: Path) -> Iterator[Fault]:
+    """Every fault of a file: comparisons at their boundary, and ↔ or, numbers by one, + ↔ −, conditions turned."""
+    source = path.read_bytes()
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    tree = ast.parse(source)
+    quiet = unexecuted(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and id(node) not in quiet:
+            for changed in changes(node):
+                start = starts[node.lineno - 1] + node.col_offset
+                end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+                text = ast.unparse(changed)
+                yield Fault(path, node.lineno, start, end, text if isinstance(node, ast.Constant) else f"({text})")
+
+
+def unexecuted(tree: ast.Module) -> set[int]:
+    """Expressions that change nothing when the program runs: annotations, what is said in an error."""
+    found: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) or (isinstance(node, ast.arg) and node.annotation):
+            found.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef):
+            found += [node.returns] if node.returns else []
+            found += node.decorator_list
+        elif isinstance(node, ast.JoinedStr | ast.Assert | ast.Raise):
+            found.append(node)
+    return {id(inner) for node in found for inner in ast.walk(node)}
+
+
+def changes(node: ast.expr) -> Iterator[ast.expr]:
+    """What may stand in the place of an expression."""
+    match node:
+        case ast.Compare(left, [operator], comparators) if type(operator) in COMPARISONS:
+            yield ast.Compare(left, [COMPARISONS[type(operator)]()], comparators)
+        case ast.BoolOp(operator, values):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield operand
+        case ast.BinOp(left, operator, right) if type(operator) in ARITHMETIC and not textual(left, right):
+            yield ast.BinOp(left, ARITHMETIC[type(operator)](), right)
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() as value):
+            yield ast.Constant(value + 1)
+        case ast.IfExp(test, body, orelse):
+            yield ast.IfExp(test, orelse, body)
+        case ast.Call(ast.Name(name), args, keywords) if name in NAMES:
+            yield ast.Call(ast.Name(NAMES[name]), args, keywords)
+
+
+def textual(*sides: ast.expr) -> bool:
+    """Whether an operand is a text or a display: + joins it."""
+    return any(isinstance(side, ast.List | ast.Tuple | ast.JoinedStr | ast.ListComp) for side in sides) or any(
+        isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides
+    )
+
+
+def judged(fault: Fault, package: Path, stage: str) -> str:
+    """Run the tests on a copy of the package with the fault in it."""
+    target = package / fault.path.relative_to(ROOT)
+    before = target.read_text()
+    target.write_text(fault.applied())
+    try:
+        for tests in (str(target),), STAGES[stage], LAWS:
+            verdict = run(package, tests)
+            if verdict != SURVIVED:
+                return verdict
+        return SURVIVED
+    finally:
+        target.write_text(before)
+
+
+def run(package: Path, tests: tuple[str, ...]) -> str:
+    """Run tests in a child that has pytest loaded already, and none of our modules."""
+    child = os.fork()
+    if not child:
+        os.setsid()
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        os._exit(tested(package, tests))
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return SURVIVED if os.waitstatus_to_exitcode(status) in (0, 5) else KILLED  # 5: there were no tests
+        time.sleep(0.05)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return LATE
+
+
+def tested(package: Path, tests: tuple[str, ...]) -> int:
+    """pytest's exit code."""
+    import pytest
+
+    os.chdir(ROOT)
+    sys.path.insert(0, str(package))
+    sys.dont_write_bytecode = True
+    return int(pytest.main(["-x", "-q", "-n0", "--no-cov", "-p", "no:cacheprovider", "-W", "ignore", *tests]))
+
+
+def chosen(stage: str, count: int, seed: int) -> list[Fault]:
+    """Some faults of a stage, the same for the same seed."""
+    every = [fault for path in sorted((ROOT / "graphviz_tb" / stage).rglob("*.py")) for fault in faults(path)]
+    return random.Random(seed).sample(every, min(count, len(every)))
+
+
+def main() -> int:
+    """Print what survives, and how many were killed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stage", choices=STAGES, required=True)
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true", help="tell every fault, not only those that survive")
+    asked = parser.parse_args()
+    import google.protobuf.descriptor_pool  # noqa: F401 - loaded once, before any child
+    import hypothesis  # noqa: F401
+    import networkx  # noqa: F401
+    import pytest  # noqa: F401
+
+    counts = {KILLED: 0, SURVIVED: 0, LATE: 0}
+    with TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "graphviz_tb", Path(folder) / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
+        for fault in chosen(asked.stage, asked.count, asked.seed):
+            verdict = judged(fault, Path(folder), asked.stage)
+            counts[verdict] += 1
+            if asked.verbose or verdict == SURVIVED:
+                print(f"{verdict:<9}{fault}", flush=True)
+    done = sum(counts.values())
+    print(f"{asked.stage}: {counts[KILLED] + counts[LATE]} of {done} killed, {counts[SURVIVED]} survived")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
