@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import networkx
@@ -58,21 +57,13 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def modules(path: Path) -> Iterator[str]:
-    """Every module of ours that a file imports; of a package those that are named."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.lineno not in typing_lines(path):
+    """Every module that a file imports when it is loaded; of a package those that are named."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 is_module = (PACKAGE.parent / inner.replace(".", "/")).with_suffix(".py").is_file()
                 yield inner if is_module else str(node.module)
-
-
-@cache
-def typing_lines(path: Path) -> frozenset[int]:
-    """Lines that only type checkers run."""
-    blocks = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.If)]
-    only = [node for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING"]
-    return frozenset(line for node in only for line in range(node.lineno, (node.end_lineno or 0) + 1))
 
 
 def name_of(path: Path) -> str:
@@ -96,7 +87,7 @@ def test_heavy_imports_have_one_home(path: Path) -> None:
 
 
 def test_no_import_circles() -> None:
-    """Not even by imports that are put off; a package and what is in it count apart."""
+    """A package and what is in it count apart; imports that are put off until they are needed make no circle."""
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in MODULES}
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     for name, path in names.items():
