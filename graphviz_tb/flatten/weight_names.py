@@ -92,7 +92,8 @@ def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape
     if definition.op in CONSTANTS:
         return definition.name, type_in(attrs, "dtype"), constant_shape(attrs)
     if definition.op in HANDED_IN:
-        return definition.name, handled_dtype(attrs), handled_shape(attrs)
+        called = attrs["_variable"].s.decode("utf-8", "replace") if "_variable" in attrs else ""
+        return called or definition.name, handled_dtype(attrs), handled_shape(attrs)
     shape = shape_of(attrs["shape"].shape) if "shape" in attrs else None
     given = next((attrs[key].s for key in ("_variable", "shared_name") if key in attrs and attrs[key].s), b"")
     return given.decode("utf-8", "replace") or definition.name, type_in(attrs, "dtype"), shape

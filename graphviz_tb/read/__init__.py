@@ -24,6 +24,7 @@ from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.keras_model import plain, read_keras
+from graphviz_tb.read.live import message_of
 from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.saved_model import model_file
@@ -163,24 +164,14 @@ def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def _of_object(source: Any, options: ReadOptions) -> Holding:
-    """A message, ours or TensorFlow's; or a Graph, or a function that has one."""
-    message = source
-    for _ in range(3):
-        if isinstance(message, GraphDef):
-            return _holding(message)
-        if hasattr(message, "SerializeToString"):
-            form = FORMS.get(type(message).__name__, "graph")
-            return READERS[form](open_bytes(message.SerializeToString(), options), options)
-        if hasattr(message, "as_graph_def"):
-            message = message.as_graph_def()
-        elif hasattr(message, "graph"):
-            message = message.graph
-        else:
-            break
-    raise RequestError(
-        f"a {type(source).__name__} is no graph",
-        hint="give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction",
-    )
+    """A message, ours or TensorFlow's; or something of a running TensorFlow that has a graph."""
+    if isinstance(source, GraphDef):
+        return _holding(source)
+    message = message_of(source)
+    if isinstance(message, GraphDef):
+        return _holding(message)
+    form = FORMS.get(type(message).__name__, "graph")
+    return READERS[form](open_bytes(message.SerializeToString(), options), options)
 
 
 def _holding(message: GraphDef) -> Holding:
