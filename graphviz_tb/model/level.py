@@ -23,7 +23,7 @@ class Gaps:
     most: int = 36
     labelled: int = 28
     box: int = 9
-    edge: int = 4
+    edge: int = 5
     parts: int = 32
     spread: int = 12
     start: int = 11

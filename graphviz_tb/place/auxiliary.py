@@ -1,5 +1,7 @@
-"""The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a
-heading."""
+"""The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a heading.
+
+It stands where the whole becomes smallest: in a free corner at the right, or below, or beside everything.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,14 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.scene import Point, Rule, Text
+from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.sizes import BASELINE
 
-AWAY = 48  # from the drawing to the area, the rule half way
+AWAY = 32  # from the drawing to the area, the rule half way
 HEADING_SIZE, HEADING_ROOM = 11, 24
 GAP = 16
-LEAST_LONG = 480  # a column is not broken before it is this long
+LENGTHS = (96, 160, 240, 320, 480)  # px after which a column is broken: the better of several shapes
+SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
 Size = tuple[int, int]
 Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column stand on one axis
@@ -30,31 +34,77 @@ class Area:
     height: int
 
 
-def beside_core(core: Size, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], upright: bool) -> Area:
-    """Set blocks, each a heading and columns of sizes, to the right of a drawing of size `core` (below it
-    where the flow is horizontal).
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One way to set a block: its corner, its size, the size of the whole, and on which side its rule is."""
 
-    >>> area = beside_core((100, 300), [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])], True)
+    corner: Point
+    size: Size
+    whole: Size
+    beside: bool
+    places: tuple[Point, ...]
+
+    @property
+    def cost(self) -> int:
+        """The area of the whole, and that of the screen that it fits on."""
+        wide, tall = self.whole
+        screen = max(5 * wide // 8, tall, SCREEN)
+        return wide * tall + 8 * screen * screen // 5
+
+
+def beside_core(core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]]) -> Area:
+    """Set blocks, each a heading and columns of sizes, beside a drawing of size `core` that reaches as far as `sky`
+    says.
+
+    >>> sky = Skyline()
+    >>> sky.add_rect((0, 0, 100, 300))
+    >>> area = beside_core((100, 300), sky, [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])])
     >>> area.places, area.width
-    (((148, 24), (158, 64)), 228)
+    (((0, 356), (10, 396)), 100)
     """
     places: list[Point] = []
     texts: list[Text] = []
     rules: list[Rule] = []
-    wide, tall = core
+    whole = core
     for heading, columns in blocks:
         if not any(columns):
             continue
-        origin = (wide + AWAY, 0) if upright else (0, tall + AWAY)
-        found, size = _block(columns, core, upright)
-        places += [(origin[0] + x, origin[1] + HEADING_ROOM + y) for x, y in found]
-        label = _heading(heading, origin)
-        texts.append(label)
-        right = origin[0] + max(size[0], label.width)
-        bottom = origin[1] + HEADING_ROOM + size[1]
-        rules.append(_rule((wide, tall), (right, bottom), upright))
-        wide, tall = max(wide, right), max(tall, bottom)
-    return Area(tuple(places), tuple(texts), tuple(rules), wide, tall)
+        spot = best(whole, sky, columns, width(heading, HEADING_SIZE, True))
+        (left, top), (wide, tall) = spot.corner, spot.size
+        places += [(left + x, top + HEADING_ROOM + y) for x, y in spot.places]
+        texts.append(_heading(heading, spot.corner))
+        half = AWAY // 2
+        beside, above = Rule(left - half, top, left - half, top + tall), Rule(left, top - half, left + wide, top - half)
+        rules.append(beside if spot.beside else above)
+        sky.add_rect((left - half, top - half, left + wide, top + tall))
+        whole = spot.whole
+    return Area(tuple(places), tuple(texts), tuple(rules), *whole)
+
+
+def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int) -> Spot:
+    """The cheapest spot of all shapes of a block in all corners; the first of equal ones."""
+    found: list[Spot] = []
+    for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
+        places, (wide, tall) = block(columns, limit)
+        wide, tall = max(wide, least), tall + HEADING_ROOM
+        found += spots(core, sky, (wide, tall), tuple(places))
+    return min(found, key=lambda spot: spot.cost)
+
+
+def spots(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[Spot]:
+    """A block slid against the drawing: from the right at the top and at the bottom, from below at the left and at the
+    right."""
+    (wide, tall), (across, along) = core, size
+    found = []
+    for top in (0, max(0, tall - along)):
+        reach = sky.right(top - AWAY, top + along + AWAY)
+        left = reach + AWAY if reach else 0
+        found.append(Spot((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
+    for left in (0, max(0, wide - across)):
+        reach = sky.bottom(left - AWAY, left + across + AWAY)
+        top = reach + AWAY if reach else 0
+        found.append(Spot((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
+    return found
 
 
 def _heading(content: str, origin: Point) -> Text:
@@ -63,47 +113,38 @@ def _heading(content: str, origin: Point) -> Text:
     return Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", True)
 
 
-def _rule(before: Size, after: Size, upright: bool) -> Rule:
-    if upright:
-        x = before[0] + AWAY // 2
-        return Rule(x, 0, x, max(before[1], after[1]))
-    y = before[1] + AWAY // 2
-    return Rule(0, y, max(before[0], after[0]), y)
+def block(columns: Sequence[Sequence[Thing]], limit: int) -> tuple[list[Point], Size]:
+    """Places within one block, and its size: columns from top to bottom, broken where they get longer than `limit`.
 
-
-def _block(columns: Sequence[Sequence[Thing]], core: Size, upright: bool) -> tuple[list[Point], Size]:
-    """Places within one block: columns from top to bottom, or rows from left to right, broken where they get
-    long."""
-    limit = max(LEAST_LONG, core[1] if upright else core[0])
+    >>> block([[(80, 24, 40), (60, 24, 30)]], 30)
+    ([(0, 0), (96, 0)], (156, 24))
+    """
     places: list[Point] = []
     start = longest = 0
     for column in columns:
-        for part in broken(column, limit, upright):
+        for part in broken(column, limit):
             axis = max(thing[2] for thing in part)
             along = 0
-            for wide, tall, mine in part:
-                off = start + axis - mine
-                places.append((off, along) if upright else (along, off))
-                along += (tall if upright else wide) + GAP
+            for _, tall, mine in part:
+                places.append((start + axis - mine, along))
+                along += tall + GAP
             longest = max(longest, along - GAP)
-            start += axis + max((thing[0] if upright else thing[1]) - thing[2] for thing in part) + GAP
-    start -= GAP
-    return places, (start, longest) if upright else (longest, start)
+            start += axis + max(thing[0] - thing[2] for thing in part) + GAP
+    return places, (start - GAP, longest)
 
 
-def broken(column: Sequence[Thing], limit: int, upright: bool) -> list[list[Thing]]:
+def broken(column: Sequence[Thing], limit: int) -> list[list[Thing]]:
     """A column cut where it gets longer than `limit`.
 
-    >>> broken([(10, 30, 5)] * 3, 80, True)
+    >>> broken([(10, 30, 5)] * 3, 80)
     [[(10, 30, 5), (10, 30, 5)], [(10, 30, 5)]]
     """
     parts: list[list[Thing]] = []
     along = 0
     for thing in column:
-        deep = thing[1] if upright else thing[0]
-        if not parts or along + deep > limit:
+        if not parts or along + thing[1] > limit:
             parts.append([])
             along = 0
         parts[-1].append(thing)
-        along += deep + GAP
+        along += thing[1] + GAP
     return parts

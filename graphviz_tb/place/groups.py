@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.place import labels
-from graphviz_tb.place.frames import Outside, drawn
+from graphviz_tb.place.core import Outside, drawn
 
 
 @dataclass(frozen=True, slots=True)

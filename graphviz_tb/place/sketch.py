@@ -11,7 +11,8 @@ from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Sc
 from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.place import labels
-from graphviz_tb.place.frames import Frame, Slot
+from graphviz_tb.place.core import Slot
+from graphviz_tb.place.frames import Frame
 from graphviz_tb.place.groups import Open, links
 from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
 from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved, second_line

@@ -1,5 +1,4 @@
-"""Where the labels of edges stand: on a straight run of their own line, clear of boxes, of other lines and
-labels.
+"""Where the labels of edges stand: beside a straight run of their own line, clear of boxes, lines and labels.
 
 A label that has no such place is left out; the edge's tooltip still tells it.
 """
@@ -7,6 +6,7 @@ A label that has no such place is left out; the edge's tooltip still tells it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from graphviz_tb.model.scene import Point
@@ -15,7 +15,7 @@ CELL = 64
 LARGE = 8 * CELL  # such boxes are few, and are not filed
 PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
 RUNS = 4  # the longest runs that are tried
-ROOM = 5  # straight line that must show before and after a label on it
+BESIDE = 5  # px from a line to its label
 BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
@@ -45,7 +45,7 @@ class Ground:
                 self.runs.setdefault(cell, []).append((owner, run))
 
     def is_free(self, owner: int, rect: Rect) -> bool:
-        """Whether a label of wire `owner` may take `rect`."""
+        """Whether a label of wire `owner` may take `rect`: its own line may be nearer than others."""
         boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)
         if any(overlap(boxed, other) for other in self.large):
             return False
@@ -53,22 +53,32 @@ class Ground:
             if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
                 return False
             for other, run in self.runs.get(cell, ()):
-                if other != owner and touches(run, lined):
+                if touches(run, lined if other != owner else boxed):
                     return False
         return True
 
 
-def spots(
-    lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], taken: Iterable[Rect], bounds: Rect
-) -> dict[int, Point]:
-    """The middle of each label that has a place within `bounds`. Wires are served in order of their number.
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label that wants a place: its size, how thick its line is (tenths of a pixel), whether that is a main path."""
 
-    >>> spots({0: [(50, 0), (50, 60)]}, {0: (40, 12)}, [], (0, 0, 99, 60))
-    {0: (50, 30)}
-    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: (40, 12)}, [], (0, 0, 99, 60))
-    {}
+    size: tuple[int, int]
+    thick: int = 10
+    main: bool = False
+
+
+def spots(
+    lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], taken: Iterable[Rect], bounds: Rect
+) -> dict[int, Point]:
+    """The middle of each label that has a place within `bounds`. Main paths are served first, then wires in order of
+    their number.
+
+    >>> spots({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    {0: (75, 30)}
+    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    {0: (25, 30)}
     """
-    if not sizes:
+    if not labels:
         return {}
     ground = Ground()
     for rect in taken:
@@ -76,9 +86,9 @@ def spots(
     for wire, points in lines.items():
         ground.add_line(wire, points)
     found: dict[int, Point] = {}
-    for wire, size in sorted(sizes.items()):
-        for middle in candidates(lines[wire], size):
-            rect = centred(middle, size)
+    for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
+        for middle in candidates(lines[wire], label):
+            rect = centred(middle, label.size)
             if within(rect, bounds) and ground.is_free(wire, rect):
                 found[wire] = middle
                 ground.add_rect(grown(rect, LABEL_ROOM))
@@ -86,31 +96,38 @@ def spots(
     return found
 
 
-def overhang(lines: Mapping[int, Sequence[Point]], sizes: Mapping[int, tuple[int, int]], wide: int) -> tuple[int, int]:
-    """How far labels in the middle of their longest run would stand out on the left and on the right.
+def overhang(lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], wide: int) -> tuple[int, int]:
+    """How far the labels of main paths would stand out on the left and on the right.
 
-    >>> overhang({0: [(10, 0), (10, 60)]}, {0: (40, 12)}, 20)
-    (11, 11)
+    >>> overhang({0: [(10, 0), (10, 60)]}, {0: Label((40, 12), main=True)}, 20)
+    (0, 36)
     """
     left = right = 0
-    for wire, size in sizes.items():
-        middle = next(iter(candidates(lines[wire], size)), None)
-        if middle is not None:
-            left = max(left, size[0] // 2 + 1 - middle[0])
-            right = max(right, middle[0] + size[0] - size[0] // 2 + 1 - wide)
+    for wire, label in labels.items():
+        middle = next(iter(candidates(lines[wire], label)), None)
+        if middle is not None and label.main:
+            left = max(left, label.size[0] // 2 + 1 - middle[0])
+            right = max(right, middle[0] + label.size[0] - label.size[0] // 2 + 1 - wide)
     return left, right
 
 
-def candidates(points: Sequence[Point], size: tuple[int, int]) -> Iterable[Point]:
-    """Places on the longest runs, the middle of the longest first."""
+def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
+    """Places beside the longest runs, the middle of the longest first; right before left, above before below."""
     found = sorted(runs(points), key=lambda run: -length(run))
     for start, stop in found[:RUNS]:
         dx, dy = stop[0] - start[0], stop[1] - start[1]
-        need = (size[1] if abs(dy) >= abs(dx) else size[0]) + 2 * ROOM
-        along = max(abs(dx), abs(dy))
+        steep = abs(dy) >= abs(dx)
+        need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
+        if along < need:
+            continue
+        off = BESIDE + label.thick // 20 + label.size[0 if steep else 1] // 2
+        lean = need * min(abs(dx), abs(dy)) // (2 * along)  # the line comes nearer where it runs aslant
         for part in PARTS:
-            if 2 * min(part, 16 - part) * along >= 16 * need:
-                yield start[0] + dx * part // 16, start[1] + dy * part // 16
+            if 2 * min(part, 16 - part) * along < 16 * need:
+                continue
+            x, y = start[0] + dx * part // 16, start[1] + dy * part // 16
+            for side in (1, -1) if steep else (-1, 1):
+                yield (x + side * (off + lean), y) if steep else (x, y + side * (off + lean))
 
 
 def runs(points: Sequence[Point]) -> list[Run]:

@@ -88,7 +88,7 @@ def beside(lines: int, thick: int, gaps: Gaps) -> int:
     their thicknesses, in tenths of a pixel.
 
     >>> beside(1, 10, Gaps()), beside(2, 20, Gaps()), beside(2, 120, Gaps())
-    (10, 5, 10)
+    (10, 6, 11)
     """
     return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20
 

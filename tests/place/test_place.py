@@ -57,10 +57,11 @@ def test_the_auxiliary_area_stands_apart_behind_a_rule(direction: str) -> None:
     main = [box for box in found.boxes if box.area == "main"]
     (rule,) = found.rules
     assert away
-    if direction in ("BT", "TB"):
-        assert max(box.x + box.width for box in main) < rule.x1 < min(box.x for box in away)
-    else:
-        assert max(box.y + box.height for box in main) < rule.y1 < min(box.y for box in away)
+    for box in main:
+        for one in away:
+            aside = box.x + box.width + 16 < one.x or one.x + one.width + 16 < box.x
+            assert aside or box.y + box.height + 16 < one.y or one.y + one.height + 16 < box.y
+        assert not (box.x <= rule.x1 <= box.x + box.width and box.y <= rule.y1 <= box.y + box.height)
     assert [text.content for text in found.texts if text.role == "heading"] == ["Auxiliary"]
 
 

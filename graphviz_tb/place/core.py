@@ -1,0 +1,198 @@
+"""The level of one open group on the screen: its children in their slots, its lines, its labels.
+
+pieces ─ lines ─ level with its flow running down ─ turned to the screen ─ labels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graphviz_tb.model.level import Gaps, Level, Stroke
+from graphviz_tb.model.metagraph import Annotation
+from graphviz_tb.model.scene import Direction, Point
+from graphviz_tb.model.skyline import Skyline
+from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.view import View
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.place import labels
+from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.labels import Line
+from graphviz_tb.place.pieces import Piece, framed, piece
+from graphviz_tb.place.spots import Label, overhang, spots
+from graphviz_tb.place.touch import Gates, anchors, border, gate_of
+from graphviz_tb.place.turn import Turn, across_along, vertical
+
+GAPS = Gaps()
+LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+OUTSIDE = 9  # px that a label may stand out into the border of a frame
+
+Slot = tuple[Piece, Point]
+Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the edges to a neighbour, by row and inbound
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """The ports of the open children: by position the number of each neighbour's port, and where it lies."""
+
+    gates: Gates
+    ports: Mapping[int, Sequence[Point]]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The drawing of one level at its own origin.
+
+    `slots` are the children in the main area with the corner of their slot; `ports` where each port of the skeleton
+    lies, `first` on the side where the flow begins; `routes` the polylines of the wires that are drawn, `labels` the
+    middle of each label.
+    """
+
+    width: int
+    height: int
+    slots: Mapping[int, Slot]
+    ports: tuple[Point, ...]
+    routes: Mapping[int, tuple[Point, ...]]
+    labels: Mapping[int, Point]
+
+    def skyline(self, sizes: Mapping[int, Label], upright: bool) -> Skyline:
+        """How far the drawing reaches; the lines of ports on its last side go on and on."""
+        sky = Skyline()
+        for one, (left, top) in self.slots.values():
+            sky.add_rect((left, top, left + one.width, top + one.height))
+        for points in self.routes.values():
+            sky.add_line(points)
+        for wire, (x, y) in self.labels.items():
+            wide, tall = sizes[wire].size
+            sky.add_rect((x - wide // 2, y - tall // 2, x + wide // 2, y + tall // 2))
+        for x, y in self.ports:
+            if y if upright else x:
+                sky.add_ray((x, y), upright)
+        return sky
+
+
+def core_of(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, Line],
+    said: Mapping[int, Label],
+    inner: Inner,
+    direction: Direction,
+) -> Core:
+    """The level laid out, turned to the screen, its lines drawn on to the boxes and labelled.
+
+    After: what labels of the main path stand out at the left and right is part of its width.
+    """
+    level = laid_out(view, pieces, lines, said, inner, direction)
+    turn = Turn(direction, level.width, level.height)
+    slots = {
+        position: (pieces[position], turn.corner(level.positions[position], _size(pieces[position])))
+        for position in view.metagraph.core()
+    }
+    routes = {
+        wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
+    }
+    left, right = overhang(routes, said, turn.size[0])
+    size = turn.size[0] + left + right, turn.size[1]
+    slots = {position: (one, (x + left, y)) for position, (one, (x, y)) in slots.items()}
+    routes = {wire: tuple((x + left, y) for x, y in points) for wire, points in routes.items()}
+    ports = [
+        turn.point((x, 0 if slot.first else level.height))
+        for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
+    ]
+    taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
+    out = OUTSIDE if view.row else -1
+    found = spots(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1))
+    return Core(*size, slots, tuple((x + left, y) for x, y in ports), routes, found)
+
+
+def _size(one: Piece) -> tuple[int, int]:
+    return one.width, one.height
+
+
+def children(view: View, below: Mapping[int, tuple[int, int]], options: PictureOptions) -> list[Piece]:
+    """The piece of every child, then of every function; `below` are the sizes of open ones."""
+    notes: dict[int, list[tuple[int, Annotation]]] = {}
+    for index, annotation in enumerate(view.metagraph.annotations):
+        notes.setdefault(annotation.child, []).append((index, annotation))
+    loops = dict(view.metagraph.loops)
+    upright, most = vertical(options.direction), options.max_annotations
+    return [
+        framed(below[position])
+        if position in below
+        else piece(face, notes.get(position, ()), view.names, view.labels, most, position in loops, upright)
+        for position, face in enumerate((*view.faces, *view.functions))
+    ]
+
+
+def drawn(view: View) -> dict[int, Line]:
+    """The wires that are drawn, each with the metaedge or bridge it stands for."""
+    metagraph = view.metagraph
+    away = metagraph.mask.extracted
+    found: dict[int, Line] = {}
+    for index, wire in enumerate(view.skeleton.wires):
+        if {wire.chain[0], wire.chain[-1]} & away:
+            continue
+        if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
+            found[index] = metagraph.edges[wire.edge]
+        elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
+            found[index] = metagraph.bridges[wire.bridge]
+    return found
+
+
+def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, Label]:
+    """The label of each wire that has one. What the level outside says is not said again."""
+    main = set(view.skeleton.spine)
+    found = {}
+    for wire, line in lines.items():
+        text, wide = labels.shown(line)
+        bridge = view.skeleton.wires[wire].bridge
+        if bridge >= 0:
+            one = view.metagraph.bridges[bridge]
+            if outside.get((one.other, one.inbound)) == text:
+                continue
+        if text:
+            found[wire] = Label((wide, labels.LABEL_HEIGHT), thickness(line), wire in main)
+    return found
+
+
+def laid_out(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, Line],
+    said: Mapping[int, Label],
+    inner: Inner,
+    direction: Direction,
+) -> Level:
+    """The level with coordinates, its flow running down."""
+    main = set(view.metagraph.core())
+    count = len(view.metagraph.children)
+    sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
+    fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS)
+    strokes = {}
+    for wire, line in lines.items():
+        size = said[wire].size if wire in said else (0, 0)
+        strokes[wire] = Stroke(thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size))
+    longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
+    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM))
+    return coordinates(view.skeleton, sizes, gaps, anchors=fixed, strokes=strokes)
+
+
+def tip(view: View, wire: int, line: Line, inner: Gates) -> int:
+    """The end of a wire with its arrow head: that of a reference edge is at its source; -1 where the line goes on in
+    an open child or outside."""
+    end = 0 if line.kind == "reference" else 1
+    item = view.skeleton.wires[wire].chain[-1 if end else 0]
+    return -1 if item >= view.skeleton.children or gate_of(view, wire, end, inner) is not None else end
+
+
+def reach(view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: Turn) -> tuple[Point, ...]:
+    """The polyline of a wire, drawn on from the edge of a slot to the box in it."""
+    chain = view.skeleton.wires[wire].chain
+    if chain[0] in slots:
+        goal = border(*slots[chain[0]], points[0], turn.vertical)
+        points = points if goal == points[0] else [goal, *points]
+    if chain[-1] in slots:
+        goal = border(*slots[chain[-1]], points[-1], turn.vertical)
+        points = points if goal == points[-1] else [*points, goal]
+    return tuple(points)
