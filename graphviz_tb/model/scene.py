@@ -14,7 +14,7 @@ Point = tuple[int, int]
 Anchor = Literal["start", "middle", "end"]
 Direction = Literal["BT", "TB", "LR", "RL"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
-TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge"]
+TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge", "note"]
 BoxKind = Literal["scope", "op", "series", "fold", "call", "function"]
 Entry = Literal["edge", "bridge", "loop", "annotation"]
 
@@ -39,7 +39,7 @@ class Text:
     """One line of text: `x` is where `anchor` says, `y` the baseline, `width` its measured advance.
 
     `content` is what is shown, `full` what it stands for (differs where it was shortened); `box` the box it belongs
-    to (-1: none); `inside` whether it lies in that box.
+    to (-1: none); `inside` whether it lies in that box; `identities` are the edges that a note stands for.
     """
 
     x: int
@@ -53,6 +53,7 @@ class Text:
     semibold: bool = False
     box: int = -1
     inside: bool = False
+    identities: tuple[Identity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ class Route:
 
     `source`, `target` are box numbers (-1 where the end is a port of the frame `frame`); `source_port`, `target_port`
     number the port in `Scene.ports` at which the line crosses a frame, its own group's or an open child's (-1: none);
-    `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line).
+    `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line);
+    `main` says that it is part of the main path of its level.
     """
 
     points: tuple[Point, ...]
@@ -104,6 +106,7 @@ class Route:
     identity: Identity = Identity()
     source_port: int = -1
     target_port: int = -1
+    main: bool = False
 
 
 @dataclass(frozen=True, slots=True)

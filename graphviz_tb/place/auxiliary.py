@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.scene import Point, Rule, Text
 from graphviz_tb.model.skyline import Skyline
-from graphviz_tb.place.sizes import BASELINE
+from graphviz_tb.place.sizes import BASELINE, moved
 
 AWAY = 32  # from the drawing to the area, the rule half way
 HEADING_SIZE, HEADING_ROOM = 11, 24
@@ -52,9 +52,11 @@ class Spot:
         return wide * tall + 8 * screen * screen // 5
 
 
-def beside_core(core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]]) -> Area:
-    """Set blocks, each a heading and columns of sizes, beside a drawing of size `core` that reaches as far as `sky`
-    says.
+def beside_core(
+    core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], notes: Sequence[Text] = ()
+) -> Area:
+    """Set blocks, each a heading and columns of sizes, and lines of notes beside a drawing of size `core` that reaches
+    as far as `sky` says.
 
     >>> sky = Skyline()
     >>> sky.add_rect((0, 0, 100, 300))
@@ -77,6 +79,11 @@ def beside_core(core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[S
         beside, above = Rule(left - half, top, left - half, top + tall), Rule(left, top - half, left + wide, top - half)
         rules.append(beside if spot.beside else above)
         sky.add_rect((left - half, top - half, left + wide, top + tall))
+        whole = spot.whole
+    if notes:
+        size = max(note.width for note in notes), notes[-1].y + 4
+        spot = min(spots(whole, sky, size, ()), key=lambda spot: spot.cost)
+        texts += [moved(note, *spot.corner) for note in notes]
         whole = spot.whole
     return Area(tuple(places), tuple(texts), tuple(rules), *whole)
 

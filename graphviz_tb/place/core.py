@@ -5,7 +5,7 @@ pieces ─ lines ─ level with its flow running down ─ turned to the screen �
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphviz_tb.model.level import Gaps, Level, Stroke
@@ -24,6 +24,7 @@ from graphviz_tb.place.touch import Gates, anchors, border, gate_of
 from graphviz_tb.place.turn import Turn, across_along, vertical
 
 GAPS = Gaps()
+AWAY_MOST = 2  # stubs at a side of what was taken out: its neighbours bear the other ends, and the rest is counted
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 
@@ -110,11 +111,17 @@ def _size(one: Piece) -> tuple[int, int]:
     return one.width, one.height
 
 
-def children(view: View, below: Mapping[int, tuple[int, int]], options: PictureOptions) -> list[Piece]:
-    """The piece of every child, then of every function; `below` are the sizes of open ones."""
+def children(
+    view: View, below: Mapping[int, tuple[int, int]], noted: Container[int], options: PictureOptions
+) -> list[Piece]:
+    """The piece of every child, then of every function.
+
+    Before: `below` are the sizes of open children, `noted` the annotations that a note tells.
+    """
     notes: dict[int, list[tuple[int, Annotation]]] = {}
     for index, annotation in enumerate(view.metagraph.annotations):
-        notes.setdefault(annotation.child, []).append((index, annotation))
+        if index not in noted:
+            notes.setdefault(annotation.child, []).append((index, annotation))
     loops = dict(view.metagraph.loops)
     upright, most = vertical(options.direction), options.max_annotations
     return [

@@ -9,19 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from graphviz_tb.model.measure import width
 from graphviz_tb.model.scene import Direction, Point, Rule, Text
 from graphviz_tb.model.view import Face, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.core import Core, Inner, Outside, Slot, children, core_of, drawn, label_sizes
+from graphviz_tb.place.identity import Undrawn
 from graphviz_tb.place.labels import Line
 from graphviz_tb.place.pieces import Piece
-from graphviz_tb.place.sizes import moved
+from graphviz_tb.place.shared import Note, notes_of
+from graphviz_tb.place.sizes import SMALL_SIZE, moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.touch import Gate
 from graphviz_tb.place.turn import top_side, vertical
 
 AROUND = 12
+NOTE_LINE = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,10 @@ def frame(
     After: nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
     """
     upright = vertical(options.direction)
-    pieces = children(view, {position: (made.width, made.height) for position, made in below.items()}, options)
+    notes = notes_of(view, below)
+    noted = {index for note in notes for index in note.annotations}
+    sizes = {position: (made.width, made.height) for position, made in below.items()}
+    pieces = children(view, sizes, noted, options)
     lines = drawn(view)
     said = label_sizes(view, lines, outside)
     inner = Inner(
@@ -62,7 +69,9 @@ def frame(
         {position: made.ports for position, made in below.items()},
     )
     core = core_of(view, pieces, lines, said, inner, options.direction)
-    area = beside_core((core.width, core.height), core.skyline(said, upright), blocks(view, pieces))
+    area = beside_core(
+        (core.width, core.height), core.skyline(said, upright), blocks(view, pieces), lines_of(view, notes)
+    )
     bar = title_bar(view, face, core, area, options.direction)
     shift = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if face else (area.width, area.height)
@@ -107,6 +116,25 @@ def blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[Thi
 def _thing(one: Piece) -> Thing:
     """Width, height, and the middle of the box across the column."""
     return one.width, one.height, one.x + one.box[0] // 2
+
+
+def lines_of(view: View, notes: Sequence[Note]) -> list[Text]:
+    """The notes as lines of text, one below the other."""
+    undrawn = Undrawn(view)
+    return [
+        Text(
+            0,
+            NOTE_LINE * at + 10,
+            note.content,
+            note.full,
+            SMALL_SIZE,
+            width(note.content, SMALL_SIZE),
+            "note",
+            "start",
+            identities=tuple(undrawn.of_annotation(index) for index in note.annotations),
+        )
+        for at, note in enumerate(notes)
+    ]
 
 
 def title_bar(view: View, face: Face | None, core: Core, area: Area, direction: Direction) -> Title:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
@@ -98,16 +98,4 @@ def _line(middle: int, centre: int, content: str, full: str, size: int, role: Te
 
 def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:
     """`text` set off by (x, y), belonging to `box` if one is given."""
-    return Text(
-        text.x + x,
-        text.y + y,
-        text.content,
-        text.full,
-        text.size,
-        text.width,
-        text.role,
-        text.anchor,
-        text.semibold,
-        text.box if box is None else box,
-        text.inside,
-    )
+    return replace(text, x=text.x + x, y=text.y + y, box=text.box if box is None else box)

@@ -119,6 +119,7 @@ class Sketch:
             identity=of_wire(view, index),
             source_port=self.port_at(number, index, 0),
             target_port=self.port_at(number, index, 1),
+            main=index in view.skeleton.spine,
         )
         self.routes.append(route)
         if index in made.labels:
