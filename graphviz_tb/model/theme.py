@@ -10,8 +10,8 @@ class Theme:
     """Colours as `#RRGGBB`.
 
     `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box;
-    `frames` fill open groups by depth (the last two in turn); `data`, `reference`, `selected` are edges;
-    `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
+    `frames` fill open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are
+    edges; `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
     neutral boxes and ops; `hues` the seven colours of categories, told apart by colour-blind eyes.
     """
 
@@ -24,6 +24,7 @@ class Theme:
     op: str
     stroke: str
     frames: tuple[str, ...]
+    main: str
     data: str
     reference: str
     selected: str
@@ -52,10 +53,11 @@ LIGHT = Theme(
     op="#FFFFFF",
     stroke="#989B9D",
     frames=("#FFFFFF", "#F6F8FA", "#EFF2F5"),
+    main="#57606A",
     data="#8C959F",
     reference="#C2410C",
     selected="#0969DA",
-    mark="#C2410C",
+    mark="#6A737D",
     sign="#FFFFFF",
     rule="#D0D7DE",
     hues=("#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"),
@@ -71,10 +73,11 @@ DARK = Theme(
     op="#161B22",
     stroke="#787C81",
     frames=("#0D1117", "#151B23", "#1C232C"),
+    main="#9DA7B3",
     data="#6E7681",
     reference="#FB923C",
     selected="#58A6FF",
-    mark="#FB923C",
+    mark="#8B949E",
     sign="#0D1117",
     rule="#30363D",
     hues=("#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"),

@@ -12,6 +12,7 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import legend
 from graphviz_tb.render.lines import edge_colour, route, straight
+from graphviz_tb.render.rows import drawn
 from graphviz_tb.render.sheet import sheet, title_row
 from graphviz_tb.render.texts import written
 
@@ -21,14 +22,13 @@ BADGE_SIZE = 9
 
 def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:
     """The whole sheet. After: nothing in it depends on the format that it is written in."""
-    key = legend(scene, paint) if with_legend else None
-    page = sheet(scene, key, caption)
+    page = sheet(scene, legend(scene, paint) if with_legend else (), caption)
     parts = [
         Part("title", (0, 0), title_row(caption, paint.theme, page.width)),
         Part("graph", page.scene, graph(scene, paint, set(caption.select))),
     ]
-    if key:
-        parts.append(Part("legend", page.legend, key.groups))
+    if page.legend:
+        parts.append(Part("legend", page.at, tuple(drawn(page.legend, paint.theme))))
     return Drawing(
         width=page.width,
         height=page.height,
@@ -65,9 +65,9 @@ def lines(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     tinted = list(zip(scene.routes, paint.tints.routes, strict=True))
     tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
     return [
-        drawn
+        group
         for one, tint in tinted
-        if (drawn := route(one, paint.theme, one.source in chosen or one.target in chosen, tint)).shapes
+        if (group := route(one, paint.theme, one.source in chosen or one.target in chosen, tint)).shapes
     ]
 
 
@@ -135,4 +135,4 @@ def _free(text: Text, scene: Scene, theme: Theme) -> Group:
 
 
 def _port(port: Port, theme: Theme) -> Group:
-    return Group((Disc(port.x, port.y, PORT, edge_colour(port.kind, theme)),), tooltip=port.title)
+    return Group((Disc(port.x, port.y, PORT, edge_colour(port, theme)),), tooltip=port.title)

@@ -33,7 +33,7 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         else:
             around.add_node(_node(index, box, labels.get(index, []), paint.boxes[index]))
     for index, port in enumerate(scene.ports):
-        colour = quoted(edge_colour(port.kind, paint.theme))
+        colour = quoted(edge_colour(port, paint.theme))
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
         graph.add_edge(_edge(route, scene, paint.theme))
@@ -130,7 +130,7 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
         ends[0],
         ends[1],
         **told,
-        color=quoted(edge_colour(route.kind, theme)),
+        color=quoted(edge_colour(route, theme)),
         style="dashed" if route.kind == "control" else "solid",
         penwidth=f"{route.thickness / 10:.1f}",
         dir="none" if not route.arrow else "back" if route.kind == "reference" else "forward",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from graphviz_tb.model.drawing import Group, Place, Shape
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.drawing import Shape
+from graphviz_tb.model.measure import width
 from graphviz_tb.model.paint import Fill, LegendRow, Paint, Tint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
@@ -16,10 +16,8 @@ from graphviz_tb.render.texts import written
 
 MOST = 260
 WIDEST = 480  # where the rows are sentences
-ROW, SAMPLE, GAP = 20, 28, 8
-MORE = 14  # for the second line of a row
+SAMPLE, GAP = 28, 8
 SIZE = 11
-HEADING = 22
 BECAME = {
     ("+", True): "new wire",
     ("−", True): "removed wire",
@@ -41,56 +39,28 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Legend:
-    """The legend at its own origin: a group for each heading and each row."""
+class Block:
+    """A heading and its rows; `most` pixels are the widest that one of them may be."""
 
-    width: int
-    height: int
-    groups: tuple[Group, ...]
+    heading: str
+    entries: tuple[Entry, ...]
+    most: int = MOST
 
-
-def legend(scene: Scene, paint: Paint) -> Legend | None:
-    """The legend of one picture; None where there is nothing to explain."""
-    blocks = [
-        (paint.heading, [_colour(row, paint.theme) for row in paint.legend]),
-        ("Signs", [*signs(scene, paint.theme), *became(paint)]),
-    ]
-    groups: list[Group] = []
-    y = wide = 0
-    for heading, entries in blocks:
-        if entries:
-            most = WIDEST if paint.scheme == "diff" and heading == paint.heading else MOST
-            block, block_width, block_height = _block(heading, entries, y, paint.theme, most)
-            groups += block
-            y += block_height + GAP
-            wide = max(wide, block_width)
-    return Legend(wide, y - GAP, tuple(groups)) if groups else None
+    @property
+    def column(self) -> int:
+        """The width of one column of rows."""
+        longest = max(width(text, SIZE) for entry in self.entries for text in (entry.label, entry.more))
+        return min(self.most, longest + SAMPLE + GAP)
 
 
-def _block(
-    heading: str, entries: list[Entry], top: int, theme: Theme, most: int = MOST
-) -> tuple[list[Group], int, int]:
-    """A heading and its rows, in two columns where the labels are short enough."""
-    half = (most - SAMPLE - GAP * 2 - SAMPLE) // 2
-    two = most == MOST and len(entries) > 3 and all(width(entry.label, SIZE) <= half for entry in entries)
-    lines = -(-len(entries) // 2) if two else len(entries)
-    groups = [Group(tuple(_text(heading, 0, top + 14, theme.text, True)))]
-    lower = 0
-    for index, entry in enumerate(entries):
-        at = MOST // 2 * (index // lines), top + HEADING + ROW * (index % lines) + lower
-        groups.append(_row(entry, at, most, theme))
-        lower += MORE if entry.more else 0
-    widest = max(width(text, SIZE) for entry in entries for text in (entry.label, entry.more)) + SAMPLE + GAP
-    wide = max(widest + (MOST // 2 if two else 0), width(heading, SIZE, True))
-    return groups, min(most, wide), HEADING + ROW * lines + lower
-
-
-def _row(entry: Entry, at: Place, most: int, theme: Theme) -> Group:
-    """A sample with its words."""
-    label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
-    texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
-    texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)
-    return Group((*entry.sample, *texts), at=at)
+def legend(scene: Scene, paint: Paint) -> tuple[Block, ...]:
+    """What the legend of one picture says; nothing where there is nothing to explain."""
+    colours = tuple(_colour(row, paint.theme) for row in paint.legend)
+    blocks = (
+        Block(paint.heading, colours, WIDEST if paint.scheme == "diff" else MOST),
+        Block("Signs", (*signs(scene, paint.theme), *became(paint))),
+    )
+    return tuple(block for block in blocks if block.entries)
 
 
 def became(paint: Paint) -> list[Entry]:
@@ -105,10 +75,6 @@ def became(paint: Paint) -> list[Entry]:
         for key, label in BECAME.items()
         if key in found
     ]
-
-
-def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Shape]:
-    return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)
 
 
 def _colour(row: LegendRow, theme: Theme) -> Entry:

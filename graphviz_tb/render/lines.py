@@ -8,11 +8,12 @@ from math import sqrt
 
 from graphviz_tb.model.drawing import Curve, Group, Pen, Place, Shape, Step
 from graphviz_tb.model.paint import Tint
-from graphviz_tb.model.scene import Point, Route
+from graphviz_tb.model.scene import Point, Port, Route
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 
 RADIUS = 10
+MUCH = 40  # tenths of a pixel from which a line carries so much that it is dark: 60,000 elements
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
 DASHES = (4, 3)
 SELECTED_MORE = 15  # tenths of a pixel
@@ -27,7 +28,7 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> G
     `tint` is what became of it between two graphs: its colour, or that of a band under it where only a part changed.
     """
     whole = tint if tint is not None and tint.whole else None
-    colour = edge_colour(one.kind, theme, chosen) if whole is None else whole.colour
+    colour = edge_colour(one, theme, chosen) if whole is None else whole.colour
     thickness = (one.thickness + (SELECTED_MORE if chosen else 0)) / 10
     thickness = max(thickness, TINTED) if whole and whole.sign else thickness
     points = tidy(one.points)
@@ -70,11 +71,13 @@ def bead_of(one: Route, tint: Tint, theme: Theme) -> list[Shape]:
     return signs.bead(*_towards(tip, before, away), tint, theme)
 
 
-def edge_colour(kind: str, theme: Theme, chosen: bool = False) -> str:
-    """The colour of an edge's line and head."""
+def edge_colour(one: Route | Port, theme: Theme, chosen: bool = False) -> str:
+    """The colour of an edge's line and head, and of its port: the main path and what carries much are seen first."""
     if chosen:
         return theme.selected
-    return theme.reference if kind == "reference" else theme.data
+    if isinstance(one, Route) and one.kind == "data" and (one.main or one.thickness >= MUCH):
+        return theme.main
+    return theme.reference if one.kind == "reference" else theme.data
 
 
 def tidy(points: Sequence[Point]) -> list[Place]:

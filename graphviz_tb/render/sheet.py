@@ -2,46 +2,96 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.model.drawing import Group
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.skyline import Rect, Skyline
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.legend import Legend
+from graphviz_tb.render.legend import Block
+from graphviz_tb.render.rows import Legend, shapes
 from graphviz_tb.render.texts import written
 
 MARGIN = 24
 TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48
-LEGEND_GAP = 32
+LEGEND_GAP = 24
 LEAST_WIDTH = 240
 MOST_TITLE = 480  # pixels that a title may widen the picture to
+SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The whole picture: its size, where the scene stands in it, where the legend."""
+    """The whole picture: its size, where the scene stands in it, and the legend with its place."""
 
     width: int
     height: int
     scene: tuple[int, int]
-    legend: tuple[int, int]
+    legend: Legend | None = None
+    at: tuple[int, int] = (0, 0)
+
+    @property
+    def cost(self) -> int:
+        """The area of the sheet, and that of the screen that it fits on."""
+        screen = max(5 * self.width // 8, self.height, SCREEN)
+        return self.width * self.height + 8 * screen * screen // 5
 
 
-def sheet(scene: Scene, key: Legend | None, caption: Caption) -> Sheet:
-    """Where everything stands. The legend goes below the drawing, at the left; beside it where the drawing is
-    tall."""
-    top = MARGIN + (TITLE_ROW if caption.title else 0)
-    wide, tall = max(scene.width, _title_width(caption)), scene.height
-    if key is None:
-        return Sheet(wide + 2 * MARGIN, top + tall + MARGIN, (MARGIN, top), (0, 0))
-    if tall > wide and tall >= key.height:
-        left = MARGIN + key.width + LEGEND_GAP
-        size = (left + scene.width + MARGIN, top + tall + MARGIN)
-        return Sheet(max(size[0], wide + 2 * MARGIN), size[1], (left, top), (MARGIN, top + tall - key.height))
-    under = top + tall + LEGEND_GAP
-    return Sheet(max(wide, key.width) + 2 * MARGIN, under + key.height + MARGIN, (MARGIN, top), (MARGIN, under))
+def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
+    """Where everything stands: the legend in the shape and at the place that make the sheet smallest."""
+    title = _title_width(caption), TITLE_ROW if caption.title else 0
+    if not blocks:
+        return _page(scene, title, None, (0, 0))
+    skies = skyline(scene, mirrored=False), skyline(scene, mirrored=True)
+    found = [_page(scene, title, one, at) for one in shapes(blocks) for at in corners(scene, skies, one)]
+    return min(found, key=lambda page: page.cost)
+
+
+def corners(scene: Scene, skies: tuple[Skyline, Skyline], one: Legend) -> Iterator[tuple[int, int]]:
+    """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
+    and from the sides, the lower left first."""
+    plain, mirrored = skies
+    high, out = max(0, scene.height - one.height), scene.width - one.width
+    for left in (0, max(0, out)):
+        reach = plain.bottom(left - LEGEND_GAP, left + one.width + LEGEND_GAP)
+        yield left, max(reach + LEGEND_GAP if reach else 0, high)
+    for top in (high, 0):
+        reach = mirrored.right(top - LEGEND_GAP, top + one.height + LEGEND_GAP)
+        yield min(out - reach - LEGEND_GAP if reach else out, 0), top
+        reach = plain.right(top - LEGEND_GAP, top + one.height + LEGEND_GAP)
+        yield max(reach + LEGEND_GAP if reach else 0, out), top
+
+
+def _page(scene: Scene, title: tuple[int, int], one: Legend | None, at: tuple[int, int]) -> Sheet:
+    """The sheet that holds the scene, its title (width, height) above it, and a legend `at` a place beside it."""
+    across, deep = (one.width, one.height) if one else (0, 0)
+    left, top = min(0, at[0]), MARGIN + title[1]
+    wide = max(max(scene.width, at[0] + across) - left, title[0])
+    size = wide + 2 * MARGIN, top + max(scene.height, at[1] + deep) + MARGIN
+    return Sheet(*size, (MARGIN - left, top), one, (MARGIN - left + at[0], top + at[1]))
+
+
+def skyline(scene: Scene, mirrored: bool) -> Skyline:
+    """How far the scene reaches; `mirrored`: seen from behind, its left at the right."""
+
+    def put(rect: Rect) -> None:
+        left, upper, right, lower = rect
+        sky.add_rect((scene.width - right, upper, scene.width - left, lower) if mirrored else rect)
+
+    sky = Skyline()
+    for box in scene.boxes:
+        put((box.x, box.y, box.x + box.width, box.y + box.height))
+    for points in (*(route.points for route in scene.routes), *(stub.points for stub in scene.stubs)):
+        sky.add_line([(scene.width - x if mirrored else x, y) for x, y in points])
+    for text in scene.texts:
+        left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
+        put((left, text.y - text.size, left + text.width, text.y + 3))
+    for rule in scene.rules:
+        put((rule.x1, rule.y1, rule.x2, rule.y2))
+    return sky
 
 
 def _title_width(caption: Caption) -> int:

@@ -1,0 +1,93 @@
+"""The legend set in rows and columns: several shapes of it, of which the sheet takes the one that fits best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphviz_tb.model.drawing import Group, Shape
+from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, Block, Entry
+from graphviz_tb.render.texts import written
+
+ROW, HEADING = 20, 22
+MORE = 14  # for the second line of a row
+APART = 16  # between two columns, and between two blocks
+WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wide: from a column to a line
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A block at its place in the legend, in `columns` columns of `lines` lines."""
+
+    block: Block
+    x: int
+    y: int
+    columns: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """A legend of a certain shape, not yet drawn."""
+
+    width: int
+    height: int
+    blocks: tuple[Placed, ...]
+
+
+def shapes(blocks: Sequence[Block]) -> list[Legend]:
+    """The legend in several shapes, from narrow to wide; none twice."""
+    found = dict.fromkeys(shaped(blocks, limit) for limit in WIDTHS)
+    return [one for one in found if one.blocks]
+
+
+def shaped(blocks: Sequence[Block], limit: int) -> Legend:
+    """Blocks in columns of rows, side by side while they are no wider than `limit` together, else one below the
+    other."""
+    placed: list[Placed] = []
+    x = y = deep = wide = 0
+    for block in blocks:
+        columns, lines = columns_for(block, limit)
+        across = max(columns * (block.column + APART) - APART, width(block.heading, SIZE, True))
+        if x and x + across > limit:
+            x, y, deep = 0, y + deep + APART, 0
+        placed.append(Placed(block, x, y, columns, lines))
+        x += across
+        wide, x = max(wide, x), x + 2 * APART
+        deep = max(deep, HEADING + ROW * lines + sum(MORE for entry in block.entries if entry.more))
+    return Legend(wide, y + deep, tuple(placed))
+
+
+def columns_for(block: Block, limit: int) -> tuple[int, int]:
+    """How many columns, and lines in each; one column where a row has two lines of text."""
+    count = len(block.entries)
+    if any(entry.more for entry in block.entries):
+        return 1, count
+    lines = -(-count // max(1, (limit + APART) // (block.column + APART)))
+    return -(-count // lines), lines
+
+
+def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
+    """A group for each heading and each row."""
+    for one in legend.blocks:
+        yield Group(tuple(_text(one.block.heading, one.x, one.y + 14, theme.text, True)))
+        lower = 0
+        for index, entry in enumerate(one.block.entries):
+            x = one.x + (one.block.column + APART) * (index // one.lines)
+            y = one.y + HEADING + ROW * (index % one.lines) + lower
+            yield _row(entry, (x, y), one.block.most, theme)
+            lower += MORE if entry.more else 0
+
+
+def _row(entry: Entry, at: tuple[int, int], most: int, theme: Theme) -> Group:
+    """A sample with its words."""
+    label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
+    texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
+    texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)
+    return Group((*entry.sample, *texts), at=at)
+
+
+def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Shape]:
+    return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)
