@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphviz_tb.commands.terminal import Progress, tell_notices, tell_times
+from graphviz_tb.commands.terminal import Progress, tell_notices, tell_quality, tell_times
 from graphviz_tb.errors import GraphError
 from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
 from graphviz_tb.pipeline import Model, load
+from graphviz_tb.place.quality import Quality, quality
 from graphviz_tb.report import STAGES, Report
 
 
@@ -22,13 +23,17 @@ class Session:
 
     model: Model
     strict: bool
+    timing: bool = False
     notices: list[Notice] = field(default_factory=list)
+    quality: Quality | None = None
 
     def encode(self, formats: Iterable[str]) -> list[bytes]:
         """The graph in each format, noting what there is to say of the picture and of each format."""
         words = list(formats)
         if any(renderer(word).uses for word in words):
-            self.note(self.model.picture().notices)
+            picture = self.model.picture()
+            self.note(picture.notices)
+            self.quality = quality(picture.scene) if self.timing else None
         made = [self.model.render(word) for word in words]
         for word in words:
             self.note(self.model.shortfalls(word))
@@ -48,7 +53,7 @@ def open_model(source: Any, options: Options, timing: bool = False, quiet: bool 
     bar = Progress(STAGES, quiet)
     report = Report(bar, bar.part)
     try:
-        session = Session(load(source, options, report), options.read.strict)
+        session = Session(load(source, options, report), options.read.strict, timing)
         session.note(session.model.notices)
         yield session
     finally:
@@ -57,3 +62,5 @@ def open_model(source: Any, options: Options, timing: bool = False, quiet: bool 
         tell_notices(session.notices)
     if timing:
         tell_times({stage: report.seconds[stage] for stage in STAGES if stage in report.seconds})
+        if session.quality is not None:
+            tell_quality(session.quality)

@@ -7,11 +7,14 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.place.quality import Quality
 
 
 def colored(stream: TextIO) -> bool:
@@ -47,6 +50,13 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
     rows = [*seconds.items(), ("total", tuple(map(sum, zip(*seconds.values(), strict=True))))]
     for stage, (wall, cpu) in rows:
         print(f"{stage:<10}{wall * 1000:>10.1f}{cpu * 1000:>10.1f}", file=sys.stderr)
+
+
+def tell_quality(found: Quality) -> None:
+    """What the arrangement came to, in the measures of its bench."""
+    spine = f"{found.straight} of {found.steps} steps straight" if found.steps else "none"
+    words = f"{found.crossings:,} crossings, {found.bends:,} bends, {spine}, {found.width:,}×{found.height:,} px"
+    print(f"{'drawn':<10}{words}", file=sys.stderr)
 
 
 def open_streams() -> None:

@@ -108,7 +108,8 @@ def test_timing_lists_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture[
     shown = capsys.readouterr()
     assert shown.out == ""
     rows = dict(line.split(maxsplit=1) for line in shown.err.splitlines())
-    assert [*rows] == ["stage", *STAGES, "total"]
+    assert [*rows] == ["stage", *STAGES, "total", "drawn"]
+    assert re.fullmatch(r"\d+ crossings, \d+ bends, \d+ of \d+ steps straight, \d+×\d+ px", rows["drawn"])
     times = [[float(number) for number in rows[stage].split()] for stage in (*STAGES, "total")]
     assert sum(wall for wall, _ in times[:-1]) == pytest.approx(times[-1][0], abs=0.1 * len(times))
 

@@ -1,0 +1,90 @@
+"""How well a scene is drawn, in four numbers: what `--timing` says of the arrangement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import gcd
+
+from graphviz_tb.model.scene import Point, Route, Scene
+from graphviz_tb.place.spots import CELL, Run, around, cells
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """`crossings` of lines, `bends` (corners of lines), `straight` of the `steps` of all main paths, `width` and
+    `height` of the drawing in pixels."""
+
+    crossings: int
+    bends: int
+    straight: int
+    steps: int
+    width: int
+    height: int
+
+
+def quality(scene: Scene) -> Quality:
+    """Measure a scene.
+
+    >>> from graphviz_tb.model.scene import Route
+    >>> cross = (Route(((0, 0), (9, 9)), "data", 0, 1, 10), Route(((9, 0), (0, 9)), "data", 2, 3, 10, main=True))
+    >>> quality(Scene(9, 9, "BT", (), cross, (), (), ()))
+    Quality(crossings=1, bends=0, straight=0, steps=1, width=9, height=9)
+    """
+    main = [route for route in scene.routes if route.main]
+    across = 0 if scene.direction in ("BT", "TB") else 1
+    return Quality(
+        crossings(scene.routes),
+        sum(bends(route.points) for route in scene.routes),
+        sum(len({point[across] for point in route.points}) == 1 for route in main),
+        len(main),
+        scene.width,
+        scene.height,
+    )
+
+
+def bends(points: tuple[Point, ...]) -> int:
+    """Corners of a polyline; points that lie on a straight run are none."""
+    ways = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points) if a != b]
+    reduced = [(dx // gcd(dx, dy), dy // gcd(dx, dy)) for dx, dy in ways]
+    return sum(one != two for one, two in pairwise(reduced))
+
+
+def crossings(routes: tuple[Route, ...]) -> int:
+    """Pairs of lines that cross; each stretch is compared with those that touch the same squares of the plane."""
+    filed: dict[tuple[int, int], list[tuple[int, Run]]] = defaultdict(list)
+    for number, route in enumerate(routes):
+        for run in pairwise(route.points):
+            for cell in along(run):
+                filed[cell].append((number, run))
+    found: set[tuple[int, int]] = set()
+    for inside in filed.values():
+        for (one, run), (two, other) in combinations(inside, 2):
+            if one != two and (one, two) not in found and cross(run, other):
+                found.add((one, two))
+    return len(found)
+
+
+def along(run: Run) -> set[tuple[int, int]]:
+    """The squares that a stretch passes."""
+    (ax, ay), (bx, by) = run
+    parts = max(abs(bx - ax), abs(by - ay)) // CELL + 1
+    found: set[tuple[int, int]] = set()
+    for part in range(parts):
+        start = ax + (bx - ax) * part // parts, ay + (by - ay) * part // parts
+        stop = ax + (bx - ax) * (part + 1) // parts + 1, ay + (by - ay) * (part + 1) // parts + 1
+        found.update(cells(around((start, stop))))
+    return found
+
+
+def cross(one: Run, two: Run) -> bool:
+    """Whether two stretches cross in a point inside both."""
+    (a, b), (c, d) = one, two
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+
+
+def side(a: Point, b: Point, c: Point) -> int:
+    """On which side of the line from a to b the point c lies: the sign of twice the triangle's area."""
+    turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    return (turn > 0) - (turn < 0)
