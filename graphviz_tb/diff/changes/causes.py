@@ -23,8 +23,8 @@ from graphviz_tb.model.change import Change, in_order
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
 ENTAILED = frozenset(
-    {"op", "dtype", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape", "output_types",
-     "output_shapes"}
+    {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",
+     "output_types", "output_shapes"}
 )  # fmt: skip
 Layer = tuple[str, int]  # "new" or "old", and the layer
 
@@ -61,7 +61,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
         causes, behind = [composed(m, layers, behind[:1])], behind[1:]
     if not causes and derived:
         causes, derived = [composed(m, layers, derived)], []
-    names = [change for change in others if inner_name(m, layers, change, near)]
+    names = [change for change in others if inner_name(m, layers, change, near, bool(trained))]
     if causes:
         behind += names
         others = [change for change in others if change not in names]
@@ -81,13 +81,18 @@ def stands_alone(item: Item, near: frozenset[Layer]) -> bool:
     return not whole and detail["key"] not in ENTAILED
 
 
-def inner_name(m: Matching, layers: tuple[Layers, Layers], change: Change, near: frozenset[Layer]) -> bool:
+def inner_name(
+    m: Matching, layers: tuple[Layers, Layers], change: Change, near: frozenset[Layer], trained: bool
+) -> bool:
     """Whether only names inside layers that changed are others, of single derived ops, or of constants: TensorFlow
-    gave them."""
+    gave them. Where the training is another (`trained`), so are all names of what is derived."""
     if change.kind not in ("renamed", "moved"):
         return False
     for _, new in change.edits.scopes:
         layer = int(layers[1].of_row[new])
+        cosmetic = change.severity == "cosmetic"
+        if (trained or cosmetic) and not layers[1].forward[layers[1].side.scopes.nodes(new)].any():
+            continue
         if layer in (-1, new) or ("new", layer) not in near:
             return False
     side = layers[0].side
@@ -203,10 +208,18 @@ def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
             if item.change.kind == kind
             for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
         }
+        around = {pair[kind == "added"]: at for at, item in enumerate(items) for pair in rewired_at(item)}
         for node, at in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
                 if source in at_node and at_node[source] != at:
                     yield at_node[source], at
+                elif source in around:
+                    yield around[source], at
+
+
+def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
+    """The ops, old and new, of an item that only says that they take other inputs."""
+    return item.change.edits.inputs if item.change.kind == "rewired" else ()
 
 
 def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:

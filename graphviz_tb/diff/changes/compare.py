@@ -162,7 +162,7 @@ def _unit(m: Matching, group: list[Unit], new: bool) -> Change:
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, nodes)}
-    links = [link.told for unit in group for link in unit.links]  # type: ignore[attr-defined]
+    links = sorted((link.told for unit in group for link in unit.links), key=str)  # type: ignore[attr-defined]
     if links:
         detail["links"] = links
     equals = m.equals.get(("new" if new else "old", True, first.row), 0) if first.row >= 0 else 0

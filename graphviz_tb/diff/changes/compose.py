@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
@@ -65,9 +66,9 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
     ordered = list(in_order(changes))
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
     if kinds <= {"added", "rewired"} and "added" in kinds:
-        return came_or_went(m, ordered, "added", severity)
+        return came_or_went(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
-        return came_or_went(m, ordered, "removed", severity)
+        return came_or_went(m, layers, ordered, "removed", severity)
     if any(change.detail.get("key") == "dtype" for change in ordered):
         return other_types(ordered, severity)
     if {"added", "removed"} <= kinds:
@@ -113,11 +114,13 @@ def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | Non
     return tuple(place for place in dict.fromkeys(found) if place != (first.old, first.new))
 
 
-def came_or_went(m: Matching, changes: list[Change], kind: Kind, severity: Severity) -> Change:
+def came_or_went(
+    m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: Kind, severity: Severity
+) -> Change:
     """A chain of ops or scopes that came, or went, as one."""
     parts = [change for change in changes if change.kind == kind]
     side = m.b if kind == "added" else m.a
-    parts.sort(key=lambda change: _place(side, change))
+    parts = in_flow(side, parts)
     first = next((change for change in parts if change.detail["scope"]), parts[0])
     types: dict[str, int] = {}
     for change in parts:
@@ -130,21 +133,54 @@ def came_or_went(m: Matching, changes: list[Change], kind: Kind, severity: Sever
         "op_types": dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))),
     }
     if links:
+        links.sort(key=str)
         detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
     if first.detail.get("equal"):
         detail["equal"] = first.detail["equal"]
-    named = [change.name for change in parts if not _place(side, change)[0]]
+    named = [change.name for change in parts if not is_quiet(side, change)]
     if len(named) > 1:
         detail["parts"] = named
+    if reads := weights_read(
+        layers[kind == "added"], [node for one in parts for node in (*one.edits.added, *one.edits.removed)]
+    ):
+        detail["reads"] = reads
     ops = sum(change.ops for change in parts)
     return Change(kind, severity, first.old, first.new, ops, detail, first.also, edits=edits_of(changes))
 
 
-def _place(side: Side, change: Change) -> tuple[bool, int]:
-    """Where in the flow something is: constants stand anywhere in a file."""
-    nodes = [*change.edits.added, *change.edits.removed]
-    loud = [node for node in nodes if side.graph.op_types[side.graph.op[node]] not in QUIET]
-    return not loud, min(loud or nodes, default=0)
+def in_flow(side: Side, parts: list[Change]) -> list[Change]:
+    """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
+    of = {node: at for at, one in enumerate(parts) for node in (*one.edits.added, *one.edits.removed)}
+    ahead: list[set[int]] = [set() for _ in parts]
+    for node, at in of.items():
+        ahead[at] |= {of[one] for one in side.graph.source[side.in_edges(node)].tolist() if of.get(one, at) != at}
+    told: list[int] = []
+    left = set(range(len(parts)))
+    while left:
+        ready = [at for at in left if not ahead[at] & left] or list(left)
+        first = min(ready, key=lambda at: (is_quiet(side, parts[at]), parts[at].name))
+        told.append(first)
+        left.remove(first)
+    return [parts[at] for at in sorted(told, key=lambda at: is_quiet(side, parts[at]))]
+
+
+def is_quiet(side: Side, change: Change) -> bool:
+    """Whether only constants, reads and their like came or went."""
+    nodes = (*change.edits.added, *change.edits.removed)
+    return all(side.graph.op_types[side.graph.op[node]] in QUIET for node in nodes)
+
+
+def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
+    """The layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of weights."""
+    side, inside = layers.side, set(nodes)
+    told = set()
+    for node in nodes:
+        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS:
+            for source in side.graph.source[side.in_edges(node)].tolist():
+                layer = layers.of(source)
+                if source not in inside and layer >= 0 and layer != layers.of(node):
+                    told.add(layers.name(layer))
+    return sorted(told)
 
 
 def names_of(m: Matching, change: Change, kind: Kind) -> list[str]:
@@ -179,7 +215,7 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
 def where(layers: Layers, nodes: Sequence[int]) -> int:
     """The layer of most nodes of the model among these; a scope rather than an op by itself."""
     found = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
-    return max(found, key=lambda layer: (layer >= 0, found[layer], -abs(layer)))
+    return max(found, key=lambda layer: (layer >= 0, found[layer], layers.name(layer)))
 
 
 def what(layers: Layers, nodes: Sequence[int]) -> str:
@@ -215,7 +251,8 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
     ]
     detail: dict[str, Any] = {"inputs": wires}
     pairs = [pair for change in changes for pair in change.edits.inputs]
-    old, new = order(layers[0], [old for old, _ in pairs]), order(layers[1], [new for _, new in pairs])
+    new = order(layers[1], [new for _, new in pairs], layers[1].name)
+    old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
     if set(old) == set(new) and old != new:
         while old[-1] == new[-1]:
             old.pop(), new.pop()
@@ -227,7 +264,15 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
     return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
 
 
-def order(layers: Layers, nodes: Sequence[int]) -> list[str]:
+def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
+    """The name that an old layer has now."""
+    partner = int(m.to_b[-1 - layer] if layer < 0 else m.scope_to_b[layer])
+    if partner < 0:
+        return layers[0].name(layer)
+    return layers[1].name(-1 - partner if layer < 0 else partner)
+
+
+def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
     """The layers of nodes as data runs through them, by the names that they have below their scope."""
     graph = layers.side.graph
     mine = {layers.of(node) for node in nodes if layers.forward[node]}
@@ -237,7 +282,7 @@ def order(layers: Layers, nodes: Sequence[int]) -> list[str]:
             if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
                 before[layers.of(node)].add(layers.of(source))
     told: list[str] = []
-    while ready := sorted((layers.name(layer), layer) for layer, ahead in before.items() if not ahead):
+    while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
         for name, layer in ready:
             told.append(name.rsplit("/", 1)[-1])
             del before[layer]

@@ -84,7 +84,8 @@ class Layers:
             if not len(users):
                 break
             forward = users[self.forward[users]]
-            at = int((forward if len(forward) else users).min())
+            ends = (forward if len(forward) else users).tolist()
+            at = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]))
         return at
 
     def name(self, layer: int) -> str:

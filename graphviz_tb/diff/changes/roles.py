@@ -16,6 +16,7 @@ from graphviz_tb.model.columns import Bools
 
 GRADIENT_SCOPE = re.compile(r"(?:^|/)(?:gradient_tape|gradients(?:_\d+)?)(?:/|$)")
 GRADIENT_OP = re.compile(r"Grad(?:V\d|WithArgmax)?$|Backprop|^SymbolicGradient$")
+ACCUMULATORS = frozenset({"EmptyTensorList", "TensorListReserve", "Stack", "StackV2", "Const"})  # loops fill them
 SINK = re.compile(  # ops that change a variable, save it, or only say that others are done
     r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)|^ResourceSparseApply|^Save|^Restore|^MergeV2Checkpoints$"
     r"|^ShardedFilename$|^NoOp$|^Initialize|^(?:Lookup)?TableI(?:nit|mport)"
@@ -45,6 +46,8 @@ def gradients(side: Side) -> tuple[Bools, Bools]:
     kinds = np.array([bool(GRADIENT_OP.search(word)) for word in side.graph.op_types] or [False])
     named = np.fromiter((bool(GRADIENT_SCOPE.search(name)) for name in side.graph.name), bool, len(side))
     own = named | kinds[side.graph.op] if len(side) else named
+    if len(side):
+        own &= ~np.array([word in ACCUMULATORS for word in side.graph.op_types])[side.graph.op]
     behind = reached(side, np.flatnonzero(own), backward=False)
     return behind & reached(side, np.flatnonzero(own), backward=True), behind
 

@@ -48,17 +48,18 @@ def _change(m: Matching, word: str, members: list[tuple[Atom, int, int, bool]]) 
 def _user_name(m: Matching, old: int) -> str:
     edges = m.a.out_edges(old)
     edges = edges[~m.a.graph.control[edges]]
-    return m.a.graph.name[int(m.a.graph.target[edges].min()) if len(edges) else old]
+    users = [m.a.graph.name[node] for node in m.a.graph.target[edges].tolist()]
+    return min(users, default=m.a.graph.name[old])
 
 
 def used(m: Matching, new: int) -> tuple[int, int]:
-    """The op that a constant is an input of (the first in the file), and which input."""
+    """The op that a constant is an input of (the first by name), and which input."""
     graph = m.b.graph
     edges = m.b.out_edges(new)
     edges = edges[~graph.control[edges]]
     if not len(edges):
         return new, -1
-    first = min(edges.tolist(), key=lambda edge: (int(graph.target[edge]), int(graph.slot[edge])))
+    first = min(edges.tolist(), key=lambda edge: (graph.name[graph.target[edge]], int(graph.slot[edge])))
     return int(graph.target[first]), int(graph.slot[first])
 
 

@@ -37,8 +37,8 @@ def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[A
 def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
     graph = layers[1].side.graph
     ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
-    shapes = list(dict.fromkeys((str(one.old), str(one.new)) for *_, one in members))
-    score, key, old, new = max((words(ops, *pair) for pair in shapes), key=lambda one: one[0])
+    shapes = sorted({(str(one.old), str(one.new)) for *_, one in members}, key=lambda pair: (-pair[0].count("×"), pair))
+    score, key, old, new = max(words(ops, *pair) for pair in shapes)
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
     detail = {"key": key, "old": old, "new": new, "weights": [{"old": one, "new": two} for one, two in shapes]}
     edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))

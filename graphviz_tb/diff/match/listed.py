@@ -6,6 +6,7 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
 from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.anchors import unique_pairs
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.series import align
 
@@ -19,9 +20,11 @@ def listed(m: Matching) -> None:
         return
     tiers = list(zip(keys(m.a), keys(m.b), strict=True))
     pairs = align([(one.tolist(), two.tolist()) for one, two in tiers], {})
-    if pairs is not None:
-        for old, new in pairs:
-            m.pair(old, new, Reason.SERIES)
+    for old, new in pairs or ():
+        m.pair(old, new, Reason.SERIES)
+    for one, two in tiers[:2]:  # what changed its place: the only one of its kind on both sides
+        free_a, free_b = m.left()
+        m.pair_many(*unique_pairs(m, one, two, free_a, free_b), Reason.ANCHOR)
 
 
 def keys(side: Side) -> list[Hashes]:

@@ -101,14 +101,16 @@ def old_names(source: Source) -> dict[int, Where]:
     return told
 
 
-def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]) -> None:
-    """Say what became of the nodes and scopes of one change."""
+def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where], primary: bool = True) -> None:
+    """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
+    for inner in change.consequences:
+        mark(merged, source, inner, names, False)
     if change.inside:
         for inner in change.inside:
-            mark(merged, source, inner, names)
+            mark(merged, source, inner, names, primary)
         return
     edits: Edits = change.edits
-    merged.shown += first_places(source, edits, names)
+    merged.shown += first_places(source, edits, names) if primary else []
     for node in edits.added:
         merged.signs[where_new(source, node)] = "+"
     for node in edits.removed:
@@ -119,7 +121,14 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
         merged.beside.update(beside(change, source))
     if change.kind in ("changed", "rewired"):
         words = brief(change)
-        for _, node in (*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.inputs):
+        exchanged = bool(edits.added or edits.removed)
+        for _, node in edits.inputs if exchanged else ():
+            merged.beside.setdefault(where_new(source, node), "reconnected")
+        for _, node in (
+            *edits.ops,
+            *((old, new) for old, new, _ in edits.attributes),
+            *(() if exchanged else edits.inputs),
+        ):
             at = where_new(source, node)
             merged.signs[at] = "~"
             merged.told.setdefault(at, []).append(words)

@@ -9,7 +9,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, function_of, parent_path
 
-MOST_BOXES = 160  # boxes that may be shown before a way to one more change stays closed
+MOST_BOXES = 40  # boxes that may be shown before a way to one more change stays closed: what one look takes in
 
 
 def ways(

@@ -36,7 +36,8 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     if change.kind in ("added", "removed"):
         parts = detail.get("parts", ())
         last = f" … {parts[-1]}" if len(parts) > 1 else ""
-        return f"{change.name}{last}  {_what(change, types)}"
+        reads = ", ".join(detail.get("reads", ())[:MOST_PLACES])
+        return f"{change.name}{last}{f' on {reads}' if reads else ''}  {_what(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
     if change.kind == "moved":

@@ -1,0 +1,155 @@
+"""A table of truth: each edit of one small model is told once, by the layer and in the words of the program.
+
+The graphs are in `fixtures/edits`: Keras JSON, frozen for inference, one traced training step.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphviz_tb.commands import run
+from graphviz_tb.diff import assert_same, diff
+from graphviz_tb.diff.result import Changes
+from tests.diff.apply import apply
+from tests.diff.pairs import FIXTURES, shuffled
+
+EDITS = FIXTURES / "edits"
+JSON, FROZEN, TRAIN = "json", "frozen.pb", "train.pb"
+
+# Edit, form, the change (kind, layer, and what it says).
+TABLE: list[tuple[str, str, str, str, str]] = [
+    ("gelu", JSON, "changed", "activation", "activation relu → gelu"),
+    ("gelu", FROZEN, "changed", "activation", "op Relu → Gelu"),
+    ("gelu", TRAIN, "changed", "activation", "op Relu → Gelu"),
+    ("units", JSON, "changed", "fc", "units 8 → 16"),
+    ("units", FROZEN, "changed", "fc", "units 8 → 16"),
+    ("kernel", JSON, "changed", "conv2d", "kernel_size [3, 3] → [5, 5]"),
+    ("kernel", FROZEN, "changed", "conv2d", "kernel 3×3 → 5×5"),
+    ("rate", JSON, "changed", "dropout", "rate 0.1 → 0.3"),
+    ("rate", TRAIN, "changed", "dropout", "rate 0.1 → 0.3"),
+    ("no_norm", JSON, "removed", "batch_normalization", "op BatchNormalization"),
+    ("no_norm", FROZEN, "removed", "batch_normalization", "scope"),
+    ("inserted", JSON, "added", "extra", "op Conv2D"),
+    ("inserted", FROZEN, "added", "extra", "scope"),
+    ("inserted", TRAIN, "added", "extra", "scope"),
+    ("renamed", JSON, "renamed", "features", "renamed"),
+    ("renamed", FROZEN, "renamed", "features", "renamed"),
+    ("sgd", JSON, "changed", "small", "optimizer Adam → SGD"),
+    ("sgd", TRAIN, "changed", "sgd", "optimizer adam → sgd"),
+    ("regularized", JSON, "changed", "conv2d", "kernel_regularizer nothing → L2(l2=0.01)"),
+    ("regularized", TRAIN, "added", "Square", "on small_1/conv2d"),
+    ("swapped", JSON, "rewired", "", "activation, batch_normalization  in another order"),
+    ("swapped", FROZEN, "rewired", "", "in another order"),
+    ("frozen_layer", JSON, "changed", "conv2d", "trainable true → false"),
+    ("frozen_layer", TRAIN, "changed", "conv2d", "trainable true → false"),
+]
+SAME = [("rebuilt", form) for form in (JSON, FROZEN, TRAIN)] + [
+    (edit, FROZEN) for edit in ("rate", "sgd", "regularized", "frozen_layer")
+]
+
+
+def changes_of(edit: str, form: str) -> Changes:
+    return diff(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
+
+
+@pytest.mark.parametrize(("edit", "form", "kind", "layer", "words"), TABLE)
+def test_an_edit_is_one_change(edit: str, form: str, kind: str, layer: str, words: str) -> None:
+    changes = changes_of(edit, form)
+    assert len(changes) == 1, changes.explain()
+    told = changes.explain().splitlines()[3]
+    assert changes[0].kind == kind
+    assert re.search(rf"\b{layer}", told)
+    assert words in re.sub(r"_\d+", "", told) or words in told
+
+
+@pytest.mark.parametrize(("edit", "form"), SAME)
+def test_what_a_form_cannot_show_is_the_same(edit: str, form: str) -> None:
+    assert changes_of(edit, form).same
+    assert_same(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
+    assert run(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
+
+
+@pytest.mark.parametrize(("edit", "form"), [(row[0], row[1]) for row in TABLE if row[1] != JSON])
+def test_the_laws_hold_on_models(edit: str, form: str) -> None:
+    old, new = EDITS / f"base.{form}", EDITS / f"{edit}.{form}"
+    changes = diff(old, new)
+    assert diff(new, old).items == changes.inverted().items
+    assert diff(old, old).same
+    assert diff(apply(changes), new).same
+    again = diff(old, shuffled(changes.source.new.graph_def))
+    assert [replace(one, consequences=()) for one in again] == [replace(one, consequences=()) for one in changes]
+
+
+def test_consequences_stand_behind_their_cause() -> None:
+    (change,) = changes_of("units", FROZEN)
+    assert [one.name for one in change.consequences] == ["small_1/classes_1"]
+    (change,) = changes_of("sgd", TRAIN)
+    assert len(change.consequences) > 50
+    assert len(change.to_json()["consequences"]) == len(change.consequences)
+    told = diff(EDITS / "base.train.pb", EDITS / "sgd.train.pb")
+    assert "consequences in" in told.explain()
+    assert len(told.explain(limit=None)) > 10 * len(told.explain())
+
+
+@pytest.mark.parametrize("word", ["attributes", "signature"])
+@pytest.mark.parametrize(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
+def test_what_fails(edit: str, form: str, word: str) -> None:
+    code = run(["diff", "-q", "--fail-on", word, *(str(EDITS / f"{one}.{form}") for one in ("base", edit))])
+    assert code == (word == "attributes" and edit != "renamed")
+
+
+def test_two_forms_are_refused(capfd: Any) -> None:
+    assert run(["diff", str(EDITS / "base.json"), str(EDITS / "base.frozen.pb")]) == 2
+    assert "cannot be compared" in capfd.readouterr().err
+
+
+def test_git_is_never_ended(capfd: Any, tmp_path: Any) -> None:
+    (tmp_path / "no.pb").write_text("nothing of a graph: {")
+    assert run(["diff", "--git", str(tmp_path / "no.pb")]) == 0
+    assert capfd.readouterr().out.startswith("no graph: ")
+    assert (
+        run(["diff", "--git", "m.pb", str(tmp_path / "no.pb"), "0", "1", str(EDITS / "base.frozen.pb"), "0", "1"]) == 0
+    )
+    assert capfd.readouterr().out.splitlines()[1].startswith("no graph: ")
+    assert run(["diff", "--git", str(EDITS / "base.json")]) == 0
+    assert '"activation' in capfd.readouterr().out.replace("\\", "")
+
+
+def test_folders_are_paired_by_path(capfd: Any, tmp_path: Any) -> None:
+    for folder, edit in (("old", "base"), ("new", "gelu")):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        (tmp_path / folder / "deep" / "m.json").write_bytes((EDITS / f"{edit}.json").read_bytes())
+    (tmp_path / "new" / "more.pb").write_bytes((EDITS / "base.frozen.pb").read_bytes())
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    assert run(["diff", old, new]) == 1
+    told = capfd.readouterr().out
+    assert "deep/m.json: 1 change" in told
+    assert "more.pb: added" in told
+    assert run(["diff", old, old]) == 0
+    assert run(["diff", old, new, "-f", "markdown"]) == 1
+    assert "## deep/m.json" in capfd.readouterr().out
+
+
+def test_from_python(tmp_path: Any) -> None:
+    changes = changes_of("gelu", FROZEN)
+    assert changes
+    assert len(changes) == 1
+    assert changes.to_json()["changes"][0]["detail"]["new"] == "Gelu"
+    assert changes.to_markdown().startswith("### Graph diff: 1 change")
+    changes.save(tmp_path / "a.svg")
+    changes.save(tmp_path / "a.md")
+    assert (tmp_path / "a.svg").read_bytes() == changes.picture().render("svg")
+    with pytest.raises(AssertionError, match="op Relu → Gelu"):
+        assert_same(EDITS / "base.frozen.pb", EDITS / "gelu.frozen.pb")
+    assert not changes_of("rebuilt", FROZEN)
+
+
+@pytest.mark.parametrize(("edit", "form"), [("gelu", FROZEN), ("units", FROZEN), ("inserted", TRAIN), ("sgd", TRAIN)])
+def test_a_picture_opens_the_way_to_the_cause(edit: str, form: str) -> None:
+    changes = changes_of(edit, form)
+    scene = changes.picture().scene
+    assert 8 <= len(scene.boxes) <= 48
