@@ -33,7 +33,7 @@ def explain(changes: Changes, style: str = "text", limit: int | None = 40, colou
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
     if style == "json":
-        return json.dumps(document(changes), indent=1, ensure_ascii=False, default=str) + "\n"
+        return json.dumps(document(changes), indent=1, default=str) + "\n"
     return markdown(changes) if style == "markdown" else text(changes, limit, colour)
 
 
