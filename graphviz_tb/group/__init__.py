@@ -43,7 +43,7 @@ def as_groups(series: list[Run]) -> list[NewGroup]:
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Scopes and templates, before series and folds."""
-    tree, functions = build_scopes(graph, options)
-    hierarchy = build(graph, tree, number(tree), functions, notices=graph.notices)
+    tree, functions, odd = build_scopes(graph, options)
+    hierarchy = build(graph, tree, number(tree), functions, notices=(*graph.notices, *odd))
     template, notices = find_templates(hierarchy)
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)

@@ -11,6 +11,8 @@ from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.room import Room
 from graphviz_tb.options import GroupOptions
 
 PORT = "IO Node"
@@ -32,6 +34,8 @@ class Growing:
     leaf_node: list[int] = field(default_factory=list)
     renamed: dict[int, str] = field(default_factory=dict)
     leaf_key: dict[int, int] = field(default_factory=dict)
+    longest: int = 0  # letters of the longest name of a scope
+    room: Room = field(default_factory=Room)
 
     def root(self, name: str, key: int) -> int:
         """Add the root of the main graph or of a function and give back its id."""
@@ -62,8 +66,8 @@ class Growing:
         )
 
 
-def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
-    """The tree of scopes and ops, and the tree id of each function.
+def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], tuple[Notice, ...]]:
+    """The tree of scopes and ops, the tree id of each function, and what was odd.
 
     Before: names. After: every kept node is a leaf below the scopes of its name; op N that is also a scope is named
     `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes, they hang below the nearest one
@@ -78,7 +82,15 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int]]:
         if not main:
             growing.functions.append(root)
         add_block(growing, graph, root, starts[block], starts[block + 1], options)
-    return growing.tree(graph), growing.functions
+    return growing.tree(graph), growing.functions, too_deep(growing.room.cut)
+
+
+def too_deep(count: int) -> tuple[Notice, ...]:
+    """Tell that some names lie in fewer scopes than they name."""
+    if not count:
+        return ()
+    text = "names are so deep that they are not split to their end: their last parts stand as one name"
+    return (Notice("deep-names", text, count=count),)
 
 
 def block_starts(graph: Graph) -> list[int]:
@@ -114,6 +126,9 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
 
 def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:
     """Add scope `name` and those around it that are missing, outermost first."""
+    name = growing.room.within(name)
+    if name in scopes or not name:
+        return scopes.get(name, root)
     missing = [name]
     parent = root
     while (cut := missing[-1].rfind("/")) >= 0:
@@ -124,6 +139,8 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
             break
         missing.append(around)
     for scope in reversed(missing):
+        growing.room.left -= len(scope)
+        growing.longest = max(growing.longest, len(scope))
         growing.parent.append(parent)
         growing.name.append(scope)
         growing.key.append(key)
@@ -194,7 +211,7 @@ def add_marks(
             growing.renamed[len(growing.leaf_node)] = strict_name(name)
             add_parent(scopes[name])
         else:
-            cut = name.rfind("/")
+            cut = name.rfind("/", 0, growing.longest + 1)
             while cut >= 0 and name[:cut] not in scopes:
                 cut = name.rfind("/", 0, cut)
             add_parent(find(name[:cut], root) if cut >= 0 else root)

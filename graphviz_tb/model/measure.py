@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -16,6 +17,7 @@ EM = 2048
 OTHER = EM * 3 // 4
 PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
+LONG = 500  # letters of a text past which counting each letter is faster
 LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")
 # What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -79,6 +81,8 @@ def width(text: str, size: int, semibold: bool = False) -> int:
     >>> width("conv1", 12), width("conv1", 12, semibold=True), width("합성곱", 12)
     (33, 34, 36)
     """
+    if len(text) > LONG:  # each letter is looked up once: names may have a million
+        return -(-sum(times * _advance(char, semibold) for char, times in Counter(text).items()) * size // EM)
     return -(-sum(_advance(char, semibold) for char in text) * size // EM)
 
 

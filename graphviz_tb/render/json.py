@@ -39,13 +39,15 @@ def document(hierarchy: Hierarchy, metagraph: Open, stats: Callable[[int], Node]
 
 def encode(value: Node) -> bytes:
     """The document as UTF-8 text, one node and one group a line."""
-    nodes = ",\n".join(json.dumps(node, ensure_ascii=True, separators=(",", ":")) for node in value["nodes"])
-    groups = ",\n".join(
-        f"{json.dumps(key)}:{json.dumps(item, ensure_ascii=True, separators=(',', ':'))}"
-        for key, item in value["groups"].items()
-    )
-    head = f'{{"format": "tbgraph", "version": {value["version"]},'
-    return f'{head}\n"nodes": [\n{nodes}\n],\n"groups": {{\n{groups}\n}}}}\n'.encode()
+    nodes = b",\n".join(compact(node) for node in value["nodes"])
+    groups = b",\n".join(b"%b:%b" % (compact(key), compact(item)) for key, item in value["groups"].items())
+    head = b'{"format": "tbgraph", "version": %d,' % value["version"]
+    return b"".join((head, b'\n"nodes": [\n', nodes, b'\n],\n"groups": {\n', groups, b"\n}}\n"))
+
+
+def compact(value: Any) -> bytes:
+    """A value in one line of ASCII: what controls a terminal or turns text round is an escape."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:

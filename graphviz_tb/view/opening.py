@@ -42,8 +42,11 @@ def open_groups(
         notices = open_to_depth(hierarchy, metagraph, opened, options.depth, options.max_open)
     elif not options.open:
         open_first_picture(hierarchy, metagraph, opened)
+    boxes = sum(len(metagraph(path).children) for path in opened) if options.open else 0
     for pattern in options.open:
-        notices += open_found(hierarchy, metagraph, opened, names.find(pattern), options.max_open)
+        found = names.find(pattern)
+        boxes, odd = open_found(hierarchy, metagraph, opened, found, options.max_open, boxes)
+        notices += odd
     return opened, (*notices, *unlisted(hierarchy, opened))
 
 
@@ -57,17 +60,19 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
 
 
 def open_found(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, found: list[Path], limit: int
-) -> tuple[Notice, ...]:
-    """Open what a name or pattern means; of several places no more than fit into `limit` boxes."""
-    boxes = sum(len(metagraph(path).children) for path in opened)
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, found: list[Path], limit: int, boxes: int
+) -> tuple[int, tuple[Notice, ...]]:
+    """Open what a name or pattern means; of several places no more than fit into `limit` boxes.
+
+    `boxes` is how many are shown before; given back is how many afterwards.
+    """
     for path in found:
         closed = closed_around(hierarchy, path, opened)
         boxes += sum(len(metagraph(group).children) for group in closed)
         if boxes > limit and len(found) > 1:
-            return (too_many(limit, hierarchy.name[path[-1]]),)
+            return limit, (too_many(limit, hierarchy.name[path[-1]]),)
         opened.update(dict.fromkeys(closed))
-    return ()
+    return boxes, ()
 
 
 def too_many(limit: int, where: str) -> Notice:
@@ -80,10 +85,10 @@ def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Pat
     """What is still closed around `path`, from the outside in, and the group itself (an op is only made visible)."""
     chain: list[Path] = []
     at: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
-    while at is not None:
+    while at is not None and at not in opened:  # around what is open all is
         chain.append(at)
         at = parent_path(hierarchy, at)
-    return [group for group in reversed(chain) if group not in opened]
+    return chain[::-1]
 
 
 def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:

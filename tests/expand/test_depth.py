@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-from graphviz_tb import load
+from graphviz_tb import diff, load
+from graphviz_tb.diff.picture.overlay import picture
+from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 
 
@@ -31,3 +33,23 @@ def test_everything_open_in_calls_of_calls(levels: int, each: int) -> None:
     assert len(picture.scene.boxes) == (levels + 1 if each == 1 else len(picture.scene.boxes))
     assert len(picture.scene.boxes) <= 5000
     assert bool(picture.notices) == (each > 1)  # 2^200 boxes are not counted out
+
+
+def test_a_name_of_a_hundred_thousand_segments() -> None:
+    """Each scope holds the names of those around it: 10 GB, were they all made."""
+    name = "/".join("s" * 100_000)
+    model = load(GraphDef(node=[{"name": name, "op": "A"}, {"name": "y", "op": "B", "input": [name]}]))
+    assert any(notice.code == "deep-names" for notice in model.notices)
+    assert sum(map(len, model.hierarchy.name)) < 400 << 20
+    assert model.hierarchy.ops(0) == 2
+    assert model.picture().scene.boxes
+
+
+def test_diff_of_names_thousands_deep() -> None:
+    old = GraphDef(node=[{"name": "/".join("s" * 3000), "op": "A"}])
+    new = GraphDef(node=[{"name": "/".join("s" * 3000), "op": "B"}, {"name": "z", "op": "C"}])
+    start = time.process_time()
+    changes = diff(old, new)
+    assert len(list(changes)) == 2
+    picture(changes, PictureOptions()).render("svg")
+    assert time.process_time() - start < 15

@@ -12,6 +12,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, su
 from graphviz_tb.diff.columns.preorder import Numbered, Tree, number
 from graphviz_tb.model.columns import Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.room import SCOPE_NAMES, Room
 
 BASE = np.uint64(0x9E6C63D0676A9A99)  # of the polynomial that hashes paths
 
@@ -98,7 +99,7 @@ def powers(exponents: NDArray[np.int32]) -> Hashes:
 
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
-    tree = Tree()
+    tree, room = Tree(), Room(SCOPE_NAMES // 4)  # two graphs, and the picture of both
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
@@ -106,15 +107,15 @@ def build_scopes(graph: Graph) -> Scopes:
     for block in range(len(graph.functions) + 1):
         start, stop = (0 if block == 0 else cuts[block]), cuts[block + 1]
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
-        add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves)
+        add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves, room)
     numbered = number(tree)
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)] if of_node else np.zeros(0, np.int32)
     return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
 
 
-def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leaves: list[str]) -> None:
-    """Add the scopes of one block; say for each name its scope and its last segment."""
+def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: Room) -> None:
+    """Add the scopes of one block; say for each name its scope, and what of the name stands below that."""
     scopes: dict[str, int] = {}
     for name in names:
         cut = name.rfind("/")
@@ -124,11 +125,13 @@ def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leave
             continue
         around = name[:cut]
         found = scopes.get(around)
-        of_node.append(add_scope(tree, scopes, root, around) if found is None else found)
+        if found is None and len(around := room.within(around)) < cut:
+            found, cut = scopes.get(around, root if not around else None), len(around) or -1
+        of_node.append(add_scope(tree, scopes, root, around, room) if found is None else found)
         leaves.append(name[cut + 1 :])
 
 
-def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str) -> int:
+def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Room) -> int:
     """Add a scope and those around it that are missing."""
     missing, parent = [name], root
     while (cut := missing[-1].rfind("/")) >= 0:
@@ -138,6 +141,7 @@ def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str) -> int:
             break
         missing.append(around)
     for scope in reversed(missing):
+        room.left -= len(scope)
         parent = scopes[scope] = tree.add(parent, scope)
     return parent
 

@@ -1,0 +1,34 @@
+"""Room for the names of scopes: each holds the names of all scopes around it, so depth alone could fill memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCOPE_NAMES = 300 << 20  # letters of all of them: 10,000 levels of six letters, or a million scopes as models have them
+
+
+@dataclass(slots=True)
+class Room:
+    """What is `left` for names of scopes, and how many names were `cut` for want of it."""
+
+    left: int = SCOPE_NAMES
+    cut: int = 0
+
+    def within(self, scope: str) -> str:
+        """As much of a scope's name as there is room for, with all scopes around it; "" where there is none.
+
+        >>> Room().within("a/b/c"), Room(5).within("a/b/c"), Room(0).within("a")
+        ('a/b/c', 'a/b', '')
+        """
+        if (scope.count("/") + 1) * len(scope) <= self.left:
+            return scope
+        left, at, fits = self.left, 0, 0
+        while at < len(scope):
+            end = scope.find("/", at)
+            end = len(scope) if end < 0 else end
+            left -= end
+            if left < 0:
+                break
+            at, fits = end + 1, end
+        self.cut += fits < len(scope)
+        return scope[:fits]
