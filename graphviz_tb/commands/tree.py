@@ -40,7 +40,7 @@ def tree(
     \b
     tbgraph tree model.pb
     tbgraph tree model.pb --depth 2
-    tbgraph tree model.pb --under encoder/layer_0 --ops
+    tbgraph tree model.pb --under conv1 --ops
     tbgraph tree saved_model/ --json
     """
     from graphviz_tb.commands.session import open_model

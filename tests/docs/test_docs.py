@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -92,6 +93,66 @@ def test_shell_snippets_use_options_that_exist(path: Path) -> None:
             assert said <= known.get(found[1], said) | {"--help", "-h"}, line
 
 
+# What the names in examples stand for.
+STANDS_FOR = {
+    "model.pb": "real/gan_scopes.pb",
+    "model.pbtxt": "real/mnist_cnn.pbtxt",
+    "old.pb": "real/keras2_mnist.pb",
+    "new.pb": "real/keras2_functional.pb",
+    "saved_model": "containers/saved_model",
+    "old": "containers/saved_model",
+    "new": "containers/saved_model",
+    **{f"logdir/{run}": "logdirs/mnist_runs/train" for run in ("train", "a", "b")},
+}
+EXAMPLES = [
+    (path, line) for path in PAGES for line in shell_lines(path) if re.match(r"(cat|gzip) .*\| tbgraph|tbgraph", line)
+]
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all that examples name, and a `tbgraph` on the path."""
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "fixtures").symlink_to(ROOT / "fixtures")
+    for name, source in STANDS_FOR.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(ROOT / "fixtures" / source)
+    (folder / "model.pb").unlink()
+    model = load(ROOT / "fixtures/real/mnist_cnn.pbtxt").loaded
+    assert model is not None
+    (folder / "model.pb").write_bytes(model.graph_def.SerializeToString())
+    (folder / "bin").mkdir()
+    (folder / "bin/tbgraph").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m graphviz_tb "$@"\n')
+    (folder / "bin/tbgraph").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(("path", "line"), EXAMPLES, ids=[f"{page_name(path)}:{line[:60]}" for path, line in EXAMPLES])
+def test_every_example_runs_as_it_is_written(path: Path, line: str, furnished: Path) -> None:
+    words = {**environment(), "PATH": f"{furnished / 'bin'}:{os.environ['PATH']}"}
+    line = re.split(r" {2,}", line)[0]  # what it does, in a column beside it
+    done = subprocess.run(["bash", "-c", line], cwd=furnished, env=words, capture_output=True, text=True, check=False)
+    assert done.returncode in ((0, 1) if " diff " in f" {line}" else (0,)), f"{line}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_what_snippets_print_is_what_they_say(path: Path, tmp_path: Path) -> None:
+    """`print(x)  # result`: the comment is the result."""
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for block in blocks(path, "python"):
+        said = re.findall(r"^print\(.*\)  +# (.*)$", block, re.MULTILINE)
+        if said and "fixtures/" in block:
+            done = subprocess.run(
+                [sys.executable, "-c", block],
+                cwd=tmp_path,
+                env=environment(),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert [line for line in said if line not in done.stdout] == [], done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
     """Each block by itself, if it reads fixtures; one that reads the reader's own files need only be Python."""
@@ -107,8 +168,6 @@ def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    import os
-
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
