@@ -23,8 +23,10 @@ PARTS = {
     "node": "apt-get install nodejs",
     "rsvg-convert": "apt-get install librsvg2-bin",
     "playwright-core": "npm install playwright-core, and NODE_PATH where it is not beside the repository",
+    "noto-cjk-sans-otc": "pip install -e '.[cjk]'",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
 }
+MODULES = {"tensorflow": "tensorflow", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
 NOT_IN_ALL = {"tensorflow"}  # half a gigabyte: wanted only where it is named
 
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.
@@ -53,8 +55,8 @@ def rule() -> Callable[..., Any]:
 @cache
 def present(part: str) -> bool:
     """Whether a part is on this machine."""
-    if part == "tensorflow":
-        return find_spec("tensorflow") is not None
+    if part in MODULES:
+        return find_spec(MODULES[part]) is not None
     if part == "playwright-core":
         found = shutil.which("node") and subprocess.run(
             ["node", "-e", "require.resolve('playwright-core')"], cwd=FIXTURES.parent, capture_output=True, check=False

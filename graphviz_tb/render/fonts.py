@@ -1,24 +1,58 @@
-"""The fonts that pictures are drawn with: the one that texts are measured with, then files that were asked for."""
+"""The fonts that pictures are drawn with: the one that texts are measured with, one for Chinese, Japanese and Korean
+where the extra `cjk` is installed, and files that were asked for."""
 
 from __future__ import annotations
 
+import unicodedata
+from importlib import import_module
 from pathlib import Path
 
 from graphviz_tb.errors import RequestError, ToolMissing
 from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.measure import known
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.render.typeface import Typeface
 
+# What Unicode's names of letters begin with, and what the script is called; all others are "other" letters.
+SCRIPTS = {
+    "HANGUL": "Korean",
+    "CJK": "Chinese",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "ARABIC": "Arabic",
+    "HEBREW": "Hebrew",
+    "DEVANAGARI": "Devanagari",
+    "THAI": "Thai",
+    "GEORGIAN": "Georgian",
+    "ARMENIAN": "Armenian",
+    "BENGALI": "Bengali",
+    "TAMIL": "Tamil",
+    "ETHIOPIC": "Ethiopic",
+}
+EAST_ASIA = {"Korean", "Chinese", "Japanese"}
 
-def font_files(more: tuple[str, ...]) -> list[str]:
-    """The font files that the rasteriser gets: the font that texts are measured with, then those asked
-    for."""
+
+def font_files(drawing: Drawing, more: tuple[str, ...]) -> list[str]:
+    """The font files in the order in which letters are looked for: Arimo, those asked for, and where a text has
+    letters that Arimo lacks, the face of the extra `cjk`."""
     check_fonts(more)
     try:
         import fontpkg_arimo
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the font of the pictures is not installed", hint="pip install fontpkg-arimo") from error
-    return [str(path) for path in sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))] + list(more)
+    own = sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))
+    return [*map(str, own), *more, *(east_asian() if strange_texts(drawing) else ())]
+
+
+def east_asian() -> list[str]:
+    """The face of the extra `cjk`, if it is installed.
+
+    noto-cjk-sans-otc: one file of 15 MB with all four languages, static, under the Open Font License.
+    """
+    try:
+        return [str(import_module("noto_cjk_sans_otc").FONT_PATH)]
+    except ImportError:
+        return []
 
 
 def check_fonts(more: tuple[str, ...]) -> None:
@@ -37,11 +71,39 @@ def typeface(name: str) -> Typeface:
         raise RequestError(f"{name!r} is {error}", hint="give a .ttf or .otf file") from error
 
 
-def foreign(drawing: Drawing, more: tuple[str, ...]) -> str:
-    """The first text that neither the font nor one of the files asked for has glyphs for; "" where there is none."""
+def strange_texts(drawing: Drawing) -> list[str]:
+    """The texts with letters that Arimo lacks, each once."""
     texts = (shape.content for shape in drawing.shapes() if isinstance(shape, Label))
-    strange = [text for text in texts if not known(text)]
+    return [text for text in dict.fromkeys(texts) if not known(text)]
+
+
+def foreign(drawing: Drawing, more: tuple[str, ...]) -> list[str]:
+    """The texts with letters that none of the fonts has, each once."""
+    strange = strange_texts(drawing)
     if not strange:
-        return ""
-    have = {code for name in more for code in typeface(name).glyphs}
-    return next((text for text in strange if not all(known(char) or ord(char) in have for char in text)), "")
+        return []
+    have = {code for name in (*more, *east_asian()) for code in typeface(name).glyphs}
+    return [text for text in strange if not all(known(char) or ord(char) in have for char in text)]
+
+
+def lacking(texts: list[str], code: str, what: str) -> tuple[Notice, ...]:
+    """Say which names have letters that no font has, of which scripts, what is drawn for them, and what helps."""
+    if not texts:
+        return ()
+    strange = [char for text in texts for char in text if not known(char)]
+    scripts = list(dict.fromkeys(map(script, strange)))
+    many = f"{len(texts)} texts, such as" if len(texts) > 1 else "the text"
+    helps = ["--font-file FILE"]
+    if EAST_ASIA & set(scripts) and not east_asian():
+        helps.insert(0, "pip install 'graphviz_tb[cjk]'")
+    message = f"no font for the {', '.join(scripts)} letters in {many} {texts[0]!r}: {what} ({' or '.join(helps)})"
+    return (Notice(code, message, texts[0], strict=False),)
+
+
+def script(char: str) -> str:
+    """The script of a letter, as it is spoken of.
+
+    >>> script("한"), script("あ"), script("م"), script("🙂")
+    ('Korean', 'Japanese', 'Arabic', 'other')
+    """
+    return SCRIPTS.get(unicodedata.name(char, "").replace("-", " ").split(" ")[0], "other")

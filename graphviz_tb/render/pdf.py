@@ -2,7 +2,7 @@
 
     drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
 
-Letters come from Arimo, then from the files of `--font-file`.
+Letters come from Arimo, then from the files of `--font-file`, then from the face of the extra `cjk`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.fonts import font_files, foreign, typeface
+from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
 from graphviz_tb.render.typeface import Typeface
 
 POINTS = 0.75  # of a pixel
@@ -58,11 +58,11 @@ class Fonts:
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
-    files = font_files(options.font_files)
+    files = font_files(drawing, options.font_files)
     faces = [typeface(name) for name in files]
     for name, face in zip(files, faces, strict=True):
         if not face.outlined:
-            raise RequestError(f"the font file {name!r} has no TrueType outlines", hint="give a .ttf file")
+            raise RequestError(f"the font file {name!r} has no outlines", hint="give a .ttf or .otf file")
     fonts = Fonts(faces, [{} for _ in faces])
     scale = min(POINTS, LONGEST / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
@@ -72,9 +72,7 @@ def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """Letters that no face has are empty boxes."""
-    text = foreign(drawing, options.font_files)
-    message = "a name has letters that the font lacks: the PDF shows empty boxes for them (see --font-file)"
-    return (Notice("pdf-font", message, text, strict=False),) if text else ()
+    return lacking(foreign(drawing, options.font_files), "pdf-font", "the PDF shows empty boxes for them")
 
 
 def n(number: float) -> str:
@@ -284,15 +282,16 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
     bounds = " ".join(str(round(one * unit)) for one in face.bounds)
     up, down = (round(one * unit) for one in face.heights)
     system = "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
-    kind = "/Type/Font/Subtype/CIDFontType2/CIDToGIDMap/Identity"
+    kind = f"/Type/Font/Subtype/{'CIDFontType0' if face.postscript else 'CIDFontType2/CIDToGIDMap/Identity'}"
     flags = f"/Flags 4/ItalicAngle 0/StemV 80/CapHeight 700/Ascent {up}/Descent {down}/FontBBox[{bounds}]"
     data = face.subset(used)
+    outlines = "FontFile3" if face.postscript else "FontFile2"
     return [
         f"<</Type/Font/Subtype/Type0/BaseFont{name}/Encoding/Identity-H/DescendantFonts[{number + 1} 0 R]"
         f"/ToUnicode {number + 4} 0 R>>".encode(),
         f"<<{kind}/BaseFont{name}{system}/FontDescriptor {number + 2} 0 R/W[{widths}]>>".encode(),
-        f"<</Type/FontDescriptor/FontName{name}{flags}/FontFile2 {number + 3} 0 R>>".encode(),
-        stream(data, f"/Length1 {len(data)}"),
+        f"<</Type/FontDescriptor/FontName{name}{flags}/{outlines} {number + 3} 0 R>>".encode(),
+        stream(data, "/Subtype/CIDFontType0C" if face.postscript else f"/Length1 {len(data)}"),
         stream(unicode_map(used).encode()),
     ]
 

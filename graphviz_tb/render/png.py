@@ -9,7 +9,7 @@ from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.fonts import font_files, foreign
+from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.svg import svg
 
 FAMILY = "Arimo"
@@ -41,7 +41,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
             svg_string=svg(drawing).decode(),
             width=size.width,
             height=size.height,
-            font_files=font_files(options.font_files),
+            font_files=font_files(drawing, options.font_files),
             skip_system_fonts=not foreign(drawing, options.font_files),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
@@ -83,8 +83,5 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {MOST // 1_000_000} megapixels"
         told.append(Notice("png-scaled", scaled, strict=False))
-    text = foreign(drawing, options.font_files)
-    if text:
-        message = "a name has letters that the font lacks: they come from a face of this machine (see --font-file)"
-        told.append(Notice("png-font", message, text, strict=False))
-    return tuple(told)
+    drawn = "they are drawn with a face of this machine if it has one, else as empty boxes"
+    return (*told, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

@@ -38,8 +38,13 @@ class Typeface:
 
     @property
     def outlined(self) -> bool:
-        """Whether its outlines are those of TrueType, which can be embedded."""
-        return "glyf" in self._font and "loca" in self._font
+        """Whether it has outlines that can be embedded: those of TrueType, or of PostScript."""
+        return self.postscript or ("glyf" in self._font and "loca" in self._font)
+
+    @property
+    def postscript(self) -> bool:
+        """Whether its outlines are those of PostScript, as in fonts for Chinese, Japanese and Korean."""
+        return "CFF " in self._font
 
     @property
     def em(self) -> int:
@@ -67,17 +72,20 @@ class Typeface:
         return self._advances[glyph]
 
     def subset(self, glyphs: Iterable[int]) -> bytes:
-        """A font file with the outlines of `glyphs` and of their parts; all keep their numbers."""
+        """The outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
         from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
         font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)
+        kept = (*KEPT, "CFF ") if self.postscript else KEPT
         options = Options(retain_gids=True, notdef_outline=True, glyph_names=False, hinting=True, legacy_kern=False)
         subsetter = Subsetter(options)
         subsetter.populate(gids=sorted({0, *glyphs}))
-        for tag in [tag for tag in font.keys() if tag not in (*KEPT, "GlyphOrder")]:  # noqa: SIM118
+        for tag in [tag for tag in font.keys() if tag not in (*kept, "GlyphOrder")]:  # noqa: SIM118
             del font[tag]
         subsetter.subset(font)
+        if self.postscript:
+            return bytes(font["CFF "].compile(font))
         file = io.BytesIO()
         font.save(file, reorderTables=None)
         return file.getvalue()

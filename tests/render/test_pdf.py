@@ -77,7 +77,8 @@ def test_a_subset_is_a_sound_font() -> None:
     assert face.advance(face.glyphs[ord("a")]) == 1139
 
 
-def test_letters_that_the_font_lacks_are_told() -> None:
+def test_letters_that_the_font_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphviz_tb.render.fonts.east_asian", list)
     picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture()
     told = picture.shortfalls("pdf")
     assert [notice.code for notice in told] == ["pdf-font"]
