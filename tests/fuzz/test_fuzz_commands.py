@@ -1,0 +1,34 @@
+"""A short, boxed run of the fuzzer over files and command lines; `make fuzz` goes on for as long as you like."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.bad_files import FAMILIES, bad_files
+from tests.fuzz.command_lines import COMMANDS, command_lines
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_is_found_in_half_a_minute(seed: int, tmp_path: Path) -> None:
+    words = ["--seed", str(seed), "--count", "60", "--minutes", "0.5", "--keep", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 with faults" in done.stdout
+
+
+def test_the_same_seed_makes_the_same_files_and_lines() -> None:
+    few = 3 * len(FAMILIES)
+    assert list(bad_files(5, few)) == list(bad_files(5, few))
+    assert list(command_lines(5, 40)) == list(command_lines(5, 40))
+    assert [line.words for line in command_lines(5, 40)] != [line.words for line in command_lines(6, 40)]
+    assert {bad.family for bad in islice(bad_files(5, few), few)} == set(FAMILIES)
+    assert {line.family for line in command_lines(5, 40)} == set(COMMANDS)
