@@ -58,7 +58,7 @@ class Fonts:
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as a PDF of one page. After: the same bytes for the same drawing."""
-    files = font_files(drawing, options.font_files)
+    files = font_files(options.font_files, drawing)
     faces = [typeface(name) for name in files]
     for name, face in zip(files, faces, strict=True):
         if not face.outlined:

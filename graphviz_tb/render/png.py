@@ -41,7 +41,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
             svg_string=svg(drawing).decode(),
             width=size.width,
             height=size.height,
-            font_files=font_files(drawing, options.font_files),
+            font_files=font_files(options.font_files, drawing),
             skip_system_fonts=not foreign(drawing, options.font_files),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
