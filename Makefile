@@ -38,10 +38,11 @@ interpreters: ## the same bytes from every Python that is here, and with the old
 	python3 .ci/interpreters.py
 
 goldens: .venv/bin/python ## write the expected pictures again; look at what changed before committing
-	$(PYTHON) -m pytest -q tests/golden --update-goldens
+	$(PYTHON) tests/golden/goldens.py --accept
 
-docs: .venv/bin/python ## write the generated parts of the documentation again
+docs: .venv/bin/python ## write the generated parts of the documentation again, and the gallery
 	$(PYTHON) docs/make.py
+	$(PYTHON) docs/gallery/make.py
 
 fixtures: ## make the fixtures again; wants TensorFlow, see fixtures/README.md
 	python3 fixtures/make.py

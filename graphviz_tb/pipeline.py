@@ -51,6 +51,7 @@ from graphviz_tb.statistics import statistics
 from graphviz_tb.view import Faces, Names, build_view, facts_line, open_groups
 
 if TYPE_CHECKING:
+    import graphviz
     import networkx
 
 
@@ -282,6 +283,12 @@ class Picture:
     def shortfalls(self, format: str) -> tuple[Notice, ...]:
         """What a format cannot do quite as asked."""
         return self.model.shortfalls(format, self.options)
+
+    def to_graphviz(self) -> graphviz.Source:
+        """The picture as a `graphviz.Source`, to be placed and drawn by the user's own Graphviz."""
+        from graphviz_tb.render.dot import source
+
+        return source(self.render("dot"))
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""

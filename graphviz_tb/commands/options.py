@@ -89,8 +89,11 @@ FLAGS = {
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a command line asks for, by the names of options; what was not said is not in it."""
-    unsaid = (None, (), False)  # compared by identity: 0 is said
-    said = {name: value for name, value in values.items() if not any(value is one for one in unsaid)}
+    said = {
+        name: value
+        for name, value in values.items()
+        if value is not None and value is not False and value != ()  # 0 is said
+    }
     said.pop("preset", None)
     return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import graphviz
 import pydot
 
 from graphviz_tb.model.measure import clean
@@ -41,6 +42,15 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
     text: str = graph.to_string()
     return text.encode()
+
+
+def source(text: bytes) -> graphviz.Source:
+    """The DOT text as an object of the `graphviz` package, which runs the user's Graphviz: `.pipe("svg")`, `.view()`.
+
+    >>> source(b"digraph { a -> b }").source
+    'digraph { a -> b }\\n'
+    """
+    return graphviz.Source(text.decode())
 
 
 def quoted(text: str) -> str:

@@ -34,3 +34,9 @@ def test_clusters_points_and_edges_are_those_of_the_scene() -> None:
     named = {node.get_name() for part in (graph, *clusters) for node in part.get_nodes()}
     for edge in graph.get_edges():
         assert {edge.get_source(), edge.get_destination()} <= named
+
+
+def test_graphviz_takes_it_as_its_own(require: Callable[..., None]) -> None:
+    require("dot")
+    picture = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture()
+    assert picture.to_graphviz().pipe("svg").count(b"<svg") == 1

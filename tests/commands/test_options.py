@@ -1,0 +1,50 @@
+"""Every option of the command line is an option of the library, and the other way round."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import click
+import pytest
+
+from graphviz_tb.commands.options import FLAGS, asked, collect
+from graphviz_tb.commands.render import render
+from graphviz_tb.options import Options
+
+# Of a run, not of a graph.
+OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help"}
+# Settled by a preset, or of use only to programs.
+PYTHON_ONLY = {
+    *("tensorboard", "scope_series", "lenient_numbers", "max_children"),
+    *("min_nodes", "min_degree", "max_control_degree", "max_bridge_degree", "sink_types", "max_annotations"),
+}
+
+
+def of_commands() -> set[str]:
+    return {FLAGS.get(param.name or "", param.name or "") for param in render.params} - OWN
+
+
+def of_library() -> set[str]:
+    return {field.name for group in fields(Options) for field in fields(getattr(Options(), group.name))}
+
+
+def test_the_command_line_has_every_option_and_no_others() -> None:
+    assert of_commands() - of_library() == set()
+    assert of_library() - of_commands() == PYTHON_ONLY
+
+
+SETTABLE = [param for param in render.params if param.name not in OWN]
+
+
+@pytest.mark.parametrize("param", SETTABLE, ids=lambda param: param.name)
+def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
+    unsaid = render.make_context("render", ["model.pb", "-o", "x.svg"]).params
+    unsaid = {name: value for name, value in unsaid.items() if name not in OWN}
+    assert asked(unsaid) == {}
+    assert collect(unsaid) == Options()
+    said = {**unsaid, param.name or "": True}
+    assert set(asked(said)) == {FLAGS.get(param.name or "", param.name or "")}
+
+
+def test_nought_is_said() -> None:
+    assert asked({"depth": 0, "open": (), "legend": None}) == {"depth": 0}
