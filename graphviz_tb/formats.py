@@ -19,9 +19,10 @@ Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 
 # Options by what they change; a format names those that change its bytes.
-OPENING = frozenset({"open", "depth", "open_all", "max_open", "max_annotations"})
+OPENING = frozenset({"open", "depth", "open_all", "max_open"})
+STUBS = frozenset({"max_annotations"})
 WORDS = frozenset({"title", "stats", "color_by", "theme"})
-LOOKS = OPENING | WORDS | {"engine", "direction", "legend", "select"}
+LOOKS = OPENING | STUBS | WORDS | {"engine", "direction", "legend", "select"}
 FONTS = frozenset({"font_files"})
 PIXELS = frozenset({"scale", "width"})
 
@@ -72,7 +73,7 @@ RENDERERS: dict[str, Renderer] = {
     "svg": Renderer(of_drawing(lambda drawing, options: svg.svg(drawing)), ".svg", LOOKS),
     "png": Renderer(of_drawing(png.png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png.notices)),
     "pdf": Renderer(of_drawing(pdf.pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf.notices)),
-    "dot": Renderer(as_dot, ".dot", OPENING | WORDS | {"direction"}),
+    "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),
 }
 
