@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from graphviz_tb.formats import RENDERERS, format_of
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import Model
 
-REAL = Path(__file__).parents[1] / "fixtures" / "real"
+ROOT = Path(__file__).parents[1]
+REAL = ROOT / "fixtures" / "real"
 # A value of each option of a picture that changes a picture of `model`.
 OTHER: dict[str, Any] = {
     "open": ("conv1",),
@@ -116,3 +119,13 @@ def test_a_picture_is_drawn_once_for_all_its_formats(model: Model) -> None:
     picture = model.picture(depth=1)
     assert model.picture(depth=1) is picture
     assert model.picture(depth=0) is not picture
+
+
+def test_every_renderer_is_in_the_table() -> None:
+    """A function of `render/` that makes a file of a subject or a drawing is a row."""
+    for path in sorted((ROOT / "graphviz_tb" / "render").glob("*.py")):
+        module = import_module(f"graphviz_tb.render.{path.stem}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            makes = inspect.signature(function)
+            if makes.return_annotation == "bytes" and [*makes.parameters][:1] in (["subject"], ["drawing"]):
+                assert name in RENDERERS, f"{name} of render/{path.name} is in no row of RENDERERS"

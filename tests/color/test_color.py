@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import graphviz_tb
+import graphviz_tb.color
 from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.device import accelerator, short
@@ -139,3 +142,13 @@ def test_unknown_words_list_the_legal_ones() -> None:
         paint(found, "red")
     with pytest.raises(UnknownChoice, match="dark"):
         paint(found, "none", "sepia")
+
+
+def test_every_colouring_is_in_the_table() -> None:
+    """A function of `color/` that takes a hierarchy, a theme and facts is a row."""
+    rows = [row.colouring for row in SCHEMES.values()]
+    for path in sorted(Path(graphviz_tb.color.__file__).parent.glob("*.py")):
+        module = import_module(f"graphviz_tb.color.{path.stem}" if path.stem != "__init__" else "graphviz_tb.color")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if [*inspect.signature(function).parameters] == ["hierarchy", "theme", "facts"]:
+                assert function in rows, f"{name} of color/{path.name} is in no row of SCHEMES"

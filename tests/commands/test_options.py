@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 
 import click
@@ -9,7 +10,7 @@ import pytest
 
 from graphviz_tb.commands.options import FLAGS, asked, collect
 from graphviz_tb.commands.render import render
-from graphviz_tb.options import Options
+from graphviz_tb.options import LEAST, Options
 
 # Of a run, not of a graph.
 OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help"}
@@ -48,3 +49,11 @@ def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
 
 def test_nought_is_said() -> None:
     assert asked({"depth": 0, "open": (), "legend": None}) == {"depth": 0}
+
+
+def test_every_number_has_a_least() -> None:
+    free = {"max_control_degree", "max_bridge_degree"}  # below 1 they mean that none is drawn
+    for group in fields(Options):
+        for field in fields(getattr(Options(), group.name)):
+            if {"int", "float"} & set(re.findall(r"\w+", str(field.type))):
+                assert (field.name in LEAST) != (field.name in free), field.name
