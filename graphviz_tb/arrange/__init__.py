@@ -33,6 +33,7 @@ def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]
     return dot(parts, options)
 
 
+LAST = 3  # a tier after that of references
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
 __all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "arrange", "turned_inside"]
@@ -114,8 +115,8 @@ def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> li
 def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
     """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
-    found = turn(base, [(drawn[i].source, drawn[i].target, drawn[i].tier, drawn[i].weight) for i in inner])
-    backward = {inner[i] for i in found}
+    found = turn(base, [arc(drawn[i]) for i in inner])
+    backward = {line for i, line in enumerate(inner) if (i in found) is not drawn[line].back}
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
             inbound = line.source >= base
@@ -123,6 +124,12 @@ def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
             if slots[port - base].first is not inbound:
                 backward.add(i)
     return backward
+
+
+def arc(line: Line) -> tuple[int, int, int, int]:
+    """A line as `turn` takes it: what closes a loop is turned before, and enters last."""
+    ends = (line.target, line.source) if line.back else (line.source, line.target)
+    return (*ends, LAST if line.back else line.tier, line.weight)
 
 
 def assemble(

@@ -20,7 +20,7 @@ class Line:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
     `tier` orders the kinds by how unwillingly they are turned: reference 2, control 1, data 0. `thick` is how thick a
-    line of data is drawn, 0 for other lines.
+    line of data is drawn, 0 for other lines. `back`: it closes a loop, and is turned unless that would close another.
     """
 
     source: int
@@ -30,6 +30,7 @@ class Line:
     tier: int
     weight: int
     thick: int
+    back: bool = False
 
 
 def core_edges(metagraph: Metagraph, mask: Mask) -> list[int]:
@@ -83,7 +84,7 @@ def lines(
     for index in edges:
         edge = metagraph.edges[index]
         weight = edge.tensors + edge.control + edge.reference
-        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight, thick(edge)))
+        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight, thick(edge), edge.back))
     for index in bridges:
         bridge = metagraph.bridges[index]
         port = item[where(bridge, turned)]

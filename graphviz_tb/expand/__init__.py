@@ -8,6 +8,7 @@ from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_ann
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
+from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
@@ -36,6 +37,7 @@ class Expander:
         self._cache: dict[Path, Metagraph] = {}
         self._edges: EdgeFiles | None = None
         self._marks: MarkFiles | None = None
+        self._bodies: dict[int, int] | None = None
         self._main = frozenset(options.main)
         self._aux = frozenset(options.aux)
 
@@ -68,7 +70,7 @@ class Expander:
             row=path[-1],
             children=tuple(rows),
             units=tuple(UNITS[Kind(hierarchy.kind[row])] for row in rows),
-            edges=tuple(edges),
+            edges=(*edges, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
             automatic=automatic,
@@ -76,6 +78,13 @@ class Expander:
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
         )
+
+    def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
+        """The edges that close a loop, in the body of a While; TensorBoard draws none."""
+        if self._bodies is None:
+            self._bodies = {} if self.options.tensorboard else loop_bodies(self.hierarchy)
+        function = self._bodies.get(path[-1])
+        return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
     def _beside(self, row: int) -> list:  # type: ignore[type-arg]
         if self.hierarchy.node[row] < 0:

@@ -50,7 +50,7 @@ def handed_constants(
     for mark, inner in constants_inside(hierarchy, call):
         at = next((at for at, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
         if at is not None:
-            found.append((at, (mark, "in", "constant", 1)))
+            found.append((at, (mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)))
     return found
 
 

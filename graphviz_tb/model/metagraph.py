@@ -18,7 +18,8 @@ class Metaedge:
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
-    and reference edges; `carried` are the distinct tensors; `edges` the ids of the flat edges.
+    and reference edges; `carried` are the distinct tensors; `edges` the ids of the flat edges. `back`: it leads from
+    the results of a loop's body to its arguments, and stands for no flat edge.
     """
 
     source: int
@@ -28,11 +29,12 @@ class Metaedge:
     reference: int
     carried: Carried = field(default_factory=carry, compare=False)
     edges: Ints | None = field(default=None, compare=False, repr=False)
+    back: bool = False
 
     @property
     def kind(self) -> EdgeKind:
         """How it is drawn: reference before data before control."""
-        return "reference" if self.reference else "data" if self.tensors else "control"
+        return "reference" if self.reference else "data" if self.tensors or self.back else "control"
 
 
 @dataclass(frozen=True, slots=True)

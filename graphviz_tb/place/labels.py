@@ -51,7 +51,7 @@ def account(edge: Line, source: str, target: str) -> str:
     >>> account(Metaedge(0, 1, 1, 2, 0, carry(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
-    told = [_tensors(edge)] if edge.tensors + edge.reference else []
+    told = [_tensors(edge)] if edge.tensors + edge.reference or len(edge.carried) else []
     told += [plural(edge.control, "control edge")] if edge.control else []
     told += [plural(edge.reference, "reference edge")] if edge.reference else []
     return f"{brief(source)} → {brief(target)}: {', '.join(told)}"

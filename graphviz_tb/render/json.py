@@ -175,6 +175,7 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
                 "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in edge.carried],
                 "dtypes": [tensor.dtype for tensor in edge.carried],
                 "origins": [tensor.origin for tensor in edge.carried],
+                **({"back": True} if edge.back else {}),
             }
             for edge in metagraph.edges
         ],

@@ -1,0 +1,43 @@
+"""Loops close: what the body of a While gives is what it is called with the next time."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from graphviz_tb.model.columns import ints
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metaedge
+from graphviz_tb.model.tensors import Carried
+
+WHILE = frozenset({"While", "StatelessWhile", "_While", "XlaWhile"})
+
+
+def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
+    """The functions that are bodies of loops: their row, and their place in the library."""
+    graph, places = hierarchy.graph, {row: at for at, row in enumerate(hierarchy.function_rows)}
+    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in WHILE)
+    return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
+
+
+def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
+    """From the children that make the results of a body to those that hold the arguments of the same number.
+
+    Before: `rows` are the children of the function's row. After: one metaedge for each pair of children, which stands
+    for no edge of the graph: nothing counts it.
+    """
+    graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
+    starts = [rows[at] for at in order]
+
+    def holder(node: int) -> int:
+        row = int(hierarchy.row_of_node[node]) if node >= 0 and not graph.mark[node] else -1
+        found = bisect_right(starts, row) - 1 if row >= 0 else -1
+        return order[found] if found >= 0 and row < hierarchy.end[starts[found]] else -1
+
+    told = graph.functions[function]
+    pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for argument, (node, key) in zip(told.args, told.returns, strict=False):
+        ends = holder(node), holder(argument)
+        if min(ends) >= 0 and ends[0] != ends[1]:
+            pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
+    return [Metaedge(*ends, 0, 0, 0, Carried(made, facts.tensor), ints([]), back=True) for ends, made in pairs.items()]
