@@ -27,6 +27,7 @@ LEAST = {
     "scale": 0.05,
     "width": 16,
     "max_bytes": 1,
+    "batch": 1,
 }
 MOST = {"scale": 20, "width": 100_000}
 # What the words of an annotation allow; any other word is one of a list of strings.
@@ -86,6 +87,8 @@ class ReadOptions:
     max_bytes: int | None = None
     run_metadata: tuple[str, ...] = ()  # files with run statistics
     step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
+    profile: str | None = None  # a profile of several, by its name
+    keep_warm_up: bool = False  # count a first step that is much slower than the others
 
     def __post_init__(self) -> None:
         check(self)
@@ -173,9 +176,13 @@ class PictureOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:
-    """What is found out of tensors and ops. `infer`: shapes that the file does not say (TensorBoard: never)."""
+    """What is found out of tensors and ops.
+
+    `infer`: shapes that the file does not say (TensorBoard: never). `batch`: what an unknown size counts as in costs.
+    """
 
     infer: bool = True
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True)

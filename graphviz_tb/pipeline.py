@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import annotate, shapes_of
+from graphviz_tb.annotate import annotate, costs_by_name, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
@@ -27,6 +27,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
+from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -109,7 +110,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
             paint = resolve(colouring, view, scene)
     caption = caption_of(model, colouring, scene, options)
     told = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Picture(model, view, scene, paint, caption, options, (*odd, *told))
+    return Picture(model, view, scene, paint, caption, options, (*odd, *told, *model.facts.odd()))
 
 
 @contextmanager
@@ -183,6 +184,20 @@ class Model:
         """
         return shapes_of(self.hierarchy.graph, self.facts)
 
+    def costs(self) -> dict[str, Cost]:
+        """What each node of the main graph costs, by its name: parameters, multiply-adds, FLOPs, bytes.
+
+        A call costs what its functions do; an unknown size counts as the option `batch`.
+        """
+        return costs_by_name(self.hierarchy, self.cost)
+
+    @property
+    def cost(self) -> Costs:
+        """The costs of all rows: `cost.under(0)` is the whole graph."""
+        if self.facts.cost is None:
+            raise MissingFacts("no costs: the shapes of this graph were not looked at")
+        return self.facts.cost()
+
     def inputs(self) -> tuple[Any, ...]:
         """What was given to read: no output may take its place."""
         return (self.source, *self.options.read.run_metadata)
@@ -212,7 +227,10 @@ class Model:
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
         stats = self.facts.stats
-        return document(self.hierarchy, lambda row: self.metagraph((row,)), stats.entry if stats else None)
+        cost = self.cost.entry if self.options.annotate.infer else None
+        return document(
+            self.hierarchy, lambda row: self.metagraph((row,)), stats=stats.entry if stats else None, cost=cost
+        )
 
     def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
         """The group at `path` as a `networkx.DiGraph` of its children."""

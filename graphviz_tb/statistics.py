@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, join_statistics
@@ -14,22 +15,41 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import profiles
+from graphviz_tb.read.holding import Profiles
 
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """The run statistics that were asked for: files, or steps of the source itself."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
+    elsewhere = False
     for file in (files,) if isinstance(files, str) else files:
-        chosen.update((f"{file}:{tag}" if tag else file, trace) for tag, trace in profiles(file).items())
-    if options.read.step is not None:
-        own = loaded.run_metadata or held_by(source, options)
-        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step))
+        held = of_profile(profiles(file), options.read.profile)
+        several = options.read.step is not None and len(held) > 1
+        elsewhere |= several
+        tags = steps_of(held, options.read.step or "all") if several else list(held)
+        chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
+    if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
+        own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
+        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step or "all"))
     if not chosen:
         return None
     return join_statistics(
-        hierarchy, list(chosen.values()), StatsOptions(options.flatten.tensorboard), names=list(chosen)
+        hierarchy,
+        list(chosen.values()),
+        StatsOptions(options.flatten.tensorboard, options.read.keep_warm_up),
+        names=list(chosen),
     )
+
+
+def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
+    """The steps of one profile of several, tagged `NAME:STEP`. Raises `UnknownChoice` where none is so named."""
+    if name is None:
+        return held
+    tags = [tag for tag in held if tag == name or tag.startswith(f"{name}:")]
+    if not tags:
+        raise UnknownChoice.among("profile", name, sorted({tag.rpartition(":")[0] or tag for tag in held}))
+    return Profiles({tag: partial(held.__getitem__, tag) for tag in tags})
 
 
 def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:

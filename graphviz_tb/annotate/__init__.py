@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from graphviz_tb.annotate.costs import costs_by_name, costs_of
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.tensors import Tensors, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
+from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
@@ -12,10 +16,25 @@ from graphviz_tb.options import AnnotateOptions
 
 DEFAULT = AnnotateOptions()
 
-__all__ = ["Account", "Stats", "StatsOptions", "account", "annotate", "join_statistics", "library", "shapes_of"]
+__all__ = [
+    "Account",
+    "Stats",
+    "StatsOptions",
+    "account",
+    "annotate",
+    "costs_by_name",
+    "join_statistics",
+    "library",
+    "shapes_of",
+]
 
 
 def annotate(hierarchy: Hierarchy, stats: Stats | None = None, options: AnnotateOptions = DEFAULT) -> Facts:
     """The facts of a hierarchy's graph, with the run statistics if some were joined. Nothing else is decoded yet."""
     tensors = Tensors(hierarchy.graph, options.infer)
-    return Facts(hierarchy.graph, tensors.decode, stats=stats, odd=tensors.odd)
+
+    @cache
+    def cost() -> Costs:
+        return costs_of(hierarchy, tensors.inference, options.batch)
+
+    return Facts(hierarchy.graph, tensors.decode, stats=stats, odd=tensors.odd, cost=cost)

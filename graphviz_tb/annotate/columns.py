@@ -12,7 +12,7 @@ from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, function_of
-from graphviz_tb.model.stats import Floats, Measure, Sample, Stats
+from graphviz_tb.model.stats import Measure, Sample, Stats
 from graphviz_tb.model.tensors import Shape
 
 Samples = Mapping[Path, Sample]
@@ -26,7 +26,8 @@ def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], ten
     Before: for each step what was measured by path, and the machinery of calls (`loose`). After: in every column a
     group has what lies under it, a call what lies inside it; the means of siblings add up to their group's.
     """
-    measures = {name: Folding(len(hierarchy)) for name in (*QUANTITIES, "span")}
+    units = {name: 1 if name == "bytes" else 1000 for name in (*QUANTITIES, "span")}
+    measures = {name: Folding(len(hierarchy), unit) for name, unit in units.items()}
     inside: list[Samples] = []
     seen = np.zeros(len(hierarchy), bool)
     shapes: dict[int, tuple[Shape, ...]] = {}
@@ -58,9 +59,9 @@ def table(
         time=measures["time"].result(),
         span=measures["span"].result(),
         bytes=measures["bytes"].result(),
-        cpu=measures["cpu"].result().mean,
-        accelerator=measures["accelerator"].result().mean,
-        enqueue=measures["enqueue"].result().mean,
+        cpu=measures["cpu"].result().median,
+        accelerator=measures["accelerator"].result().median,
+        enqueue=measures["enqueue"].result().median,
         measured=under(hierarchy, (seen & ordinary).astype(np.int64)),
         ops=under(hierarchy, ordinary.astype(np.int64)),
         known=freeze(under(hierarchy, seen.astype(np.int64)) > 0),
@@ -71,26 +72,23 @@ def table(
 
 
 class Folding:
-    """The mean, least and most of one quantity while the steps come by."""
+    """One quantity while the steps come by: mean, median, least and most, in its unit of `unit` nanoseconds."""
 
-    def __init__(self, rows: int) -> None:
-        self.steps = 0
-        self.total = np.zeros(rows, np.float64)
-        self.least = np.full(rows, np.inf)
-        self.most = np.zeros(rows, np.float64)
+    def __init__(self, rows: int, unit: int = 1) -> None:
+        self.rows, self.unit = rows, unit
+        self.steps: list[Longs] = []
 
     def add(self, values: Longs) -> None:
         """One more step."""
-        self.steps += 1
-        self.total += values
-        np.minimum(self.least, values, out=self.least)
-        np.maximum(self.most, values, out=self.most)
+        self.steps.append(values)
 
     def result(self) -> Measure:
         """The columns."""
-        mean: Floats = freeze(self.total / max(1, self.steps))
-        least = freeze(np.where(np.isfinite(self.least), self.least, 0.0))
-        return Measure(mean, least, freeze(self.most))
+        each = np.array(self.steps, np.float64).reshape(-1, self.rows) / self.unit
+        if not len(each):
+            each = np.zeros((1, self.rows))
+        found = (each.mean(axis=0), each.min(axis=0), each.max(axis=0), np.median(each, axis=0))
+        return Measure(*(freeze(column) for column in found))
 
 
 def merge(samples: Samples, machinery: Samples) -> Samples:

@@ -25,7 +25,7 @@ HOST = frozenset({"CPU", "XLA_CPU"})
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One entry of a trace: the node's `name`, `start` and `time` in microseconds, the `bytes` it allocated, the
+    """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, the `bytes` it allocated, the
     shapes of its outputs (None: the entry has no list of outputs)."""
 
     name: str

@@ -4,7 +4,7 @@ read      entries of a trace become executions by device
 count     each execution counts once: streams, copies and enqueue are told apart (devices.py)
 place     names become paths, through inlined functions and lowered loops (trace_names.py)
 gather    executions of one path in one step become a sample
-sum up    samples become columns over rows, groups by prefix sums, steps by mean, least and most
+sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphviz_tb.annotate.shapes import shape_of
 from graphviz_tb.annotate.trace_names import Place, TraceNames
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
-from graphviz_tb.model.stats import DeviceUse, Sample, Stats
+from graphviz_tb.model.stats import DeviceUse, Sample, Stats, median
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StatsOptions:
-    """How statistics are joined. `tensorboard`: as TensorBoard counts them (docs/statistics.md)."""
+    """How statistics are joined.
+
+    `tensorboard`: as TensorBoard counts them (docs/statistics.md). `keep_warm_up`: the first step counts, however slow.
+    """
 
     tensorboard: bool = False
+    keep_warm_up: bool = False
 
 
 DEFAULT = StatsOptions()
+WARM_UP = 3  # times the median of the others; steps of one program seldom differ by more than half
 
 
 @dataclass(slots=True)
@@ -68,13 +73,16 @@ def join_statistics(
     >>> hierarchy.name[1], figures.time, figures.coverage
     ('layer', 3.0, 0.5)
     """
-    reads = [read_trace(trace) for trace in traces]
+    reads = [read_trace(trace, options) for trace in traces]
     every = [{device: found for device, found in read.items() if wanted(device, options)} for read in reads]
     finder = TraceNames(hierarchy, options.tensorboard)
     places = finder.places(one.name for read in every for found in read.values() for one in found)
     steps = [gather(count(read, options), places) for read in every]
-    stats = sum_up(hierarchy, [step.samples for step in steps], [step.loose for step in steps], options.tensorboard)
     labels = tuple(names) or tuple(str(at) for at in range(len(traces)))
+    warm_up = "" if options.keep_warm_up or options.tensorboard else slow_start(labels, steps)
+    if warm_up:
+        steps, labels, reads = steps[1:], labels[1:], reads[1:]
+    stats = sum_up(hierarchy, [step.samples for step in steps], [step.loose for step in steps], options.tensorboard)
     return replace(
         stats,
         steps=labels,
@@ -82,24 +90,46 @@ def join_statistics(
         strangers=tuple(sorted(mean_of(steps).items(), key=lambda one: (-one[1], one[0]))),
         joined=sum(step.joined for step in steps),
         executions=sum(step.executions for step in steps),
+        warm_up=warm_up,
     )
 
 
-def read_trace(trace: RunMetadata) -> dict[str, list[Execution]]:
+def slow_start(labels: Sequence[str], steps: Sequence[Step]) -> str:
+    """The name of the first step where it took more than `WARM_UP` times the median of the others, "" where not.
+
+    Then it traced, compiled and allocated for the others.
+    """
+    times = [sum(sample.time for sample in step.samples.values()) for step in steps]
+    return labels[0] if len(times) > 2 and times[0] > WARM_UP * median(times[1:]) else ""
+
+
+def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
     """The entries of a trace by device."""
+    read = micros if options.tensorboard else nanos
     found: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
-        found[device.device].extend(execution(entry) for entry in device.node_stats)
+        found[device.device].extend(execution(entry, *read(entry)) for entry in device.node_stats)
     return dict(found)
 
 
-def execution(entry: Any) -> Execution:
+def nanos(entry: Any) -> tuple[int, int]:
+    """Start and length of an entry in nanoseconds; older traces have microseconds only."""
+    start = entry.all_start_nanos or 1000 * entry.all_start_micros
+    return start, entry.all_end_rel_nanos or 1000 * entry.all_end_rel_micros
+
+
+def micros(entry: Any) -> tuple[int, int]:
+    """The same as TensorBoard reads it: whole microseconds."""
+    return 1000 * entry.all_start_micros, 1000 * entry.all_end_rel_micros
+
+
+def execution(entry: Any, start: int, time: int) -> Execution:
     """One entry. Allocations that are not positive do not count."""
     outputs = entry.output
     return Execution(
         name=entry.node_name,
-        start=entry.all_start_micros,
-        time=max(0, entry.all_end_rel_micros),
+        start=start,
+        time=max(0, time),
         bytes=sum(use.total_bytes for use in entry.memory if use.total_bytes > 0),
         shapes=tuple(shape_of(one.tensor_description.shape) for one in outputs) if len(outputs) else None,
     )
@@ -164,7 +194,7 @@ def mean_of(steps: list[Step]) -> dict[str, float]:
     found: dict[str, float] = defaultdict(float)
     for step in steps:
         for name, time in step.strangers.items():
-            found[name] += time / len(steps)
+            found[name] += time / 1000 / len(steps)
     return found
 
 
@@ -178,7 +208,7 @@ def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -
             use[1] += sum(one.time for one in found)
     steps = max(1, len(reads))
     return tuple(
-        DeviceUse(device, use[0], use[1] / steps, wanted(device, options) and not _repeats(device, list(total)))
+        DeviceUse(device, use[0], use[1] / 1000 / steps, wanted(device, options) and not _repeats(device, list(total)))
         for device, use in total.items()
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.compute_time import compute_time
+from graphviz_tb.color.cost import activations, flops, parameters
 from graphviz_tb.color.device import device
 from graphviz_tb.color.memory import memory
 from graphviz_tb.color.none import none
@@ -39,6 +40,9 @@ SCHEMES: dict[str, Scheme] = {
     "op-type": Scheme(op_type),
     "compute-time": Scheme(compute_time, measured=True),
     "memory": Scheme(memory, measured=True),
+    "flops": Scheme(flops),
+    "parameters": Scheme(parameters),
+    "activations": Scheme(activations),
     "none": Scheme(none),
 }
 

@@ -84,6 +84,9 @@ class Measured(Colouring):
         unknown = [path[-1] for path in shown if not self.figures(path).known]
         if unknown:
             told.append(LegendRow("not measured", self.unknown(unknown[0])))
+        if len(self.stats.steps) > 1:
+            left_out = ", without the first" if self.stats.warm_up else ""
+            told.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown(0), "rest"))
         measured, ops = measured_through(self.hierarchy, self.stats)
         share = f"{thousands(measured)} of {'∞' if ops is None else thousands(ops)} ops measured"
         return [*told, LegendRow(share, self.unknown(0), "rest")]

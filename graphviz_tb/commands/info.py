@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphviz_tb.options import Options
 
 VERSION = 1
+SORTS = ("file", "parameters", "flops", "activations", "name")
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
@@ -26,15 +27,23 @@ VERSION = 1
 @click.option(
     "--top", type=click.IntRange(1), metavar="N", default=10, help="Longest list of op types and the like [10]."
 )
+@click.option(
+    "--sort",
+    type=click.Choice(SORTS),
+    default="file",
+    metavar="WHAT",
+    help="Order of the scopes by cost: file, parameters, flops, activations, name.",
+)
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
-def info(model: str, as_json: bool, top: int, quiet: bool, **values: Any) -> None:
+def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: Any) -> None:
     """Say what MODEL holds.
 
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
     when there is only one, the graph itself is told: how many ops and edges, what repeats, which functions are
-    called, on which devices, how many edges have a shape, and where time and memory go if statistics were given.
+    called, on which devices, how many edges have a shape, what its scopes cost, and
+    where time and memory go if statistics were given.
 
     \b
     tbgraph info model.pb
@@ -46,14 +55,14 @@ def info(model: str, as_json: bool, top: int, quiet: bool, **values: Any) -> Non
 
     options = collect(values)
     source = source_of(model, options.read)
-    entries, facts = look_into(source, options, quiet)
+    entries, facts = look_into(source, options, quiet, sort)
     if as_json:
         print(json.dumps(as_values(source, entries, facts), indent=1))
     else:
         print_report(source, entries, facts, top, quiet)
 
 
-def look_into(source: Source, options: Options, quiet: bool) -> tuple[tuple[Entry, ...], Facts | None]:
+def look_into(source: Source, options: Options, quiet: bool, sort: str) -> tuple[tuple[Entry, ...], Facts | None]:
     """What the source holds, and the facts of the one graph of it; None where none was chosen."""
     from graphviz_tb.commands.holdings import held, undecided
     from graphviz_tb.commands.report import facts_of
@@ -61,7 +70,7 @@ def look_into(source: Source, options: Options, quiet: bool) -> tuple[tuple[Entr
 
     try:
         with open_model(source.value, options, quiet=quiet) as session:
-            facts = facts_of(session.model, tuple(session.notices))
+            facts = facts_of(session.model, tuple(session.notices), sort)
             session.notices.clear()  # they are part of the report
             loaded = session.model.loaded
             return held(source, options.read, loaded) if loaded else (), facts
@@ -84,6 +93,7 @@ def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -
             "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
             "statistics": asdict(facts.hotspots) if facts.hotspots else None,
+            "costs": asdict(facts.costs) if facts.costs else None,
             "notices": [asdict(notice) for notice in facts.notices],
         }
     return {

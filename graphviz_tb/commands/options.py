@@ -53,6 +53,8 @@ input_options = together(
     click.option("--show-variables", is_flag=True, help="Draw variables as ops, not as weights beside their users."),
     click.option("--run-metadata", metavar="FILE", multiple=True, help="A traced step (RunMetadata) of this graph."),
     click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
+    click.option("--profile", metavar="NAME", help="A profile of several, as info lists them."),
+    click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
     click.option("--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph that is read, in bytes."),
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
@@ -71,6 +73,7 @@ fold_options = together(
     click.option("--ungroup", metavar="NAME", multiple=True, help="Show the members of this series."),
     click.option("--no-fold", is_flag=True, help="Leave levels of more than 40 boxes as they are."),
     click.option("--no-infer", is_flag=True, help="Only shapes that the file says."),
+    click.option("--batch", metavar="N", type=click.IntRange(1), help="What an unknown size counts as in costs [1]."),
     click.option("--main", metavar="NAME", multiple=True, help="Keep this node in the main area."),
     click.option("--aux", metavar="NAME", multiple=True, help="Move this node to the auxiliary area."),
     click.option("--no-extract", is_flag=True, help="Nothing goes to the auxiliary area."),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.commands.costs import CostReport, cost_report
+from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
 from graphviz_tb.commands.hotspots import Hotspot, Hotspots, hotspots
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
@@ -28,22 +30,26 @@ class Facts:
     kind: str
     summary: Summary
     hotspots: Hotspots | None
+    costs: CostReport | None
     signatures: tuple[Signature, ...]
     notices: tuple[Notice, ...]
     signature: str | None = None
     left_out: int = 0
 
 
-def facts_of(model: Model, notices: tuple[Notice, ...]) -> Facts:
+def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> Facts:
     """Before: a loaded model. After: its facts."""
     loaded, stats = model.loaded, model.facts.stats
+    summary = summarize(model.hierarchy, model.facts)
+    costs = cost_report(model.hierarchy, model.cost, sort) if model.options.annotate.infer else None
     return Facts(
         label=loaded.label if loaded else "",
         kind=loaded.kind if loaded else "op",
-        summary=summarize(model.hierarchy, model.facts),
+        summary=summary,
         hotspots=hotspots(model.hierarchy, stats) if stats is not None else None,
+        costs=costs,
         signatures=loaded.signatures if loaded else (),
-        notices=notices,
+        notices=(*notices, *model.facts.odd()),
         signature=loaded.signature if loaded else None,
         left_out=loaded.left_out if loaded else 0,
     )
@@ -68,6 +74,7 @@ def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) ->
     """Everything about one graph: the counts, then sections with something to say."""
     sections = [
         ("run statistics", statistics_lines(facts.hotspots, top, width, look)),
+        ("costs", cost_lines(facts.costs, top, width, look)),
         ("op types", op_type_lines(facts.summary, top, width, look)),
         ("repeated structures", structure_lines(facts.summary, top, width)),
         ("series", stack_lines(facts.summary.series, top, width)),
@@ -246,7 +253,7 @@ def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) 
     steps = f"{len(found.steps):,} steps" if len(found.steps) > 1 else one_line("".join(found.steps))
     spent = f"from first start to last end {told_micros(found.compute_us_span)}"
     rows = [
-        ("steps", steps, "means over them" if len(found.steps) > 1 else ""),
+        ("steps", steps, "medians over them" if len(found.steps) > 1 else ""),
         ("coverage", "∞" if found.coverage is None else percent(found.coverage), coverage_note(found)),
         ("time", told_micros(found.compute_us_sum), f"summed over ops; {spent}"),
         ("memory", told_bytes(found.bytes), "summed over ops"),

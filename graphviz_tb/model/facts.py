@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
@@ -15,7 +16,8 @@ from graphviz_tb.model.tensors import Tensor
 class Facts:
     """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache`.
 
-    `stats` is there when run statistics were joined; `odd` gives what inference has found wrong so far.
+    `stats` is there when run statistics were joined; `odd` gives what inference has found wrong so far, `cost`
+    what the ops cost.
     """
 
     graph: Graph
@@ -24,6 +26,7 @@ class Facts:
     stats: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
+    cost: Callable[[], Costs] | None = None
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""

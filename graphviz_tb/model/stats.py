@@ -8,7 +8,7 @@ row of a function's body                    all calls together; `Stats.at(path)`
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,11 +29,12 @@ class Measure:
     mean: Floats
     least: Floats
     most: Floats
+    median: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Statistics of one shown node, means over the steps.
+    """Statistics of one shown node, medians over the steps.
 
     `time` is the sum of all executions in microseconds (`cpu` + `accelerator`), `span` the time from the first start
     to the last end, `enqueue` what the host spent to hand kernels to an accelerator (not in `time`), `measured` of
@@ -72,7 +73,7 @@ class DeviceUse:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One op at one place (path) in one step; all times in microseconds, `start`, `end` of the step's clock."""
+    """One op at one place (path) in one step; all times in nanoseconds, `start`, `end` of the step's clock."""
 
     time: int = 0
     cpu: int = 0
@@ -97,7 +98,8 @@ Filed = tuple[int, tuple[int, ...], Sample]
 class Stats:
     """Statistics of all rows.
 
-    `steps` names the traces; `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their means;
+    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none);
+    `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians;
     `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
     (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
     functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no
@@ -121,14 +123,15 @@ class Stats:
     strangers: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     joined: int = 0
     executions: int = 0
+    warm_up: str = ""
     _filed: dict[tuple[int, ...], list[list[Filed]]] = field(default_factory=dict, repr=False)
 
     def figures(self, row: int) -> Figures:
         """What was measured under a row, in all places where it is shown."""
         return Figures(
-            time=float(self.time.mean[row]),
-            span=float(self.span.mean[row]),
-            bytes=float(self.bytes.mean[row]),
+            time=float(self.time.median[row]),
+            span=float(self.span.median[row]),
+            bytes=float(self.bytes.median[row]),
             cpu=float(self.cpu[row]),
             accelerator=float(self.accelerator[row]),
             enqueue=float(self.enqueue[row]),
@@ -173,23 +176,26 @@ class Stats:
                 step_filed.sort(key=lambda entry: entry[:2])
 
     def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
-        count = len(self.steps)
-        every = [sample for step in steps for _, sample in step]
         rows = {path[place] for step in steps for path, _ in step}
         spans = [
-            max(sample.end for _, sample in step) - min(sample.start for _, sample in step) for step in steps if step
+            max(sample.end for _, sample in step) - min(sample.start for _, sample in step) if step else 0
+            for step in steps
         ]
+
+        def middle(quantity: str) -> float:
+            return median(sum(getattr(sample, quantity) for _, sample in step) for step in steps)
+
         return Figures(
-            time=sum(sample.time for sample in every) / count,
-            span=sum(spans) / count,
-            bytes=sum(sample.bytes for sample in every) / count,
-            cpu=sum(sample.cpu for sample in every) / count,
-            accelerator=sum(sample.accelerator for sample in every) / count,
-            enqueue=sum(sample.enqueue for sample in every) / count,
+            time=middle("time") / 1000,
+            span=median(spans) / 1000 if spans else 0.0,
+            bytes=middle("bytes"),
+            cpu=middle("cpu") / 1000,
+            accelerator=middle("accelerator") / 1000,
+            enqueue=middle("enqueue") / 1000,
             measured=sum(bool(self.ops[one]) for one in rows),
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
-            known=bool(every),
+            known=any(steps),
         )
 
     def told(self, path: tuple[int, ...]) -> str | None:
@@ -212,6 +218,19 @@ class Stats:
             "output_shapes": None if shapes is None else [None if one is None else list(one) for one in shapes],
             "coverage": round(figures.coverage, 4),
         }
+
+
+def median(values: Iterable[float]) -> float:
+    """The middle value, of an even number the mean of the middle two; 0 of none.
+
+    >>> median([5, 1, 2]), median([4, 2]), median([])
+    (2, 3.0, 0)
+    """
+    each = sorted(values)
+    half = len(each) // 2
+    if not each:
+        return 0
+    return each[half] if len(each) % 2 else (each[half - 1] + each[half]) / 2
 
 
 def number(value: float) -> int | float:

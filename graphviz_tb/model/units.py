@@ -13,6 +13,18 @@ MICROS = (
 )
 
 
+COUNTS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
+
+
+def told_count(count: float) -> str:
+    """A number of things.
+
+    >>> told_count(999), told_count(25_636_712), told_count(0)
+    ('999', '25.6 M', '0')
+    """
+    return _told(count, COUNTS).strip()
+
+
 def told_bytes(count: float) -> str:
     """A number of bytes.
 

@@ -970,3 +970,115 @@ class SavedModel(Message):
     def __init__(
         self, *, saved_model_schema_version: int | None = ..., meta_graphs: Iterable[MetaGraphDef] | None = ...
     ) -> None: ...
+
+class XStat(Message):
+    metadata_id: int
+    double_value: float
+    uint64_value: int
+    int64_value: int
+    str_value: str
+    bytes_value: bytes
+    ref_value: int
+    def __init__(
+        self,
+        *,
+        metadata_id: int | None = ...,
+        double_value: float | None = ...,
+        uint64_value: int | None = ...,
+        int64_value: int | None = ...,
+        str_value: str | None = ...,
+        bytes_value: bytes | None = ...,
+        ref_value: int | None = ...,
+    ) -> None: ...
+
+class XEvent(Message):
+    metadata_id: int
+    offset_ps: int
+    num_occurrences: int
+    duration_ps: int
+    stats: RepeatedCompositeFieldContainer[XStat]
+    def __init__(
+        self,
+        *,
+        metadata_id: int | None = ...,
+        offset_ps: int | None = ...,
+        num_occurrences: int | None = ...,
+        duration_ps: int | None = ...,
+        stats: Iterable[XStat] | None = ...,
+    ) -> None: ...
+
+class XLine(Message):
+    id: int
+    name: str
+    timestamp_ns: int
+    events: RepeatedCompositeFieldContainer[XEvent]
+    duration_ps: int
+    display_id: int
+    display_name: str
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        timestamp_ns: int | None = ...,
+        events: Iterable[XEvent] | None = ...,
+        duration_ps: int | None = ...,
+        display_id: int | None = ...,
+        display_name: str | None = ...,
+    ) -> None: ...
+
+class XEventMetadata(Message):
+    id: int
+    name: str
+    metadata: bytes
+    display_name: str
+    stats: RepeatedCompositeFieldContainer[XStat]
+    child_id: RepeatedScalarFieldContainer[int]
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        metadata: bytes | None = ...,
+        display_name: str | None = ...,
+        stats: Iterable[XStat] | None = ...,
+        child_id: Iterable[int] | None = ...,
+    ) -> None: ...
+
+class XStatMetadata(Message):
+    id: int
+    name: str
+    description: str
+    def __init__(self, *, id: int | None = ..., name: str | None = ..., description: str | None = ...) -> None: ...
+
+class XPlane(Message):
+    id: int
+    name: str
+    lines: RepeatedCompositeFieldContainer[XLine]
+    event_metadata: MessageMap[int, XEventMetadata]
+    stat_metadata: MessageMap[int, XStatMetadata]
+    stats: RepeatedCompositeFieldContainer[XStat]
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        lines: Iterable[XLine] | None = ...,
+        event_metadata: Mapping[int, XEventMetadata] | None = ...,
+        stat_metadata: Mapping[int, XStatMetadata] | None = ...,
+        stats: Iterable[XStat] | None = ...,
+    ) -> None: ...
+
+class XSpace(Message):
+    planes: RepeatedCompositeFieldContainer[XPlane]
+    errors: RepeatedScalarFieldContainer[str]
+    warnings: RepeatedScalarFieldContainer[str]
+    hostnames: RepeatedScalarFieldContainer[str]
+    def __init__(
+        self,
+        *,
+        planes: Iterable[XPlane] | None = ...,
+        errors: Iterable[str] | None = ...,
+        warnings: Iterable[str] | None = ...,
+        hostnames: Iterable[str] | None = ...,
+    ) -> None: ...

@@ -15,6 +15,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata
 from graphviz_tb.read.holding import RUN_GRAPH, Content, Found, Holding
 from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.log_traces import trace_files, with_traces
 from graphviz_tb.read.opened import GZIP, Opened, open_path
 from graphviz_tb.read.pb import decode
 from graphviz_tb.read.run_metadata import forms_in, graphs_of
@@ -37,7 +38,8 @@ def read_events(opened: Opened, options: ReadOptions) -> Holding:
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
     """Before: a folder. After: what the event files below it hold, run by run; or NoGraph if there are none."""
     files = of_run(options.run, folder, event_files(folder))
-    if not files:
+    traces = trace_files(folder, options)
+    if not files and not traces:
         raise no_events(folder)
     total = sum(path.stat().st_size for _, path in files)
     done = 0
@@ -48,7 +50,7 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
         done += path.stat().st_size
         if progress is not None:
             progress(done, total)
-    return _holding(runs, str(folder))
+    return with_traces(_holding(runs, str(folder)), traces, options)
 
 
 def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:

@@ -1,4 +1,4 @@
-"""The bare messages: GraphDef, MetaGraphDef, SavedModel and RunMetadata, binary or text."""
+"""The bare messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from google.protobuf.message import Message
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.pbtxt import parse_source
 from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import of_meta_graphs
+from graphviz_tb.read.xspace import steps_of
 
 M = TypeVar("M", bound=Message)
 Decoded = tuple[M, int, tuple[Notice, ...]]  # the message, its size in the file, what was odd
@@ -62,6 +63,23 @@ def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Hold
     return Holding(tuple(found), {None: profiles}, notices, opened.name)
 
 
+def nothing() -> Content:
+    """The graph of a source that holds none."""
+    return Content(GraphDef())
+
+
+def read_xspace(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    message, size, notices = how(opened, XSpace)
+    steps = steps_of(message)
+    entries = [Entry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
+    found = tuple(Found(entry, nothing) for entry in entries)
+    return Holding(found, {None: {tag: partial(_same, step) for tag, step in steps.items()}}, notices, opened.name)
+
+
+def _same(step: RunMetadata) -> RunMetadata:
+    return step
+
+
 READERS: dict[str, Reader] = {
     f"{kind}{suffix}": partial(reader, how)
     for kind, reader in (
@@ -69,6 +87,7 @@ READERS: dict[str, Reader] = {
         ("meta_graph", read_meta_graph),
         ("saved_model", read_saved_model),
         ("run_metadata", read_run_metadata),
+        ("xspace", read_xspace),
     )
     for suffix, how in (("", binary), ("_text", text))
 }

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from google.protobuf.message import Message
 
 from graphviz_tb.errors import UnknownFormat
-from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.pbtxt import MARK
 from graphviz_tb.read.wire import VARINT, CutError, Fit, fit, pieces
@@ -23,6 +23,7 @@ MESSAGES: dict[str, type[Message]] = {
     "saved_model": SavedModel,
     "meta_graph": MetaGraphDef,
     "run_metadata": RunMetadata,
+    "xspace": XSpace,
 }
 RECORD = 12  # length and its checksum, before every record of an event file
 PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut

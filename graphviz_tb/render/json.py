@@ -21,15 +21,15 @@ Node = dict[str, Any]
 Open = Callable[[int], Metagraph]
 
 
-def document(hierarchy: Hierarchy, metagraph: Open, stats: Callable[[int], Node] | None = None) -> Node:
+def document(hierarchy: Hierarchy, metagraph: Open, **more: Callable[[int], Node] | None) -> Node:
     """The document as plain values: `nodes` by id (the row), `groups` by the id of the group.
 
-    `metagraph(row)` opens a group; `stats(row)` gives run statistics, if there are any.
+    `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost".
     """
     nodes = list(list_nodes(hierarchy))
-    if stats is not None:
-        for node in nodes:
-            node["stats"] = stats(node["id"])
+    for field, entry in more.items():
+        for node in nodes if entry is not None else ():
+            node[field] = entry(node["id"])  # type: ignore[misc]
     groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
     for mark, found in mark_annotations(hierarchy).items():
         parent = str(int(hierarchy.parent[mark]))

@@ -54,7 +54,8 @@ def test_ops_have_the_same_numbers_by_default(fixtures: Path, numbers: dict[str,
         name = model.hierarchy.name[row]
         if model.hierarchy.kind[row] == Kind.OP and name in numbers:
             figures = stats.figures(row)
-            assert [figures.bytes, figures.span] == numbers[name][:2], name
+            assert figures.bytes == numbers[name][0], name
+            assert figures.span == pytest.approx(numbers[name][1], abs=1.0), name  # nanoseconds are kept
             seen += 1
     assert seen > 150
 
@@ -64,8 +65,8 @@ def test_the_whole_is_the_sum_of_the_trace(fixtures: Path) -> None:
     model = mnist(fixtures, "default")
     stats = stats_of(model)
     (trace,) = profiles(fixtures / "run_metadata/mnist_cnn_step099.pb").values()
-    every = sum(one.all_end_rel_micros for device in trace.step_stats.dev_stats for one in device.node_stats)
-    assert stats.figures(0).time == every - sum(time for _, time in stats.strangers)
+    every = sum(one.all_end_rel_nanos / 1000 for device in trace.step_stats.dev_stats for one in device.node_stats)
+    assert stats.figures(0).time == pytest.approx(every - sum(time for _, time in stats.strangers))
     assert all(name.startswith(("_", "ConstantFolding/")) for name, _ in stats.strangers)
 
 
@@ -90,7 +91,7 @@ def test_inlined_names_are_joined_to_their_calls(fixtures: Path) -> None:
     matmul = next(row for row, name in enumerate(model.hierarchy.name) if name == "deep/MatMul")
     relu = next(row for row, name in enumerate(model.hierarchy.name) if name == "deep/Relu")
     together = stats.figures(matmul).time + stats.figures(relu).time
-    assert together == sum(each.time for each in (first, second, looped, chosen))
+    assert together == pytest.approx(sum(each.time for each in (first, second, looped, chosen)))
     assert all(each.time > 0 and each.measured == 2 for each in (first, second, looped, chosen))
 
 
@@ -156,5 +157,5 @@ def test_the_document_has_statistics_for_every_node(fixtures: Path) -> None:
     total = sum(
         node["stats"]["compute_us_sum"] or 0 for node in nodes if node["kind"] == "op" and node["parent"] is not None
     )
-    assert total == root["compute_us_sum"]
+    assert total == pytest.approx(root["compute_us_sum"])
     assert "stats" not in load(fixtures / "real/hidden_scope.pbtxt").to_json()["nodes"][0]

@@ -170,3 +170,40 @@ class Symbols:
             seen.add(number)
             waiting += made[1]
         return True
+
+    def with_all(self, symbol: int, number: int) -> int:
+        """What a symbol comes to if all sizes of which nothing is known were `number`.
+
+        >>> symbols = Symbols()
+        >>> symbols.with_all(symbols.calc("add", symbols.product([symbols.fresh(), 7]), 1), 2)
+        15
+        """
+        values: dict[int, int] = {}
+        waiting = [symbol]
+        while waiting:
+            at = waiting[-1]
+            made = self._made[HIDDEN - at]
+            if at in values or made is None:
+                values.setdefault(at, number)
+                waiting.pop()
+                continue
+            missing = [one for one in made[1] if one <= HIDDEN and one not in values]
+            if missing:
+                waiting += missing
+                continue
+            numbers = [values.get(one, one) for one in made[1]]
+            values[at] = _evaluate(made[0], numbers, number)
+            waiting.pop()
+        return values[symbol]
+
+
+def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:
+    """The result of an expression of known numbers."""
+    if operation == "product":
+        return prod(numbers)
+    if operation == "difference":
+        return numbers[0] - numbers[1]
+    if operation == "quotient":
+        return numbers[0] // numbers[1] if numbers[1] else otherwise
+    found = CALCULATED[operation](*numbers)
+    return otherwise if found is None else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
 from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, told_by, unknown
 from graphviz_tb.annotate.infer.symbols import HIDDEN
-from graphviz_tb.annotate.infer.values import Dims, merge
+from graphviz_tb.annotate.infer.values import Dims, Out, merge
 
 
 def constant(op: Op) -> Given:
@@ -180,8 +180,10 @@ def shape_of(op: Op) -> Given:
 
 
 def shapes_of(op: Op) -> Given:
-    """`ShapeN`: the same for each input."""
-    return [(op.symbols.fresh() if each.shape is None else len(each.shape),) for each in op.ins]
+    """`ShapeN`: the same for each input, and the elements too."""
+    return [
+        Out((op.symbols.fresh(),)) if each.shape is None else Out((len(each.shape),), each.shape) for each in op.ins
+    ]
 
 
 def span(op: Op) -> Given:

@@ -48,16 +48,15 @@ def einsum(op: Op) -> Given:
     letters: dict[str, int] = {}
     stretched: Dims = ()
     for term, given in zip(inputs.split(","), op.ins, strict=False):
-        if given.shape is None:
-            return [None]
         before, dots, after = term.partition("...")
         named = len(before) + len(after)
-        if named > len(given.shape) or (not dots and named != len(given.shape)):
+        shape = op.symbols.several(named) if given.shape is None and not dots else given.shape
+        if shape is None or named > len(shape) or (not dots and named != len(shape)):
             return [None]
-        middle = given.shape[len(before) : len(given.shape) - len(after)]
-        tail = given.shape[len(given.shape) - len(after) :]
-        stretched = broadcast(stretched, middle, op.symbols)
-        for letter, size in zip(before + after, (*given.shape[: len(before)], *tail), strict=True):
+        stretched = broadcast(stretched, shape[len(before) : len(shape) - len(after)], op.symbols)
+        for letter, size in zip(
+            before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
+        ):
             letters[letter] = max(letters.get(letter, size), size)
     before, dots, after = output.partition("...")
     if stretched is None or any(letter not in letters for letter in before + after):

@@ -1,0 +1,63 @@
+"""What a rule of cost sees of an op: its shapes with numbers for all sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+from graphviz_tb.annotate.infer.values import Dims, Out
+
+Sizes = tuple[int, ...]
+
+
+class Work(NamedTuple):
+    """Multiply-adds, and floating point operations (their two included)."""
+
+    macs: int = 0
+    flops: int = 0
+
+
+class Unknown(Exception):
+    """A shape that a rule needs is not known."""
+
+
+class Counted:
+    """One op with its inputs and outputs. Asking for a shape of unknown rank raises `Unknown`."""
+
+    __slots__ = ("batch", "ins", "op", "outs")
+
+    def __init__(self, op: Op, ins: Sequence[Out], outs: Sequence[Out], batch: int) -> None:
+        self.op, self.ins, self.outs, self.batch = op, ins, outs, batch
+
+    def shape(self, at: int) -> Sizes:
+        """The shape of an input."""
+        return sizes(self.ins[at].shape if -len(self.ins) <= at < len(self.ins) else None, self.op.symbols, self.batch)
+
+    def out(self, at: int = 0) -> Sizes:
+        """The shape of an output."""
+        return sizes(self.outs[at].shape if at < len(self.outs) else None, self.op.symbols, self.batch)
+
+    def inputs(self, at: int = 0) -> int:
+        """Elements of an input."""
+        return elements(self.shape(at))
+
+    def outputs(self, at: int = 0) -> int:
+        """Elements of an output."""
+        return elements(self.out(at))
+
+
+def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:
+    """Sizes as numbers: an unknown one counts as the batch, what was calculated from it as that comes to."""
+    if dims is None:
+        raise Unknown
+    return tuple(max(0, size) if size > HIDDEN else max(0, symbols.with_all(size, batch)) for size in dims)
+
+
+def elements(shape: Sizes) -> int:
+    """The product."""
+    count = 1
+    for size in shape:
+        count *= size
+    return count

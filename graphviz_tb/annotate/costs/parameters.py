@@ -1,0 +1,149 @@
+"""Which nodes bring weights: variables, and the constants that freezing makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from graphviz_tb.annotate.dtypes import output_dtypes
+from graphviz_tb.annotate.infer.engine import Inference
+from graphviz_tb.annotate.infer.symbols import fixed
+from graphviz_tb.annotate.infer.values import Dims
+from graphviz_tb.annotate.infer.wiring import CHOOSING
+from graphviz_tb.model.graph import Graph
+
+VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
+THROUGH = frozenset(
+    ("Identity", "ReadOnlyIdentity", "Enter", "Reshape", "Cast", "Transpose", "ExpandDims", "Squeeze", "Dequantize")
+)
+FLOATS = frozenset({"float32", "float64", "float16", "bfloat16", "int8", "uint8", "qint8", "quint8"})
+
+# Inputs that take weights where they are constants. https://www.tensorflow.org/api_docs/python/tf/raw_ops
+SLOTS = {
+    **dict.fromkeys(["Conv2D", "Conv3D", "DepthwiseConv2dNative", "Dilation2D", "BiasAdd"], (1,)),
+    **dict.fromkeys(["MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"], (1,)),
+    **dict.fromkeys(["Conv2DBackpropInput", "Conv3DBackpropInputV2"], (1,)),
+    **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], (1, 2, 3, 4)),
+    **dict.fromkeys(["Gather", "GatherV2"], (0,)),
+    **dict.fromkeys(["QuantizedConv2D", "QuantizedMatMul"], (1,)),
+}
+FROZEN = re.compile(r"/(ReadVariableOp|Read)(_\d+)?(/resource)?$|/read$|/resource$")
+
+
+class Weight(NamedTuple):
+    """A node that brings weights: how many, and their dtype."""
+
+    node: int
+    elements: int
+    dtype: str
+
+
+def weights_of(inference: Inference) -> Iterator[Weight]:
+    """Every variable once, though several nodes may name it; in a graph without any, constants in their places."""
+    graph = inference.graph
+    seen: set[str] = set()
+    variables = nodes_of(graph, VARIABLES)
+    for node in variables:
+        definition = graph.node_def(node)
+        if definition is None:
+            continue
+        shared = definition.attr["shared_name"].s.decode("utf-8", "replace") if "shared_name" in definition.attr else ""
+        name = shared or graph.name[node]
+        out = inference.outs(node)[0]
+        shape = out.held if definition.op == "VarHandleOp" else out.shape
+        if name not in seen and fixed(shape):
+            seen.add(name)
+            number = definition.attr["dtype"].type if "dtype" in definition.attr else 0
+            yield Weight(node, count(shape), dtype_of(number))
+    if not variables:
+        yield from constants(inference)
+
+
+def constants(inference: Inference) -> Iterator[Weight]:
+    """Constants that an op takes where weights go, and those that are named as a variable that was frozen."""
+    graph = inference.graph
+    for node in sorted(held_in_slots(inference) | named_frozen(graph)):
+        definition = graph.node_def(node)
+        dtype = output_dtypes(definition)(0) if definition is not None else ""
+        shape = inference.outs(node)[0].shape
+        if dtype in FLOATS and fixed(shape):
+            yield Weight(node, count(shape), dtype)
+
+
+def held_in_slots(inference: Inference) -> set[int]:
+    """Constants at the inputs of `SLOTS`, through what only hands on, and through arguments of functions."""
+    graph = inference.graph
+    ops = np.array([op in SLOTS for op in graph.op_types] or [False])[graph.op]
+    edges = np.flatnonzero(ops[graph.target] & ~graph.control).tolist()
+    takes = [SLOTS[graph.op_types[graph.op[graph.target[edge]]]] for edge in edges]
+    waiting = [
+        int(graph.source[edge]) for edge, slots in zip(edges, takes, strict=True) if int(graph.slot[edge]) in slots
+    ]
+    sources, handed = through(graph), arguments(inference)
+    found: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += [sources[node]] if node in sources else handed.get(node, [])
+    return {node for node in found if graph.op_types[graph.op[node]] in ("Const", "HostConst")}
+
+
+def arguments(inference: Inference) -> dict[int, list[int]]:
+    """For each argument of a function the nodes that calls hand in."""
+    found: dict[int, list[int]] = {}
+    for node, calls in inference.wiring.calls.items():
+        inputs = inference.wiring.inputs(node)[1 if inference.op(node) in CHOOSING else 0 :]
+        for call in calls:
+            for arg, given in zip(inference.graph.functions[call.function].args, inputs, strict=False):
+                if given is not None:
+                    found.setdefault(arg, []).append(given[0])
+    return found
+
+
+def named_frozen(graph: Graph) -> set[int]:
+    """Constants named as a variable's reading, or read under the name of one."""
+    found = {node for node in nodes_of(graph, frozenset({"Const"})) if FROZEN.search(graph.name[node])}
+    for node, source in through(graph).items():
+        if graph.op_types[graph.op[source]] == "Const" and FROZEN.search(graph.name[node]):
+            found.add(source)
+    return found
+
+
+def through(graph: Graph) -> dict[int, int]:
+    """For each node that only hands on: the node that it hands on, however many stand between."""
+    passing = np.array([op in THROUGH for op in graph.op_types] or [False])[graph.op]
+    edges = np.flatnonzero(passing[graph.target] & ~graph.control & (graph.slot == 0))
+    before = dict(zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True))
+    found: dict[int, int] = {}
+    for node in before:
+        path = [node]
+        while path[-1] in before and path[-1] not in found and len(path) <= len(before):
+            path.append(before[path[-1]])
+        end = found.get(path[-1], path[-1])
+        found.update(dict.fromkeys(path[:-1], end))
+    return found
+
+
+def nodes_of(graph: Graph, ops: frozenset[str]) -> list[int]:
+    """All nodes of some op types, in file order."""
+    wanted = np.array([op in ops for op in graph.op_types] or [False])[graph.op]
+    return [int(node) for node in np.flatnonzero(wanted).tolist()]
+
+
+def dtype_of(number: int) -> str:
+    """The name of a dtype."""
+    from graphviz_tb.annotate.dtypes import dtype_name
+
+    return dtype_name(number)
+
+
+def count(shape: Dims) -> int:
+    """The product of sizes that are known."""
+    found = 1
+    for size in shape or ():
+        found *= size
+    return found

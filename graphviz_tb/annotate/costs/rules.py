@@ -1,0 +1,233 @@
+"""How many operations an op takes, by its type.
+
+A multiply-add is two operations. Where TensorFlow's own profiler has a formula this is it (tensorflow/python/profiler/
+internal/flops_registry.py), but for two that it gets wrong: gradients of strided convolutions, which it counts by the
+input's size divided by the stride, and `BatchMatMul` with `adj_x`, whose turned operand it does not see. What only
+moves elements takes none. Transcendental functions count as one operation for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphviz_tb.annotate.costs.counted import Counted, Work, elements
+from graphviz_tb.annotate.infer.rules import arrays, elementwise, indexing, lists, random, records
+from graphviz_tb.annotate.infer.rules import state as states
+from graphviz_tb.annotate.infer.rules.common import layouts_channels
+
+Rule = Callable[[Counted], Work]
+
+
+def products(macs: int) -> Work:
+    """Multiply-adds alone."""
+    return Work(macs, 2 * macs)
+
+
+def matmul(op: Counted) -> Work:
+    """Every element of the result is a sum of products along the shared dimension."""
+    a = op.shape(0)
+    turned = bool(op.op.attr("transpose_a") or op.op.attr("adj_x"))
+    return products(op.outputs() * a[-2 if turned else -1]) if len(a) > 1 else Work()
+
+
+def einsum(op: Counted) -> Work:
+    """All letters together; no product where there is one operand."""
+    left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
+    letters: dict[str, int] = {}
+    dotted = 1
+    for at, term in enumerate(left.split(",")):
+        shape, (before, dots, after) = op.shape(at), term.partition("...")
+        if dots:
+            dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
+        ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
+        for letter, size in zip(before + after, ends, strict=False):
+            letters[letter] = max(size, letters.get(letter, 1))
+    return products(elements(tuple(letters.values())) * dotted) if "," in left else Work()
+
+
+def convolution(op: Counted) -> Work:
+    """Every element of the result takes height × width × channels of the filter."""
+    return products(op.outputs() * elements(op.shape(1)[:-1]))
+
+
+def depthwise(op: Counted) -> Work:
+    """Every element of the result takes height × width of the filter."""
+    return products(op.outputs() * elements(op.shape(1)[:2]))
+
+
+def convolution_input(op: Counted) -> Work:
+    """As the convolution: sizes, filter, the gradient of its result."""
+    return products(op.inputs(2) * elements(op.shape(1)[:-1]))
+
+
+def convolution_filter(op: Counted) -> Work:
+    """As the convolution: its input, sizes, the gradient of its result."""
+    return products(op.inputs(2) * elements(op.out()[:-1]))
+
+
+def depthwise_input(op: Counted) -> Work:
+    """As the depthwise convolution."""
+    return products(op.inputs(2) * elements(op.shape(1)[:2]))
+
+
+def depthwise_filter(op: Counted) -> Work:
+    """As the depthwise convolution."""
+    return products(op.inputs(2) * elements(op.out()[:2]))
+
+
+def dilation(op: Counted) -> Work:
+    """An addition and a comparison for each place of the filter."""
+    return Work(0, 2 * op.outputs() * elements(op.shape(1)[:2]))
+
+
+def each_output(times: int) -> Rule:
+    """So many operations for each element of the result."""
+    return lambda op: Work(0, times * op.outputs())
+
+
+def each_input(times: int, at: int = 0) -> Rule:
+    """So many operations for each element of an input."""
+    return lambda op: Work(0, times * op.inputs(at))
+
+
+def reduction(op: Counted) -> Work:
+    """One operation fewer than elements for each element of the result."""
+    return Work(0, max(0, op.inputs() - op.outputs()))
+
+
+def add_n(op: Counted) -> Work:
+    """One addition fewer than inputs."""
+    return Work(0, op.inputs() * max(0, len(op.ins) - 1)) if op.ins else Work()
+
+
+def l2_loss(op: Counted) -> Work:
+    """Square, halve, add."""
+    return Work(0, max(0, 3 * op.inputs() - 1))
+
+
+def kernel(op: Counted) -> int:
+    """Elements of a pooling window."""
+    return elements(tuple(op.op.attr("ksize") or ()))
+
+
+def pool(op: Counted) -> Work:
+    """One operation for each place of the window."""
+    return Work(0, op.outputs() * kernel(op))
+
+
+def max_pool_gradient(op: Counted) -> Work:
+    """The pooling again, and one more for each of its results."""
+    return Work(0, op.inputs(1) * (kernel(op) + 1))
+
+
+def average_pool_gradient(op: Counted) -> Work:
+    """Multiply and add in each place of the window."""
+    return Work(0, 2 * op.inputs(1) * kernel(op))
+
+
+def batch_norm(op: Counted) -> Work:
+    """A multiply-add for each element; in training mean and variance too."""
+    training = op.op.attr("is_training") is not False
+    return Work(0, (5 if training else 2) * op.inputs())
+
+
+def lstm_cell(op: Counted) -> Work:
+    """`BlockLSTM` and its cell: a product with the weights at each time, then some ten operations for each unit."""
+    weights = next((op.shape(at) for at in (3, 4) if len(op.shape(at)) == 2), (0, 0))
+    steps = elements(op.out()[:-1])
+    macs = steps * elements(weights)
+    return Work(macs, 2 * macs + 10 * op.outputs())
+
+
+def sparse_product(op: Counted) -> Work:
+    """`SparseTensorDenseMatMul`: every value times a row."""
+    return products(op.inputs(1) * op.shape(3)[-1])
+
+
+def bias_gradient(op: Counted) -> Work:
+    """A sum over all but the channels."""
+    shape = op.shape(0)
+    channels = shape[layouts_channels(op.op.attr("data_format"), len(shape))] if shape else 0
+    return Work(0, max(0, op.inputs() - channels))
+
+
+# https://www.tensorflow.org/api_docs/python/tf/raw_ops: what an optimizer does for each element of the variable.
+UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 5, "AdagradV2": 6, "Adam": 12}
+UPDATES |= {"RMSProp": 10, "CenteredRMSProp": 13, "Adadelta": 13, "Ftrl": 12, "FtrlV2": 14, "AdaMax": 9}
+UPDATES |= {"AdamWithAmsgrad": 13, "AddSign": 8, "PowerSign": 9, "ProximalGradientDescent": 6, "ProximalAdagrad": 9}
+
+MOVING = """
+    Identity IdentityN RefIdentity StopGradient PreventGradient Enter Exit NextIteration RefEnter RefExit
+    RefNextIteration Switch RefSwitch Merge RefMerge LoopCond NoOp ControlTrigger Assert Print PrintV2 EnsureShape
+    PlaceholderWithDefault ReadOnlyIdentity DisableCopyOnRead Snapshot DeepCopy Copy CopyHost Bitcast Reverse ReverseV2
+    ReverseSequence RandomShuffle Roll MatrixBandPart BroadcastGradientArgs BroadcastArgs InvertPermutation
+    TensorScatterUpdate TensorStridedSliceUpdate OnesLike ZerosLike Cast CheckNumerics CheckNumericsV2 XlaSharding
+"""
+TWICE = {"SquaredDifference": 2, "Rsqrt": 2, "RsqrtGrad": 4, "SigmoidGrad": 3, "TanhGrad": 3, "SqrtGrad": 2}
+
+
+def update(times: int) -> Rule:
+    """`ApplyAdam` and the like, for each element of the gradient, which is the largest input."""
+    return lambda op: Work(0, times * max((elements(op.shape(at)) for at in range(1, len(op.ins))), default=0))
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(elementwise.UNARY.split(), each_output(1)),
+    **dict.fromkeys(elementwise.BINARY.split(), each_output(1)),
+    **dict.fromkeys(elementwise.GRADIENTS.split(), each_output(1)),
+    **{op: each_output(times) for op, times in TWICE.items()},
+    **dict.fromkeys(["Select", "SelectV2", "ClipByValue", "Erfc", "Complex"], each_output(1)),
+    **dict.fromkeys(MOVING.split(), lambda op: Work()),
+    **dict.fromkeys(["MatMul", "_FusedMatMul", "SparseMatMul", "QuantizedMatMul"], matmul),
+    **dict.fromkeys(["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], matmul),
+    **dict.fromkeys(["Einsum", "XlaEinsum"], einsum),
+    "SparseTensorDenseMatMul": sparse_product,
+    **dict.fromkeys(["Conv2D", "Conv3D", "_FusedConv2D", "QuantizedConv2D"], convolution),
+    **dict.fromkeys(["DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"], depthwise),
+    **dict.fromkeys(["Conv2DBackpropInput", "Conv3DBackpropInputV2"], convolution_input),
+    **dict.fromkeys(["Conv2DBackpropFilter", "Conv3DBackpropFilterV2"], convolution_filter),
+    "DepthwiseConv2dNativeBackpropInput": depthwise_input,
+    "DepthwiseConv2dNativeBackpropFilter": depthwise_filter,
+    "Dilation2D": dilation,
+    **dict.fromkeys(["MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "QuantizedMaxPool", "QuantizedAvgPool"], pool),
+    **dict.fromkeys(["MaxPoolGrad", "MaxPool3DGrad"], max_pool_gradient),
+    **dict.fromkeys(["AvgPoolGrad", "AvgPool3DGrad"], average_pool_gradient),
+    **dict.fromkeys(["Sum", "Max", "Min", "Prod", "ArgMax", "ArgMin", "All", "Any", "EuclideanNorm"], reduction),
+    "Mean": each_input(1),
+    "BiasAdd": each_input(1),
+    "BiasAddGrad": bias_gradient,
+    "Softmax": each_input(5),
+    "LogSoftmax": each_input(5),
+    **dict.fromkeys(["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"], each_input(8)),
+    "L2Loss": l2_loss,
+    "AddN": add_n,
+    "AccumulateNV2": add_n,
+    **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"], batch_norm),
+    **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], each_input(8)),
+    **dict.fromkeys(["AssignAdd", "AssignSub"], each_output(1)),
+    **dict.fromkeys(["AssignAddVariableOp", "AssignSubVariableOp"], each_input(1, 1)),
+    **dict.fromkeys(["BlockLSTM", "BlockLSTMV2", "LSTMBlockCell"], lstm_cell),
+    **dict.fromkeys(["LRN", "LRNGrad"], each_output(10)),
+    **dict.fromkeys(["ResizeBilinear", "ResizeBilinearGrad", "CropAndResize"], each_output(8)),
+    "ResizeNearestNeighbor": lambda op: Work(),
+    **{
+        f"{prefix}{optimizer}": update(times)
+        for optimizer, times in UPDATES.items()
+        for prefix in ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
+    },
+}
+MOVERS = frozenset(
+    op
+    for family in (arrays, indexing, lists, random, records, states)
+    for op in family.RULES
+    if op not in RULES and "Apply" not in op
+)
+
+
+def work(op: Counted) -> Work | None:
+    """What an op takes; None where nobody counts it. Raises `Unknown` where a shape is missing."""
+    name = op.op.definition.op
+    rule = RULES.get(name)
+    if rule is None:
+        return Work() if name in MOVERS else None
+    return rule(op)

@@ -1,0 +1,180 @@
+"""The cost of every op of a graph. A call costs what its functions do with its arguments: of branches the dearest, of
+a loop one round."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
+from graphviz_tb.annotate.costs.roles import role
+from graphviz_tb.annotate.costs.rules import work
+from graphviz_tb.annotate.dtypes import output_dtypes
+from graphviz_tb.annotate.infer.engine import Inference
+from graphviz_tb.annotate.infer.frame import Frame
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.wiring import CHOOSING
+from graphviz_tb.model.costs import NOTHING, Cost, Costs
+from graphviz_tb.model.hierarchy import Hierarchy
+
+BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
+BYTES |= {"float16": 2, "bfloat16": 2, "qint16": 2, "quint16": 2, "string": 0, "resource": 0, "variant": 0}
+BYTES |= dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8", "float8_e5m2", "float8_e4m3fn"), 1)
+USUAL = 4  # float32, int32, and what is not known
+
+# Ops whose output is their input, or takes no memory of its own.
+ALIASES = (
+    frozenset(
+        [
+            "Const",
+            "HostConst",
+            "Identity",
+            "IdentityN",
+            "RefIdentity",
+            "Reshape",
+            "Squeeze",
+            "ExpandDims",
+            "StopGradient",
+            "PreventGradient",
+            "Switch",
+            "RefSwitch",
+            "Merge",
+            "RefMerge",
+            "Enter",
+            "RefEnter",
+            "Exit",
+            "RefExit",
+            "NextIteration",
+            "RefNextIteration",
+            "ReadVariableOp",
+            "VarHandleOp",
+            "Variable",
+            "VariableV2",
+            "Placeholder",
+            "PlaceholderWithDefault",
+            "Assign",
+            "AssignAdd",
+            "AssignSub",
+            "EnsureShape",
+            "Bitcast",
+            "ReadOnlyIdentity",
+            "DisableCopyOnRead",
+            "_Arg",
+        ]
+    )
+    | VARIABLES
+)
+
+
+def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
+    """The costs of all rows; an unknown size counts as `batch`."""
+    graph = hierarchy.graph
+    bill = Bill(inference, batch)
+    found = bill.nodes()
+    told = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
+    for weight in weights_of(inference):
+        size = weight.elements * BYTES.get(weight.dtype, USUAL)
+        found[weight.node] += Cost(parameters=weight.elements, weight_bytes=size)
+    names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
+    roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
+    own = [found[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
+    by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
+    for row, node in enumerate(hierarchy.node.tolist()):
+        if node >= 0 and by_row[row] and own[row].parameters:  # slots of optimizers are no parameters of the network
+            own[row] = Cost(0, own[row].macs, own[row].flops, own[row].activation_bytes, own[row].weight_bytes)
+    return Costs(own, hierarchy.end.tolist(), by_row, told, batch)
+
+
+def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
+    """The cost of each node of the main graph."""
+    graph = hierarchy.graph
+    rows = hierarchy.row_of_node.tolist()
+    main = (graph.function < 0).tolist()
+    return {graph.name[node]: costs.own[rows[node]] for node in range(len(graph)) if main[node] and rows[node] >= 0}
+
+
+class Bill:
+    """Adds up what nodes cost: in the main graph, and in each frame of a function."""
+
+    def __init__(self, inference: Inference, batch: int) -> None:
+        self.inference = inference
+        self.graph = inference.graph
+        self.batch = batch
+        self.uncounted: Counter[str] = Counter()
+        self._frames: dict[Frame, Cost] = {}
+        self._inside: dict[int, list[int]] = {}
+        for node, function in enumerate(self.graph.function.tolist()):
+            if function >= 0:
+                self._inside.setdefault(function, []).append(node)
+
+    def nodes(self) -> list[Cost]:
+        """Every node by itself; one of a function's body as all calls of it agree."""
+        main = self.inference.main
+        frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
+        found = []
+        for node, function in enumerate(self.graph.function.tolist()):
+            frame = main if function < 0 else frames[function][0]
+            self.inference.ask(frame, node)
+            found.append(self.cost(frame, node))
+        return found
+
+    def cost(self, frame: Frame, node: int) -> Cost:
+        """One node in one frame; the frames that it calls are added up first."""
+        waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
+        while waiting:
+            sub = waiting[-1]
+            if sub in self._frames:
+                waiting.pop()
+                continue
+            inner = self._inside.get(sub.function, [])
+            for each in inner:
+                self.inference.ask(sub, each)
+            below = [one for each in inner for one in self.called(sub, each) if one not in self._frames]
+            if below:
+                waiting += below
+                continue
+            total = NOTHING
+            for each in inner:
+                total += self._alone(sub, each)
+            self._frames[sub] = total
+            waiting.pop()
+        return self._alone(frame, node)
+
+    def called(self, frame: Frame, node: int) -> tuple[Frame, ...]:
+        """The frames that a node opens."""
+        return self.inference.calls.opened.get((frame, node), ())
+
+    def _alone(self, frame: Frame, node: int) -> Cost:
+        subs = [self._frames[sub] for sub in self.called(frame, node)]
+        if subs:
+            if self.inference.op(node) in CHOOSING:
+                return max(subs, key=lambda cost: cost.flops)
+            total = NOTHING
+            for sub in subs:
+                total += sub
+            return total
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return NOTHING
+        ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
+        outs = frame.outs[node]
+        op = Counted(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
+        return Cost(*self._work(op), activation_bytes=0 if definition.op in ALIASES else self._bytes(op))
+
+    def _work(self, op: Counted) -> tuple[int, int, int]:
+        try:
+            found = work(op)
+        except (Unknown, IndexError):  # a shape that is not known, or not what the op takes
+            found = None
+        if found is None:
+            self.uncounted[op.op.definition.op] += 1
+            return (0, 0, 0)
+        return (0, *found)
+
+    def _bytes(self, op: Counted) -> int:
+        dtypes = output_dtypes(op.op.definition)
+        total = 0
+        for at, out in enumerate(op.outs):
+            if out.shape is not None:
+                total += elements(sizes(out.shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(at), USUAL)
+        return total

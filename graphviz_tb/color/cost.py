@@ -1,0 +1,144 @@
+"""Colour by what ops cost: floating point operations, parameters, or bytes of activations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Self
+
+from graphviz_tb.color.colouring import STACKS, Colouring
+from graphviz_tb.color.hues import contrast, plain, stroke
+from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
+from graphviz_tb.color.memory import DARK, LIGHT
+from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.costs import Cost, Costs
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import thousands
+from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.units import told_bytes, told_count
+
+LISTED = 3  # op types that the legend names
+
+
+@dataclass(frozen=True)
+class ByCost(Colouring):
+    """Fills rows by `value` on a square-root scale from 0 to `top`, the largest of the boxes shown closed."""
+
+    costs: Costs
+    value: Callable[[Cost], int]
+    told: Callable[[int], str]
+    words: Callable[[Cost], str]
+    top: int = 0
+
+    def of(self, path: Path) -> Cost:
+        """The cost at `path`: of an op, or of all that lies under a group."""
+        return self.costs.under(path[-1])
+
+    def scaled(self, closed: Sequence[Path]) -> Self:
+        """The same, its scale from 0 to the largest of the boxes shown closed."""
+        return replace(self, top=max((self.value(self.of(path)) for path in closed), default=0))
+
+    def fill(self, path: Path) -> Fill:
+        """The colour of the value; white where there is none."""
+        value = self.value(self.of(path))
+        return self.shade(value) if value else plain(self.theme, True)
+
+    def shade(self, value: float) -> Fill:
+        """The colour of a value."""
+        ramp = LIGHT if self.theme.name == "light" else DARK
+        tone = between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
+        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+        return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+
+    def second(self, path: Path) -> str | None:
+        """The cost in words; the usual line where there is none. A stack says how many it is, and has room for one."""
+        cost, value = self.of(path), self.value(self.of(path))
+        if value and self.hierarchy.kind[path[-1]] in STACKS:
+            return self.told(value)
+        return self.words(cost) or None
+
+    def account(self, path: Path) -> str:
+        """The share of the whole."""
+        whole, value = self.value(self.costs.under(0)), self.value(self.of(path))
+        return f"{100 * value / whole:.1f}\N{THIN SPACE}% of all" if whole and value else ""
+
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+        """Five ticks, evenly set along the colours; then the ops whose operations nobody counts."""
+        ticks = dict.fromkeys(round(self.top * (at / (TICKS - 1)) ** 2) for at in range(TICKS))
+        told = [LegendRow(self.told(value), self.shade(value)) for value in ticks]
+        uncounted = sum(self.costs.uncounted.values())
+        if uncounted and self.scheme == "flops":
+            named = ", ".join(list(self.costs.uncounted)[:LISTED])
+            more = ", …" if len(self.costs.uncounted) > LISTED else ""
+            told.append(
+                LegendRow(f"{thousands(uncounted)} ops not counted ({named}{more})", plain(self.theme, True), "rest")
+            )
+        return told
+
+
+def told_flops(count: float) -> str:
+    """Floating point operations.
+
+    >>> told_flops(7_755_000_000), told_flops(12)
+    ('7.76 GFLOPs', '12 FLOPs')
+    """
+    number, _, unit = told_count(count).partition(" ")
+    return f"{number} {unit}FLOPs"
+
+
+def told_parameters(count: float) -> str:
+    """Elements of weights.
+
+    >>> told_parameters(2_300_000), told_parameters(1)
+    ('2.3 M parameters', '1 parameter')
+    """
+    return f"{told_count(count)} parameter{'' if count == 1 else 's'}"
+
+
+def work_words(cost: Cost) -> str:
+    """Parameters and operations, those there are.
+
+    >>> work_words(Cost(parameters=2_300_000, flops=1_100_000_000)), work_words(Cost(flops=5))
+    ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
+    """
+    parameters = told_parameters(cost.parameters) if cost.parameters else ""
+    return " · ".join(filter(None, (parameters, told_flops(cost.flops) if cost.flops else "")))
+
+
+def activation_words(cost: Cost) -> str:
+    """The bytes of what the ops give."""
+    return told_bytes(cost.activation_bytes) if cost.activation_bytes else ""
+
+
+def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
+    """The colouring "flops"."""
+    found = needed(facts, "flops")
+    return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", found, lambda cost: cost.flops, told_flops, work_words))
+
+
+def parameters(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
+    """The colouring "parameters"."""
+    found, value = needed(facts, "parameters"), lambda cost: cost.parameters
+    return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", found, value, told_parameters, work_words))
+
+
+def activations(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
+    """The colouring "activations"."""
+    found, value = needed(facts, "activations"), lambda cost: cost.activation_bytes
+    return scaled(ByCost(hierarchy, theme, "activations", "Activations", found, value, told_bytes, activation_words))
+
+
+def scaled(colouring: ByCost) -> ByCost:
+    """The scale of the whole graph, until a picture sets its own."""
+    return colouring.scaled([(0,)])
+
+
+def needed(facts: Facts, scheme: str) -> Costs:
+    """The costs, or the error that says why there are none."""
+    if facts.cost is None:
+        raise MissingFacts(f"{scheme} needs the shapes of this graph")
+    return facts.cost()

@@ -1,0 +1,81 @@
+"""What a graph costs, as plain values: the model summary of `tbgraph info`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphviz_tb.model.costs import ROLES, Cost, Costs
+from graphviz_tb.model.hierarchy import Hierarchy
+
+MOST_OF_ALL = 0.9  # a scope that holds more of the cost than this is opened: its parts say more
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCost:
+    """One scope or op at the level that is told."""
+
+    name: str
+    ops: int
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """Everything `info` says of costs.
+
+    `scopes` are the parts of the graph, or of the scope that holds nearly all of it (`within`, "" for the graph);
+    `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that nobody counts.
+    """
+
+    batch: int
+    whole: Cost
+    roles: dict[str, Cost]
+    within: str
+    scopes: tuple[ScopeCost, ...]
+    uncounted: dict[str, int]
+
+
+def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostReport | None:
+    """Before: a graph whose costs were found. After: the report; None where nothing costs anything."""
+    whole = costs.under(0)
+    if not whole:
+        return None
+    row = telling(hierarchy, costs)
+    scopes = [
+        ScopeCost(hierarchy.name[child], hierarchy.ops(child), cost)
+        for child in hierarchy.children(row).tolist()
+        if (cost := costs.under(child))
+    ]
+    return CostReport(
+        batch=costs.batch,
+        whole=whole,
+        roles={role: costs.under(0, role) for role in ROLES},
+        within=hierarchy.name[row],
+        scopes=tuple(sorted(scopes, key=lambda scope: order(scope, sort))),
+        uncounted=dict(costs.uncounted),
+    )
+
+
+def telling(hierarchy: Hierarchy, costs: Costs) -> int:
+    """The root, or the scope below it that holds nearly all of its operations and parameters."""
+    row = 0
+    while True:
+        whole = costs.under(row)
+        children = [child for child in hierarchy.children(row).tolist() if hierarchy.end[child] > child + 1]
+        holding = [
+            child
+            for child in children
+            if (inside := costs.under(child)).flops >= MOST_OF_ALL * whole.flops
+            and inside.parameters >= MOST_OF_ALL * whole.parameters
+        ]
+        if len(holding) != 1:
+            return row
+        row = holding[0]
+
+
+def order(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
+    """The key of an order: largest first, or by name; ties keep the order of the file."""
+    quantities = {"parameters": "parameters", "flops": "flops", "activations": "activation_bytes"}
+    if sort in quantities:
+        return (-getattr(scope.cost, quantities[sort]),)
+    return (scope.name,) if sort == "name" else ()

@@ -1,0 +1,54 @@
+"""The model summary of `tbgraph info` as lines."""
+
+from __future__ import annotations
+
+from graphviz_tb.commands.costs import CostReport, ScopeCost
+from graphviz_tb.commands.table import Style, bar, clip_end, one_line, table
+from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.units import told_bytes, told_count
+
+BAR = 10  # places
+HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
+
+
+def cost_lines(found: CostReport | None, top: int, width: int, look: Style) -> list[str]:
+    """Totals, by role where there is more than one; then a line for each scope, with its share of the FLOPs."""
+    if found is None:
+        return []
+    whole = found.whole
+    rows = [
+        ("parameters", told_count(whole.parameters), told_bytes(whole.weight_bytes)),
+        ("FLOPs", told_count(whole.flops), f"{told_count(whole.macs)} multiply-adds, batch {found.batch}"),
+        ("activations", told_bytes(whole.activation_bytes), "outputs of all ops together"),
+        *(("  " + role, told_count(cost.flops), "FLOPs") for role, cost in spread(found).items()),
+    ]
+    lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
+    if found.uncounted:
+        named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(found.uncounted.items())[:top])
+        lines += table([("not counted", named)], width, gives=(1,))
+    if not found.scopes:
+        return lines
+    body = [scope_row(scope, found.whole) for scope in found.scopes[:top]]
+    left = len(found.scopes) - len(body)
+    more = [clip_end(f"  and {left:,} more", width)] if left else []
+    return [*lines, "", *table([HEAD, *body], width, right=(1, 2, 3, 4), header=True, look=look), *more]
+
+
+def spread(found: CostReport) -> dict[str, Cost]:
+    """The roles, where there are several."""
+    told = {role: cost for role, cost in found.roles.items() if cost.flops}
+    return told if len(told) > 1 else {}
+
+
+def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
+    """One line of the summary."""
+    cost = scope.cost
+    share = cost.flops / whole.flops if whole.flops else 0.0
+    return (
+        one_line(scope.name),
+        f"{scope.ops:,}",
+        told_count(cost.parameters) if cost.parameters else "",
+        told_count(cost.flops) if cost.flops else "",
+        told_bytes(cost.activation_bytes) if cost.activation_bytes else "",
+        bar(share, BAR),
+    )

@@ -1,0 +1,76 @@
+"""What ops cost: parameters, multiply-adds, floating point operations, bytes; by op and under every group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import accumulate
+from typing import Any
+
+ROLES = ("forward", "gradient", "optimizer")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one op costs, or many together.
+
+    `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
+    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take.
+    """
+
+    parameters: int = 0
+    macs: int = 0
+    flops: int = 0
+    activation_bytes: int = 0
+    weight_bytes: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(getattr(self, name) + getattr(other, name) for name in QUANTITIES))
+
+    def __bool__(self) -> bool:
+        return self != NOTHING
+
+    def as_dict(self) -> dict[str, int]:
+        """The fields by name."""
+        return {name: getattr(self, name) for name in QUANTITIES}
+
+
+QUANTITIES = tuple(each.name for each in fields(Cost))
+NOTHING = Cost()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """Costs of all rows of a hierarchy.
+
+    `own[row]` is that of an op: a call has what its functions cost with its arguments. `uncounted` are op types whose
+    operations nobody counts, with how many ops there are. `role[row]` is an index into `ROLES`.
+    """
+
+    own: Sequence[Cost]
+    end: Sequence[int] = field(repr=False)
+    role: Sequence[int] = field(repr=False)
+    uncounted: Mapping[str, int]
+    batch: int = 1
+    _sums: dict[tuple[str, int], list[int]] = field(default_factory=dict, repr=False)
+
+    def under(self, row: int, role: str | None = None) -> Cost:
+        """The sum over a row and all that lies under it, of one role or of all."""
+        at = -1 if role is None else ROLES.index(role)
+        stop = self.end[row]
+        sums = [self._sum(name, at) for name in QUANTITIES]
+        return Cost(*(total[stop] - total[row] for total in sums))
+
+    def _sum(self, name: str, role: int) -> list[int]:
+        found = self._sums.get((name, role))
+        if found is None:
+            each = (
+                getattr(cost, name) if role < 0 or mine == role else 0
+                for cost, mine in zip(self.own, self.role, strict=True)
+            )
+            found = self._sums[name, role] = list(accumulate(each, initial=0))
+        return found
+
+    def entry(self, row: int) -> dict[str, Any]:
+        """The `"cost"` of a node in the JSON document."""
+        return self.under(row).as_dict()

@@ -1,0 +1,192 @@
+"""Traces of TensorFlow 2's profiler (XSpace) become run statistics, one RunMetadata for each step.
+
+host plane         events of ops (`name:type`), of allocations (their op, bytes, dtype, shape), of steps (`step_num`)
+device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are left out
+steps              an event belongs to the last step that began before it on its host, or to that of its group
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphviz_tb.proto import RunMetadata, XSpace
+
+OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
+STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
+ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
+XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
+ALLOCATION = "MemoryAllocation"
+WHOLE = "whole"  # the one step of a trace that tells none
+SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event, times in nanoseconds."""
+
+    name: str
+    display: str
+    start: int
+    time: int
+    stats: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Step:
+    """The events of one step: ops of the host, kernels by device, allocations by op."""
+
+    host: list[Event] = field(default_factory=list)
+    kernels: dict[str, list[tuple[str, Event]]] = field(default_factory=dict)
+    allocations: dict[str, list[Event]] = field(default_factory=dict)
+
+
+def steps_of(space: XSpace) -> dict[str, RunMetadata]:
+    """The steps of a trace by their number, those without any op left out; "whole" where it tells no steps.
+
+    >>> list(steps_of(XSpace()))
+    []
+    """
+    starts = sorted(step_starts(space))
+    groups = {group: number for _, number, group in starts if group is not None}
+    found: dict[str, Step] = {}
+    for plane in space.planes:
+        host = not ACCELERATOR.search(plane.name)
+        for line in plane.lines:
+            if not host and not takes(plane, line.name):
+                continue
+            for event in events(plane, line):
+                step = groups.get(event.stats.get("group_id")) if groups else None
+                name = str(step) if step is not None else step_at(starts, event.start)
+                put(found.setdefault(name, Step()), plane.name if not host else "", line.name, event)
+    numbered = sorted(found, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
+    return {name: metadata(found[name]) for name in numbered if found[name].host or found[name].kernels}
+
+
+def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
+    """Where steps begin: time, number, group."""
+    for plane in space.planes:
+        if ACCELERATOR.search(plane.name):
+            continue
+        for line in plane.lines:
+            for event in events(plane, line):
+                if isinstance(event.stats.get("step_num"), int):
+                    yield event.start, event.stats["step_num"], event.stats.get("group_id")
+
+
+def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
+    """The last step that began by then; what came before the first belongs to none that is told."""
+    if not starts:
+        return WHOLE
+    at = bisect_right([start for start, _, _ in starts], time) - 1
+    return str(starts[at][1]) if at >= 0 else "before"
+
+
+def takes(plane: Any, line: str) -> bool:
+    """Whether a line of a device tells executions: streams, or the ops of XLA where there are no streams."""
+    streams = any(STREAM.match(each.name) for each in plane.lines)
+    return bool(STREAM.match(line)) if streams else line == XLA_LINE
+
+
+def events(plane: Any, line: Any) -> Iterator[Event]:
+    """The events of a line with their names and statistics."""
+    names = {key: value.name for key, value in plane.stat_metadata.items()}
+    metadata = plane.event_metadata
+    for event in line.events:
+        about = metadata.get(event.metadata_id)
+        stats = {**values(about.stats, names), **values(event.stats, names)} if about else values(event.stats, names)
+        yield Event(
+            about.name if about else "",
+            about.display_name if about else "",
+            line.timestamp_ns + event.offset_ps // 1000,
+            event.duration_ps // 1000,
+            stats,
+        )
+
+
+def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
+    """Statistics by name; a reference is the name that it refers to."""
+    found = {}
+    for stat in stats:
+        kind = stat.WhichOneof("value")
+        if kind is not None:
+            value = getattr(stat, kind)
+            found[names.get(stat.metadata_id, "")] = names.get(value, "") if kind == "ref_value" else value
+    return found
+
+
+def put(step: Step, device: str, line: str, event: Event) -> None:
+    """File an event: a kernel of a device, an op of the host, or an allocation; others say nothing of ops."""
+    if device:
+        op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
+        step.kernels.setdefault(f"{device}/stream:{number(line)}", []).append((str(op), event))
+    elif event.name == ALLOCATION and event.stats.get("tf_op"):
+        step.allocations.setdefault(bare(str(event.stats["tf_op"])), []).append(event)
+    elif (op := OP.match(event.name)) and "::" not in event.name and event.display in ("", op["type"]):
+        step.host.append(event)
+
+
+def number(line: str) -> str:
+    """The number of a stream; 0 of a line of XLA."""
+    found = STREAM.match(line)
+    return found[1] if found else "0"
+
+
+def bare(op: str) -> str:
+    """The name of an op without its type."""
+    found = OP.match(op)
+    return found["name"] if found else op
+
+
+def metadata(step: Step) -> RunMetadata:
+    """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
+    found = RunMetadata()
+    launching = {bare(op): device for device, kernels in step.kernels.items() for op, _ in kernels}
+    devices: dict[str, Any] = {}
+
+    def entries(device: str) -> Any:
+        if device not in devices:
+            devices[device] = found.step_stats.dev_stats.add(device=device)
+        return devices[device].node_stats
+
+    times = {name: [event.start for event in found] for name, found in by_time(step.allocations).items()}
+    for event in step.host:
+        name = bare(event.name)
+        base = launching[name].rpartition("/")[0] if name in launching else "/host:CPU"
+        entry = timed(entries(base).add(node_name=name), event)
+        if name in times:
+            first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
+            allocated(entry, step.allocations[name][first:stop])
+    for device, kernels in step.kernels.items():
+        for op, event in kernels:
+            timed(entries(device).add(node_name=op, timeline_label=event.name), event)
+    return found
+
+
+def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
+    """The same, those of each op in the order of time."""
+    for found in allocations.values():
+        found.sort(key=lambda event: event.start)
+    return allocations
+
+
+def timed(entry: Any, event: Event) -> Any:
+    """The times of an entry: microseconds, and nanoseconds beside them."""
+    entry.all_start_micros, entry.all_start_nanos = event.start // 1000, event.start
+    entry.all_end_rel_micros, entry.all_end_rel_nanos = event.time // 1000, event.time
+    return entry
+
+
+def allocated(entry: Any, allocations: Iterable[Event]) -> None:
+    """What an op allocated: bytes, and dtype and shape of each output in order."""
+    for event in allocations:
+        size = event.stats.get("allocation_bytes") or event.stats.get("requested_bytes") or 0
+        entry.memory.add(allocator_name=str(event.stats.get("allocator_name", "")), total_bytes=int(size))
+        if event.stats.get("region_type") == "output" and (shape := SHAPE.match(str(event.stats.get("shape", "")))):
+            output = entry.output.add(slot=len(entry.output))
+            output.tensor_description.dtype = int(event.stats.get("data_type", 0))
+            for size in filter(None, shape[1].replace(" ", "").split(",")):
+                output.tensor_description.shape.dim.add(size=int(size))

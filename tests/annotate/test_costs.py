@@ -1,0 +1,136 @@
+"""What ops cost, on graphs small enough to count by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.model.costs import Cost
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+FLOAT = {"type": 1}
+
+
+def node(name: str, op: str, *inputs: str, **attrs: Any) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": inputs, "attr": {"T": FLOAT, **attrs}}
+
+
+def placeholder(name: str, *sizes: int) -> dict[str, Any]:
+    shape = {"shape": {"dim": [{"size": size} for size in sizes]}}
+    return {"name": name, "op": "Placeholder", "attr": {"dtype": FLOAT, "shape": shape}}
+
+
+def weights(name: str, *sizes: int) -> dict[str, Any]:
+    tensor = {"dtype": 1, "tensor_shape": {"dim": [{"size": size} for size in sizes]}, "float_val": [0.0]}
+    return {"name": name, "op": "Const", "attr": {"dtype": FLOAT, "value": {"tensor": tensor}}}
+
+
+def variable(name: str, *sizes: int, op: str = "VarHandleOp") -> dict[str, Any]:
+    shape = {"shape": {"dim": [{"size": size} for size in sizes]}}
+    return {"name": name, "op": op, "attr": {"dtype": FLOAT, "shape": shape}}
+
+
+def model(*nodes: dict[str, Any], library: list[dict[str, Any]] | None = None, **choices: Any) -> Model:
+    return load(GraphDef(node=nodes, library={"function": library or []}), **choices)
+
+
+def test_a_product_of_matrices() -> None:
+    # x [4, 6] · w [6, 5]
+    costs = model(placeholder("x", 4, 6), weights("w", 6, 5), node("y", "MatMul", "x", "w")).costs()
+    macs = 4 * 6 * 5
+    assert costs["y"] == Cost(macs=macs, flops=2 * macs, activation_bytes=4 * 5 * 4)
+    assert costs["w"] == Cost(parameters=6 * 5, weight_bytes=6 * 5 * 4)
+    assert costs["x"] == Cost()
+
+
+def test_a_convolution() -> None:
+    # 8×8 pixels, 3 channels, 16 filters of 3×3, stride 2: 4×4 windows
+    attrs = {"strides": {"list": {"i": [1, 2, 2, 1]}}, "padding": {"s": b"SAME"}}
+    nodes = (placeholder("x", 2, 8, 8, 3), weights("w", 3, 3, 3, 16), node("y", "Conv2D", "x", "w", **attrs))
+    assert model(*nodes).costs()["y"].macs == 2 * 4 * 4 * 16 * (3 * 3 * 3)
+
+
+def test_an_unknown_size_counts_as_the_batch_and_so_does_what_follows_from_it() -> None:
+    # x [?, 6] ─▶ y = x · w [6, 5]: as many rows
+    nodes = (placeholder("x", -1, 6), weights("w", 6, 5), node("y", "MatMul", "x", "w"))
+    assert model(*nodes).costs()["y"].macs == 1 * 6 * 5
+    assert model(*nodes, batch=32).costs()["y"].macs == 32 * 6 * 5
+    assert model(*nodes, batch=32).shapes()["y", 0] == (None, 5)
+
+
+def test_groups_add_up() -> None:
+    nodes = (
+        *(placeholder("x", 4, 6), weights("a/w", 6, 5), node("a/y", "MatMul", "x", "a/w")),
+        *(weights("a/b/w", 5, 2), node("a/b/y", "MatMul", "a/y", "a/b/w")),
+    )
+    found = model(*nodes)
+    row = found.hierarchy.name.index("a")
+    assert found.cost.under(row) == sum(found.costs().values(), Cost())
+    assert found.cost.under(row).parameters == 6 * 5 + 5 * 2
+    assert found.cost.under(found.hierarchy.name.index("a/b")).macs == 4 * 5 * 2
+
+
+def test_a_variable_that_two_nodes_name_is_counted_once() -> None:
+    shared = {"shared_name": {"s": b"w"}}
+    one, two = variable("w", 3, 4), variable("w_again", 3, 4)
+    for each in (one, two):
+        each["attr"] = {**each["attr"], **shared}
+    assert model(one, two).cost.under(0).parameters == 3 * 4
+
+
+def test_slots_of_an_optimizer_are_no_parameters_of_the_network() -> None:
+    found = model(variable("w", 3, 4, op="VariableV2"), variable("w/Adam", 3, 4, op="VariableV2"))
+    assert found.cost.under(0).parameters == 3 * 4
+    assert found.cost.under(0, "optimizer").weight_bytes == 3 * 4 * 4
+
+
+def test_gradients_are_told_apart() -> None:
+    nodes = (
+        placeholder("x", 10),
+        *(node("y", "Relu", "x"), node("gradients/y_grad/ReluGrad", "ReluGrad", "y", "x")),
+    )
+    found = model(*nodes).cost
+    assert [found.under(0, role).flops for role in ("forward", "gradient", "optimizer")] == [10, 10, 0]
+
+
+def test_a_call_costs_what_its_function_does_with_its_arguments() -> None:
+    signature = {
+        "name": "f",
+        "input_arg": [{"name": "a", "type": 1}],
+        "output_arg": [{"name": "r", "type": 1}],
+    }
+    body = {"signature": signature, "node_def": [node("s", "Square", "a")], "ret": {"r": "s:y:0"}}
+    call = {"f": {"func": {"name": "f"}}, "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    nodes = (placeholder("x", 3), placeholder("y", 5, 2))
+    calls = (node("one", "PartitionedCall", "x", **call), node("two", "PartitionedCall", "y", **call))
+    costs = model(*nodes, *calls, library=[body]).costs()
+    assert (costs["one"].flops, costs["two"].flops) == (3, 10)
+
+
+def test_what_nobody_counts_is_said() -> None:
+    found = model(placeholder("x", 3), node("y", "MyOp", "x"), node("z", "MyOp", "x"))
+    assert found.cost.uncounted == {"MyOp": 2}
+
+
+@pytest.mark.parametrize("scheme", ["flops", "parameters", "activations"])
+def test_pictures_are_coloured_by_costs(scheme: str) -> None:
+    nodes = (placeholder("x", 4, 6), weights("w", 6, 5), node("y", "MatMul", "x", "w"))
+    picture = model(*nodes).picture(color_by=scheme)
+    drawn = picture.render("svg").decode()
+    assert {"flops": "240 FLOPs", "parameters": "240 FLOPs", "activations": "80 B"}[scheme] in drawn
+
+
+def test_json_has_the_cost_of_each_node() -> None:
+    nodes = (placeholder("x", 4, 6), weights("w", 6, 5), node("y", "MatMul", "x", "w"))
+    document = model(*nodes).to_json()
+    assert document["nodes"][0]["cost"] == {
+        "parameters": 30,
+        "macs": 120,
+        "flops": 240,
+        "activation_bytes": 80,
+        "weight_bytes": 120,
+    }
+    assert "cost" not in model(*nodes, infer=False).to_json()["nodes"][0]

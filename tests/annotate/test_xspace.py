@@ -1,0 +1,151 @@
+"""Traces of TensorFlow 2: ops, steps, allocations of a real one (CPU), kernels of one made by hand (GPU)."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
+from graphviz_tb.read import contents, profiles
+
+CPU = "run_metadata/xplane_cpu"
+
+
+def traced(fixtures: Path, **choices: Any) -> Model:
+    return load(fixtures / CPU / "graph.pb", run_metadata=(str(fixtures / CPU / "host.xplane.pb"),), **choices)
+
+
+def by_hand(space: XSpace, name: str) -> int:
+    """Nanoseconds of all events of that name."""
+    return sum(
+        event.duration_ps // 1000
+        for plane in space.planes
+        for line in plane.lines
+        for event in line.events
+        if plane.event_metadata[event.metadata_id].name == name
+    )
+
+
+def test_a_trace_is_told_by_its_content_and_lists_its_steps(fixtures: Path) -> None:
+    data = (fixtures / CPU / "host.xplane.pb").read_bytes()
+    assert list(profiles(data)) == list(profiles(gzip.compress(data))) == ["0", "1", "2"]
+    assert {entry.format for entry in contents(data)} == {"XSpace"}
+
+
+def test_times_are_sums_of_the_events(fixtures: Path) -> None:
+    model = traced(fixtures, keep_warm_up=True)
+    space = XSpace.FromString((fixtures / CPU / "host.xplane.pb").read_bytes())
+    stats = model.facts.stats
+    assert stats is not None
+    assert len(stats.steps) == 3
+    for name in ("loss/Mean", "dense1/MatMul/ReadVariableOp"):
+        row = model.hierarchy.row_of_node[model.hierarchy.graph.name.index(name)]
+        op = name.rpartition("/")[2]
+        assert stats.time.mean[row] * 3 == pytest.approx(by_hand(space, f"{name}:{op}") / 1000)
+
+
+def test_allocations_give_bytes_and_shapes(fixtures: Path) -> None:
+    model = traced(fixtures)
+    stats = model.facts.stats
+    assert stats is not None
+    row = int(model.hierarchy.row_of_node[model.hierarchy.graph.name.index("dense1/MatMul")])
+    assert stats.figures(row).shapes == ((16, 32),)
+    assert stats.figures(row).bytes == 16 * 32 * 4
+
+
+def test_one_step_is_apart_from_the_next(fixtures: Path) -> None:
+    together = traced(fixtures, keep_warm_up=True).facts.stats
+    assert together is not None
+    alone = [traced(fixtures, step=str(step)).facts.stats for step in range(3)]
+    assert sum(stats.figures(0).time for stats in alone if stats) == pytest.approx(together.time.mean[0] * 3)
+
+
+def test_a_log_directory_tells_its_profiles(fixtures: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "train" / "plugins" / "profile" / "monday"
+    profile.mkdir(parents=True)
+    (profile / "host.xplane.pb").write_bytes((fixtures / CPU / "host.xplane.pb").read_bytes())
+    assert list(profiles(tmp_path)) == ["monday:0", "monday:1", "monday:2"]
+    (tmp_path / "graph.pb").write_bytes((fixtures / CPU / "graph.pb").read_bytes())
+    model = load(tmp_path / "graph.pb", run_metadata=(str(tmp_path),), profile="monday", step="2")
+    assert model.facts.stats is not None
+    assert model.facts.stats.steps == (f"{tmp_path}:monday:2",)
+
+
+class Plane:
+    """A plane of a trace, event by event."""
+
+    def __init__(self, space: XSpace, name: str) -> None:
+        self.plane = space.planes.add(name=name)
+
+    def number(self, name: str) -> int:
+        known = {value.name: key for key, value in self.plane.stat_metadata.items()}
+        if name not in known:
+            known[name] = len(known) + 1
+            self.plane.stat_metadata[known[name]].id = known[name]
+            self.plane.stat_metadata[known[name]].name = name
+        return known[name]
+
+    def line(self, name: str, *events: tuple[str, int, int, dict[str, Any]]) -> None:
+        line = self.plane.lines.add(name=name)
+        for name, start, time, stats in events:
+            key = len(self.plane.event_metadata) + 1
+            self.plane.event_metadata[key].id = key
+            self.plane.event_metadata[key].name = name
+            event = line.events.add(metadata_id=key, offset_ps=start * 1000, duration_ps=time * 1000)
+            for stat, value in stats.items():
+                kind = "str_value" if isinstance(value, str) else "int64_value"
+                event.stats.add(metadata_id=self.number(stat), **{kind: value})
+
+
+def gpu() -> tuple[GraphDef, bytes]:
+    # x ─▶ dense/MatMul; two kernels on a stream, told again by a derived line; the host only launches them
+    space = XSpace()
+    Plane(space, "/host:CPU").line("executor", ("dense/MatMul:MatMul", 100, 7, {}), ("x:Relu", 10, 5, {}))
+    device = Plane(space, "/device:GPU:0")
+    kernel = {"tf_op": "dense/MatMul:MatMul"}
+    device.line("Stream #13(compute)", ("sgemm", 200, 300, kernel), ("bias", 500, 40, kernel))
+    device.line("TensorFlow Ops", ("dense/MatMul:MatMul", 200, 340, {}))
+    graph = GraphDef(node=[{"name": "x", "op": "Relu"}, {"name": "dense/MatMul", "op": "MatMul", "input": ["x"]}])
+    return graph, space.SerializeToString()
+
+
+def test_kernels_count_once_and_launching_apart(tmp_path: Path) -> None:
+    graph, trace = gpu()
+    (tmp_path / "t.xplane.pb").write_bytes(trace)
+    model = load(graph, run_metadata=(str(tmp_path / "t.xplane.pb"),))
+    stats = model.facts.stats
+    assert stats is not None
+    rows = {name: int(model.hierarchy.row_of_node[at]) for at, name in enumerate(model.hierarchy.graph.name)}
+    figures = stats.figures(rows["dense/MatMul"])
+    assert (figures.accelerator, figures.cpu, figures.enqueue) == ((300 + 40) / 1000, 0, 7 / 1000)
+    assert stats.figures(rows["x"]).time == 5 / 1000  # nanoseconds are not nothing
+    assert {use.name for use in stats.devices} == {"/host:CPU", "/device:GPU:0", "/device:GPU:0/stream:13"}
+
+
+def steps(*times: int) -> list[RunMetadata]:
+    entry = {"node_name": "x", "all_start_micros": 1}
+    return [
+        RunMetadata(
+            step_stats={"dev_stats": [{"device": "/cpu:0", "node_stats": [{**entry, "all_end_rel_micros": time}]}]}
+        )
+        for time in times
+    ]
+
+
+def test_a_slow_first_step_is_warm_up() -> None:
+    from graphviz_tb.annotate import StatsOptions, join_statistics
+
+    hierarchy = load(GraphDef(node=[{"name": "x", "op": "Relu"}])).hierarchy
+    stats = join_statistics(hierarchy, steps(100, 10, 30, 20), names=("a", "b", "c", "d"))
+    assert (stats.warm_up, stats.steps, stats.figures(1).time) == ("a", ("b", "c", "d"), 20)
+    assert (stats.time.least[1], stats.time.most[1], stats.time.mean[1]) == (10, 30, 20)
+    kept = join_statistics(
+        hierarchy, steps(100, 10, 30, 20), StatsOptions(keep_warm_up=True), names=("a", "b", "c", "d")
+    )
+    assert (kept.warm_up, kept.figures(1).time) == ("", 25)
+    assert join_statistics(hierarchy, steps(50, 20, 30)).warm_up == ""
