@@ -19,7 +19,8 @@ REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
 class Changes:
     """All changes between two graphs: a sequence that filters, counts and explains itself.
 
-    `old_name`, `new_name` say what was compared, `ignored` counts differences of classes that were not asked for,
+    `old_name`, `new_name` say what was compared, `parameters` how many numbers the weights of either hold (None:
+    unknown), `ignored` counts differences of classes that were not asked for,
     `renumbered` how many nodes and scopes only have another number because members of their series came or went,
     `notices` tells bounds that were hit. `source` knows the two graphs and the matching.
     """
@@ -30,6 +31,7 @@ class Changes:
     old_ops: int = 0
     new_ops: int = 0
     matched: int = 0
+    parameters: tuple[int | None, int | None] = (None, None)
     ignored: Mapping[str, int] = field(default_factory=dict)
     renumbered: int = 0
     notices: tuple[Notice, ...] = ()
@@ -69,6 +71,7 @@ class Changes:
             },
             "ops": {"old": self.old_ops, "new": self.new_ops},
             "matched": self.matched,
+            "parameters": dict(zip(("old", "new"), self.parameters, strict=True)),
             "renumbered": self.renumbered,
             "ignored": dict(self.ignored),
         }
@@ -93,6 +96,7 @@ class Changes:
             new_name=self.old_name,
             old_ops=self.new_ops,
             new_ops=self.old_ops,
+            parameters=(self.parameters[1], self.parameters[0]),
             source=self.source.inverted() if self.source is not None else None,
         )
 

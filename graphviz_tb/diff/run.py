@@ -11,6 +11,8 @@ import numpy as np
 
 from graphviz_tb.diff.changes.compare import compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.numbers import parameters
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
@@ -98,7 +100,8 @@ def compared(one: Loaded, two: Loaded, options: DiffOptions) -> Changes:
 def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -> Changes:
     """The changes, matched in the given orientation."""
     m = match(a, b)
-    changes = compare(m, options)
+    layers = Layers(a), Layers(b)
+    changes = compare(m, options, layers)
     found = signatures(m, one.signatures, two.signatures)
     return Changes(
         items=with_signatures(changes, found),
@@ -106,6 +109,7 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
         new_name=two.label,
         old_ops=len(a),
         new_ops=len(b),
+        parameters=(parameters(layers[0]), parameters(layers[1])),
         matched=int(np.count_nonzero(m.to_b >= 0)),
         ignored=ignored(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,

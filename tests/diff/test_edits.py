@@ -95,6 +95,17 @@ def test_consequences_stand_behind_their_cause() -> None:
     assert len(told.explain(limit=None)) > 10 * len(told.explain())
 
 
+@pytest.mark.parametrize("form", [FROZEN, TRAIN])
+def test_parameters_before_and_after(form: str) -> None:
+    # one more convolution 1×1×4×4 and its bias of 4
+    changes = changes_of("inserted", form)
+    old, new = changes.parameters
+    assert old is not None
+    assert new == old + 4 * 4 + 4
+    assert "parameters (+20)" in changes.explain()
+    assert changes.inverted().summary["parameters"] == {"old": new, "new": old}
+
+
 @pytest.mark.parametrize("word", ["attributes", "signature"])
 @pytest.mark.parametrize(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
 def test_what_fails(edit: str, form: str, word: str) -> None:

@@ -42,9 +42,8 @@ ByBlock = dict[int, list[Change]]
 Found = tuple[Change, bool]
 
 
-def compare(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
+def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """All changes, the gravest first."""
-    layers = Layers(m.a), Layers(m.b)
     found = differences_of(m, layers, options)
     main = found.pop(0, [])
     blocks: ByBlock = defaultdict(list)

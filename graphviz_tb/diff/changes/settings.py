@@ -17,10 +17,17 @@ TERMS = (
     (re.compile(r"dropout"), "Mul", 1, "scale"),
     (re.compile(r"batch_?norm|moments|bn|norm", re.IGNORECASE), "AddV2", 1, "epsilon"),
 )
+# Ops that compute with sizes, where they take a whole number.
+COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
 # Inputs that are sizes: they follow where a layer before them has another size.
 SIZES = frozenset({("Reshape", 1), ("Fill", 0), ("BroadcastTo", 1), ("Tile", 1), ("Slice", 2), ("RandomUniform", 0),
                    ("StatelessRandomUniformV2", 0), ("TensorListReserve", 0), ("TensorListFromTensor", 1),
                    ("TensorListStack", 1), ("ResizeBilinear", 1), ("ResizeNearestNeighbor", 1)})  # fmt: skip
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a setting is one whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def setting_changes(m: Matching, atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
@@ -29,7 +36,8 @@ def setting_changes(m: Matching, atoms: Sequence[Atom]) -> list[tuple[int, Chang
     for atom in atoms:
         user, slot = used(m, atom[1])
         word = term(m, atom[1], user, slot)
-        size = (m.b.graph.op_types[m.b.graph.op[user]], slot) in SIZES
+        op = m.b.graph.op_types[m.b.graph.op[user]]
+        size = (op, slot) in SIZES or (op in COUNTING and is_whole(atom[2].old) and is_whole(atom[2].new))
         groups[int(m.b.block[atom[1]]), word, repr((atom[2].old, atom[2].new))].append((atom, user, slot, size))
     return [
         (block, _change(m, word, members), all(size for *_, size in members))

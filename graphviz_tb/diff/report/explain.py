@@ -62,7 +62,15 @@ def verdict(changes: Changes) -> str:
     ops = counted(new, "op") if old == new else f"{old:,} → {counted(new, 'op')}"
     if changes.same:
         return f"same; {ops}"
-    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {ops}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {ops}{weights_of(changes)}"
+
+
+def weights_of(changes: Changes) -> str:
+    """How many parameters there are now, where that is another number: `; 9,514 → 12,106 parameters (+2,592)`."""
+    old, new = changes.parameters
+    if old is None or new is None or old == new:
+        return ""
+    return f"; {old:,} → {new:,} parameters ({'+' if new > old else '−'}{abs(new - old):,})"
 
 
 def kinds_of(changes: Changes) -> str:
