@@ -1,0 +1,58 @@
+"""Measures of pictures have ceilings: a change that makes the drawing worse is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.model.scene import Route, Scene
+from graphviz_tb.place.quality import bends, crossings, quality
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+CEILINGS = [  # fixture, most crossings, least share of straight steps, most area in thousands of square pixels
+    ("mnist_cnn.pbtxt", 1, 1.00, 214),
+    ("cifar10_shapes.pb", 0, 1.00, 1178),
+    ("keras2_mnist.pb", 1, 1.00, 578),
+    ("keras2_functional.pb", 1, 1.00, 290),
+    ("transformer_block_v2.pb", 0, 1.00, 32),
+    ("lstm_dynamic_rnn.pb", 0, 1.00, 451),
+    ("lstm_static_unrolled.pb", 0, 1.00, 25),
+    ("word2vec_nce.pb", 0, 1.00, 301),
+    ("gan_scopes.pb", 2, 1.00, 172),
+    ("xor.pbtxt", 1, 1.00, 113),
+    ("while_v1.pb", 0, 1.00, 29),
+    ("multi_device.pb", 1, 1.00, 247),
+    ("func_library_v2.pb", 2, 0.83, 360),
+]
+
+
+@pytest.mark.parametrize(("name", "most", "straight", "area"), CEILINGS, ids=lambda value: str(value))
+def test_the_drawing_gets_no_worse(name: str, most: int, straight: float, area: int) -> None:
+    found = quality(graphviz_tb.load(REAL / name).picture(depth=0).scene)
+    assert found.crossings <= most
+    assert found.straight >= straight * found.steps
+    assert found.width * found.height <= 1000 * area
+
+
+def test_lines_that_meet_or_lie_side_by_side_do_not_cross() -> None:
+    lines = [((0, 0), (0, 100)), ((0, 100), (100, 100)), ((10, 0), (10, 90)), ((-50, 300), (50, 200))]
+    routes = tuple(Route(points, "data", 0, 1, 10) for points in lines)
+    assert crossings(routes) == 0
+    assert crossings((*routes, Route(((-5, 50), (5, 55)), "data", 2, 3, 10))) == 1
+
+
+def test_lines_that_cross_twice_count_once() -> None:
+    zigzag = Route(((0, 0), (100, 50), (0, 100)), "data", 0, 1, 10)
+    assert crossings((zigzag, Route(((50, 0), (50, 100)), "data", 2, 3, 10))) == 1
+
+
+def test_a_point_on_a_straight_run_is_no_bend() -> None:
+    assert bends(((0, 0), (0, 5), (0, 5), (0, 9), (4, 13), (8, 17))) == 1
+
+
+def test_the_flow_may_run_aside() -> None:
+    along = Route(((0, 7), (50, 7)), "data", 0, 1, 10, main=True)
+    scene = Scene(50, 10, "LR", (), (along,), (), (), ())
+    assert (quality(scene).straight, quality(scene).steps) == (1, 1)
