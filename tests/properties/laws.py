@@ -15,6 +15,7 @@ from graphviz_tb.model.scene import Box, Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Picture
+from graphviz_tb.place.identity import Undrawn
 
 
 def well_formed(hierarchy: Hierarchy) -> None:
@@ -150,6 +151,7 @@ def every_edge_is_drawn(picture: Picture) -> None:
     for stub in scene.stubs:
         box = scene.boxes[stub.box]
         stubs.setdefault((box.parent, box.row, stub.side), set()).add(stub.other)
+    told = {named for text in scene.texts if text.role == "note" for named in text.identities}
     wanted: Counter[tuple[int, int, int]] = Counter()
     for _, view, frame in levels(picture):
         level = view.metagraph
@@ -173,11 +175,13 @@ def every_edge_is_drawn(picture: Picture) -> None:
         noted = {(rows[note.child], note.side, note.other) for note in level.annotations}
         assert {note for note in noted if picture.model.hierarchy.mark[note[2]] == Mark.NONE} == hidden
         inside = {rows[at] for at in view.opened if at < len(rows)}  # stubs of an open group stand in it
-        for row, side, other in noted:
-            if row in inside:
+        undrawn = Undrawn(view)
+        for index, note in enumerate(level.annotations):
+            row = rows[note.child]
+            if row in inside or undrawn.of_annotation(index) in told:
                 continue
-            seen = stubs.get((frame, row, side), set())
-            assert other in seen or -1 in seen, f"no stub for {other} at {row}"
+            seen = stubs.get((frame, row, note.side), set())
+            assert note.other in seen or -1 in seen, f"no stub for {note.other} at {row}"
     assert lines == wanted
 
 
