@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.color.colouring import OP, STACKS, Colouring
-from graphviz_tb.color.hues import legend_limit, plain, ranked
+from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.hues import hued, legend_limit, letters, plain
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
@@ -20,29 +21,26 @@ from graphviz_tb.model.theme import Theme
 
 @dataclass(frozen=True)
 class Structure(Colouring):
-    """`rank` and `groups` are by template: its place among those that occur twice or more, and how often it
-    occurs."""
+    """`rank`, `hue` and `groups` are by template: its place among those that occur twice or more, its hue, and how
+    often it occurs."""
 
     rank: dict[int, int]
+    hue: dict[int, int]
     groups: dict[int, int]
     first: dict[int, int]
 
     def fill(self, path: Path) -> Fill:
         """The hue of the row's template."""
-        rank = self.rank.get(self.template(path[-1]), -1)
-        return ranked(rank, self.theme, lettered=True) if rank >= 0 else super().fill(path)
+        template = self.template(path[-1])
+        return self.swatch(template) if template in self.rank else super().fill(path)
+
+    def swatch(self, template: int) -> Fill:
+        """The hue and the letter of a template."""
+        return hued(self.theme.hues[self.hue[template]], self.theme, letters(self.rank[template]))
 
     def template(self, row: int) -> int:
-        """The template that a row is coloured by: its own; a stack's where all its members share one. -1:
-        none."""
-        hierarchy = self.hierarchy
-        while hierarchy.kind[row] in STACKS:
-            below = hierarchy.children(row)
-            templates = hierarchy.template[below]
-            if not len(below) or np.any(templates != templates[0]):
-                return -1
-            row = int(below[0])
-        return int(hierarchy.template[row]) if hierarchy.kind[row] != OP else -1
+        """The template that a row is coloured by: a stack's that of its members, where they share one."""
+        return unit(self.hierarchy, row)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The structures shown, in order of rank, each called by its first group."""
@@ -52,30 +50,48 @@ class Structure(Colouring):
         told = [
             LegendRow(
                 f"{thousands(self.groups[template])} like {self.hierarchy.leaf(self.first[template])}",
-                ranked(rank, self.theme, lettered=True),
+                self.swatch(template),
             )
-            for rank, template in known[:kept]
+            for _, template in known[:kept]
         ]
         if rest:
             told.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
         return told
 
 
+def unit(hierarchy: Hierarchy, row: int) -> int:
+    """The template of a group; of a stack that which all its members share, through ranges of them; -1 for none."""
+    while hierarchy.kind[row] == Kind.SERIES or (hierarchy.kind[row] == Kind.FOLD and ranges(hierarchy, row)):
+        below = hierarchy.children(row)
+        templates = hierarchy.template[below]
+        if not len(below) or np.any(templates != templates[0]):
+            return -1
+        row = int(below[0])
+    return int(hierarchy.template[row])
+
+
+def ranges(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a fold is a part of a series."""
+    return bool(hierarchy.kind[hierarchy.parent[row]] == Kind.SERIES and hierarchy.how[row] == How.SEGMENT)
+
+
 def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
-    """Rank templates by how many ops of the whole file they cover, then by where they first occur.
+    """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
     Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
     whatever is open.
     """
-    groups = np.flatnonzero((hierarchy.template >= 0) & np.isin(hierarchy.kind, (Kind.SCOPE, Kind.FUNCTION)))
-    groups = groups[groups > 0]
+    groups = np.flatnonzero((hierarchy.template >= 0) & (hierarchy.kind != Kind.SERIES))
+    ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
+    groups, ops = groups[ops > 1], ops[ops > 1]
     templates, first, inverse, counts = np.unique(
         hierarchy.template[groups], return_index=True, return_inverse=True, return_counts=True
     )
-    ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
     cover = np.bincount(inverse, weights=ops, minlength=len(templates)) if len(groups) else np.zeros(0)
+    outermost = np.full(len(templates), np.iinfo(np.int64).max)
+    np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
-    order = often[np.lexsort((first[often], -cover[often]))]
+    order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
     rank = {int(templates[at]): place for place, at in enumerate(order.tolist())}
     return Structure(
         hierarchy,
@@ -83,6 +99,33 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
         "structure",
         "Same colour and letter: same structure",
         rank,
+        hues(hierarchy, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
         dict(zip(templates.tolist(), groups[first].tolist(), strict=True)),
     )
+
+
+def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
+    """A hue for each template: the first that no structure on a level with it has, else the one least used there.
+
+    Members of a series stand where it stands, too. Taken in the order of rank (greedy colouring).
+    """
+    levels: dict[int, set[int]] = {template: set() for template in rank}
+    for row, template in zip(groups.tolist(), hierarchy.template[groups].tolist(), strict=True):
+        if template in levels:
+            parent = int(hierarchy.parent[row])
+            levels[template].add(parent)
+            while parent > 0 and (hierarchy.kind[parent] == Kind.SERIES or ranges(hierarchy, parent)):
+                parent = int(hierarchy.parent[parent])
+            levels[template].add(parent)
+    used: dict[int, list[int]] = {}
+    found: dict[int, int] = {}
+    for template in rank:
+        taken = [0] * count
+        for level in levels[template]:
+            for hue, times in enumerate(used.get(level, ())):
+                taken[hue] += times
+        found[template] = min(range(count), key=lambda hue: (taken[hue], hue))
+        for level in levels[template]:
+            used.setdefault(level, [0] * count)[found[template]] += 1
+    return found

@@ -33,7 +33,14 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
     groups = fold_by_flow(raw, series, options) if options.folds else as_groups(series)
-    return insert(raw, without_ungrouped(raw, groups, options.ungroup), last=options.tensorboard)
+    whole = insert(raw, without_ungrouped(raw, groups, options.ungroup), last=options.tensorboard)
+    return whole if options.tensorboard or whole is raw else with_templates(whole)
+
+
+def with_templates(hierarchy: Hierarchy) -> Hierarchy:
+    """Templates of all groups that have none: equal regions are one structure, as equal scopes are."""
+    template, notices = find_templates(hierarchy)
+    return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
 def as_groups(series: list[Run]) -> list[NewGroup]:
@@ -44,6 +51,4 @@ def as_groups(series: list[Run]) -> list[NewGroup]:
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Scopes and templates, before series and folds."""
     tree, functions, odd = build_scopes(graph, options)
-    hierarchy = build(graph, tree, number(tree), functions, notices=(*graph.notices, *odd))
-    template, notices = find_templates(hierarchy)
-    return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
+    return with_templates(build(graph, tree, number(tree), functions, notices=(*graph.notices, *odd)))

@@ -41,6 +41,7 @@ def build(
         name=tree.name[order].tolist(),
         template=template if template is not None else ints(np.full(len(order), -1)),
         connected=connected if connected is not None else freeze(np.zeros(len(order), np.uint8)),
+        how=freeze(np.zeros(len(order), np.uint8)),
         row_of_node=freeze(row_of_node),
         edge_from=freeze(edge_from),
         edge_to=freeze(edge_to),

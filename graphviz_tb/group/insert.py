@@ -52,9 +52,10 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     )
     numbered = number(tree)
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
+    how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)
     built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices)
-    return with_connected(built)
+    return with_connected(replace(built, how=freeze(how)))
 
 
 def with_connected(hierarchy: Hierarchy) -> Hierarchy:

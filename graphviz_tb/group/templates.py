@@ -24,33 +24,39 @@ Form = tuple[bytes, bytes]
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     """For each row the number of its template, -1 for ops and the root, in the order of first appearance.
 
-    Before: raw children, no series and no folds. After: equal numbers exactly where a mapping of children was found
-    that keeps op types, data and control edges and nested templates. Heights are done from the bottom up.
+    Before: groups with or without numbers; those that have one keep it (scopes are compared as they were written,
+    without series and folds). After: equal numbers exactly where a mapping of children was found that keeps op types,
+    data and control edges and nested templates. Heights are done from the bottom up.
     """
-    template = np.full(len(hierarchy), -1, np.int64)
+    template = hierarchy.template.astype(np.int64)
+    given = template >= 0
+    first = int(template.max(initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
     color = np.full(len(hierarchy), -1, np.int64)
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
+    color[given] = types + template[given]
     codes, starts = metaedge_codes(hierarchy)
     known: dict[bytes, int] = {}
     gave_up = 0
-    for level in groups_by_height(hierarchy):
+    for height in groups_by_height(hierarchy):
+        level = height[~given[height]]
         children = Runs(color[hierarchy.child_order], hierarchy.child_start[level], hierarchy.child_start[level + 1])
         metaedges = Runs(codes, starts[level], starts[level + 1])
         heads, same_as = equal_runs(children, metaedges)
         forms = [(children.bytes(head), metaedges.bytes(head)) for head in heads]
         certificates, failed = certify(forms)
         gave_up += failed
-        numbers = np.array([known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
+        numbers = np.array([first + known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
         template[level] = numbers[same_as]
         color[level] = types + template[level]
     template[0] = -1
+    template[~given] = renumber(np.where(given, -1, template), first)[~given]
     notices: tuple[Notice, ...] = ()
     if gave_up:
         text = f"{gave_up} structures are too regular to compare fully; equal ones among them may differ in colour"
         notices = (Notice("template-limit", text, count=gave_up, strict=False),)
-    return ints(renumber(template)), notices
+    return ints(template), notices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,14 +121,14 @@ def equal_to_head(runs: Runs, head: Longs) -> Bools:
     return equal
 
 
-def renumber(template: Longs) -> Longs:
-    """The same classes, numbered in the order of first appearance."""
+def renumber(template: Longs, start: int = 0) -> Longs:
+    """The same classes, numbered from `start` on in the order of first appearance."""
     held = np.flatnonzero(template >= 0)
     if not len(held):
         return template
     values, first, inverse = np.unique(template[held], return_index=True, return_inverse=True)
     rank = np.empty(len(values), np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(values))
+    rank[np.argsort(first, kind="stable")] = start + np.arange(len(values))
     out = template.copy()
     out[held] = rank[inverse]
     return out

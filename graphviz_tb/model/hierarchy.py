@@ -49,7 +49,8 @@ class Hierarchy:
     `kind` (a `Kind`), `parent` (-1 for the root and for functions), `end` (one past the last descendant), `depth`
     (0 for the root and for functions), `node` (id in the graph, -1 for groups), `name` (full strict name; inside a
     function the name in its body), `template` (same integer exactly for groups of equal structure, -1 for ops),
-    `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside).
+    `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside),
+    `how` (a `How`: how a series or fold came to be).
 
     Edges, filed by the group that owns them (the lowest common ancestor): `edge_order` lists edge ids sorted by
     owner row, `owner_start[r]:owner_start[r+1]` is the run of row r; `edge_from`, `edge_to` (by edge id) are the
@@ -69,6 +70,7 @@ class Hierarchy:
     name: list[str]
     template: Ints
     connected: Bytes
+    how: Bytes
     row_of_node: Ints
     edge_from: Ints
     edge_to: Ints

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 
@@ -92,6 +92,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             entry["function_name"] = hierarchy.graph.functions[functions[row]].name
         if kind in (Kind.SERIES, Kind.FOLD):
             entry["connected"] = bool(hierarchy.connected[row])
+            entry["how"] = How(hierarchy.how[row]).name.lower()
         yield entry
 
 
