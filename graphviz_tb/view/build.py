@@ -10,7 +10,8 @@ from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.view.faces import Faces
-from graphviz_tb.view.opening import ROOT, Open, OpenSet
+from graphviz_tb.view.first import ROOT, Open
+from graphviz_tb.view.opening import OpenSet
 
 
 def build_view(

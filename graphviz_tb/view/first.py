@@ -1,0 +1,131 @@
+"""Which groups the first picture opens: the way of the model, until what repeats in it shows."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Iterator
+
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.view.repeats import Repeats
+
+Open = Callable[[Path], Metagraph]
+
+ROOT: Path = (0,)
+SAVER = re.compile(r"_traced_(save|restore)")
+FEWEST, ROOMY, MOST = 8, 28, 40  # boxes of a first picture: at least, as long as repeats are opened, at most
+
+
+def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
+    """The groups to open, each after the group around it.
+
+    First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
+    then the largest, until eight boxes show. Gradients, updates and savers come last. Marks, stubs and the auxiliary
+    area do not count.
+    """
+    picture = First(hierarchy, metagraph)
+    picture.open_way()
+    picture.open_repeats()
+    picture.open_largest()
+    return list(picture.opened)
+
+
+class First:
+    """A first picture in the making: `closed` boxes and `frames` of open groups."""
+
+    def __init__(self, hierarchy: Hierarchy, metagraph: Open) -> None:
+        self.hierarchy = hierarchy
+        self.metagraph = metagraph
+        self.ops = OpsThroughCalls(hierarchy)
+        self.repeats = Repeats(hierarchy, self.ops)
+        self.opened: dict[Path, None] = {ROOT: None}
+        self.closed = len(metagraph(ROOT).core())
+        self.frames = 0
+
+    def boxes_with(self, path: Path) -> int:
+        """How many boxes there are with one more group open."""
+        return self.closed - 1 + len(self.metagraph(path).core()) + self.frames + 1
+
+    def open(self, path: Path) -> None:
+        """Open one group."""
+        self.closed += len(self.metagraph(path).core()) - 1
+        self.frames += 1
+        self.opened[path] = None
+
+    def below(self, path: Path) -> Iterator[Path]:
+        """The groups in the main area of an open group that can be opened."""
+        level = self.metagraph(path)
+        away = level.mask.extracted
+        for position, row in enumerate(level.children):
+            child = child_path(self.hierarchy, path, row)
+            if position not in away and openable(self.hierarchy, child, path[-1]):
+                yield child
+
+    def open_way(self) -> None:
+        """Open what is around the repeat that holds most of the model."""
+        path = ROOT
+        while True:
+            found = max(self.below(path), key=lambda child: self.repeats.most(child[-1]), default=None)
+            if found is None or not self.repeats.hides(found[-1]) or self.boxes_with(found) > MOST:
+                return
+            self.open(found)
+            path = found
+
+    def open_repeats(self) -> None:
+        """Open other groups around repeats, those with most ops first, while there is room."""
+        queue = [self.entry(child) for path in self.opened for child in self.below(path)]
+        heapq.heapify(queue)
+        while queue:
+            _, path = heapq.heappop(queue)
+            if path in self.opened or not self.repeats.hides(path[-1]) or self.boxes_with(path) > ROOMY:
+                continue
+            self.open(path)
+            for child in self.below(path):
+                heapq.heappush(queue, self.entry(child))
+
+    def open_largest(self) -> None:
+        """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
+        queue = [self.entry(child) for path in self.opened for child in self.below(path) if child not in self.opened]
+        heapq.heapify(queue)
+        while queue and (self.closed < FEWEST or self.wrapped(queue[0][1])):
+            _, path = heapq.heappop(queue)
+            if self.boxes_with(path) > MOST and self.closed + self.frames > 1:
+                continue
+            self.open(path)
+            for child in self.below(path):
+                heapq.heappush(queue, self.entry(child))
+
+    def entry(self, path: Path) -> tuple[float, Path]:
+        """What groups are ordered by: many ops first, stacks after other groups, what is no part of the model last."""
+        row = path[-1]
+        count = float("inf") if (found := self.ops(row)) is None else found
+        if self.repeats.quiet(row) or saves(self.hierarchy, row):
+            count = 0
+        elif self.hierarchy.kind[row] == Kind.SERIES:
+            count = min(count, 1)
+        return -count, path
+
+    def wrapped(self, path: Path) -> bool:
+        """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""
+        if len(path) < 2 or self.repeats.most(path[-1]):
+            return False
+        inside, around = self.ops(path[-1]), self.ops(path[-2])
+        return inside is not None and around is not None and 2 * inside > around
+
+
+def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
+    """Whether a child opens without showing a function inside itself. `around` is the row of the group it is in."""
+    row = path[-1]
+    if row not in hierarchy.calls:
+        return bool(hierarchy.kind[row] != Kind.OP)
+    bodies = {body for _, body in hierarchy.calls[row]}
+    on_path = {body for call in path[:-1] for _, body in hierarchy.calls[call]}
+    return not bodies & on_path
+
+
+def saves(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
+    return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
