@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.box import Box
 class Dag:
     """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
 
-    `outside[v]` are sources that were left out when the graph was cut from a larger one; None at a whole level.
+    `outside[v]` are sources (by `id`) that were left out when the graph was cut from larger ones; None at a whole level.
     """
 
     boxes: list[Box]
@@ -38,10 +38,13 @@ def make_dag(boxes: list[Box], before: list[list[int]], outside: list[list[int]]
 
 
 def part(dag: Dag, ids: Sequence[int]) -> Dag:
-    """The graph of some boxes, in the order given."""
+    """The graph of some boxes, in the order given. Sources farther out are told where all is fed from one."""
     at = {box: place for place, box in enumerate(ids)}
     before = [[at[source] for source in dag.before[box] if source in at] for box in ids]
-    outside = [[source for source in dag.before[box] if source not in at] for box in ids]
+    outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in at] for box in ids]
+    if dag.outside is not None:
+        farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
+        outside = farther if len({source for held in farther for source in held}) == 1 else outside
     return make_dag([dag.boxes[box] for box in ids], before, outside)
 
 
@@ -64,7 +67,12 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
         for source in sources:
             if (start := place[owner[source]]) != to:
                 before[to][start] = None
-    return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before])
+    outside: list[list[int]] | None = None
+    if dag.outside is not None:
+        outside = [[] for _ in place]
+        for box, held in enumerate(dag.outside):
+            outside[place[owner[box]]] += [source for source in held if source not in outside[place[owner[box]]]]
+    return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 
 def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
