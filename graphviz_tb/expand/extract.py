@@ -14,6 +14,9 @@ from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
 
+READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """What the rules look at: one group's children and metaedges.
@@ -57,7 +60,7 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
         return Mask()
     work = begin(level)
     take_sinks(work)
-    if options.auto_extract:
+    if options.auto_extract and (options.tensorboard or level.count > READABLE):
         take_high_degrees(work, options)
     cut_control(work, options)
     take_isolated(work)
