@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
-
 READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
 
 

@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.box import Box
 class Dag:
     """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
 
-    `outside[v]` are sources (by `id`) that were left out when the graph was cut from larger ones; None at a whole level.
+    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones; None at a whole level.
     """
 
     boxes: list[Box]
@@ -70,8 +70,9 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
     outside: list[list[int]] | None = None
     if dag.outside is not None:
         outside = [[] for _ in place]
-        for box, held in enumerate(dag.outside):
-            outside[place[owner[box]]] += [source for source in held if source not in outside[place[owner[box]]]]
+        for target, held in enumerate(dag.outside):
+            known = outside[place[owner[target]]]
+            known += [source for source in held if source not in known]
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 
