@@ -138,13 +138,13 @@ def textual(*sides: ast.expr) -> bool:
     )
 
 
-def judged(fault: Fault, package: Path, stage: str) -> str:
-    """Run the tests on a copy of the package with the fault in it."""
+def judged(fault: Fault, package: Path, rounds: list[tuple[str, ...]]) -> str:
+    """Run the tests, round by round, on a copy of the package with the fault in it."""
     target = package / fault.path.relative_to(ROOT)
     before = target.read_text()
     target.write_text(fault.applied())
     try:
-        for tests in (str(target),), STAGES[stage], LAWS:
+        for tests in [(str(target),), *rounds]:
             verdict = run(package, tests)
             if verdict != SURVIVED:
                 return verdict
@@ -195,6 +195,7 @@ def main() -> int:
     parser.add_argument("--stage", choices=STAGES, required=True)
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--own", action="store_true", help="run the stage's own tests alone, without the laws")
     parser.add_argument("--verbose", action="store_true", help="tell every fault, not only those that survive")
     asked = parser.parse_args()
     import google.protobuf.descriptor_pool  # noqa: F401 - loaded once, before any child
@@ -202,11 +203,12 @@ def main() -> int:
     import networkx  # noqa: F401
     import pytest  # noqa: F401
 
+    rounds = [STAGES[asked.stage]] if asked.own else [STAGES[asked.stage], LAWS]
     counts = {KILLED: 0, SURVIVED: 0, LATE: 0}
     with TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "graphviz_tb", Path(folder) / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
         for fault in chosen(asked.stage, asked.count, asked.seed):
-            verdict = judged(fault, Path(folder), asked.stage)
+            verdict = judged(fault, Path(folder), rounds)
             counts[verdict] += 1
             if asked.verbose or verdict == SURVIVED:
                 print(f"{verdict:<9}{fault}", flush=True)
