@@ -207,6 +207,10 @@ def main() -> int:
     counts = {KILLED: 0, SURVIVED: 0, LATE: 0}
     with TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "graphviz_tb", Path(folder) / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
+        for tests in rounds:
+            if run(Path(folder), tests) != SURVIVED:
+                print(f"{asked.stage}: {' '.join(tests)} fail without any fault: nothing can be said")
+                return 1
         for fault in chosen(asked.stage, asked.count, asked.seed):
             verdict = judged(fault, Path(folder), rounds)
             counts[verdict] += 1
