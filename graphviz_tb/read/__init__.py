@@ -24,6 +24,7 @@ from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.keras_model import plain, read_keras
+from graphviz_tb.read.limits import check_nodes
 from graphviz_tb.read.live import message_of
 from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
@@ -58,6 +59,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
+    if options.max_bytes is None and entry.bytes:
+        check_nodes(graph, entry.bytes, name)
     if options.signature is not None and not content.signatures:
         raise RequestError("no signature can be chosen here: the source has none")
     if options.strict:

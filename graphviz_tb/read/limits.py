@@ -7,13 +7,16 @@ taken; `--max-bytes` lifts them, for a file that one knows.
 from __future__ import annotations
 
 from graphviz_tb.errors import TooLarge
+from graphviz_tb.proto import GraphDef
 
 LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
-BOMB_RATIO, BOMB_BYTES = 200, 64 << 20  # unpacking: past so many bytes no real graph shrinks so much
+BOMB_RATIO, BOMB_BYTES = 200, 8 << 20  # unpacking: past so many bytes no real graph shrinks so much
 FREE = 512 << 20  # bytes of memory that the values of any source may take
 MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model takes about five
 # Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.
 OBJECT, ARRAY, VALUE = 140, 40, 64
+# Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
+NODES, BYTES_OF_NODE = 200_000, 12
 HINT = "give --max-bytes if it is your own file"
 
 
@@ -21,6 +24,13 @@ def check_unpacked(given: int, taken: int, name: str) -> None:
     """Before: bytes that were unpacked so far, and the bytes they were packed in. Raises TooLarge at a bomb."""
     if given >= BOMB_BYTES and given >= BOMB_RATIO * taken:
         raise TooLarge(f"{name} unpacks to more than {BOMB_RATIO} times its size: it looks like a bomb", hint=HINT)
+
+
+def check_nodes(graph: GraphDef, size: int, name: str) -> None:
+    """Before: a graph, and the bytes of its message. Raises TooLarge where they hold more nodes than graphs do."""
+    count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
+    if count > NODES + size // BYTES_OF_NODE:
+        raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
 def check_json(text: bytes, on_disk: int, name: str) -> None:

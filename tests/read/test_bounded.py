@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read import read
@@ -95,3 +96,15 @@ def test_a_model_of_many_inputs_called_many_times(inputs: int) -> None:
 def test_an_archive_without_a_model() -> None:
     with pytest.raises(UnknownFormat):
         read(archive(b"").replace(b"config.json", b"gonfig.json"))
+
+
+@pytest.mark.parametrize("data", [b"\n\0" * 400_000, b"node{}" * 800_000])
+def test_as_many_nodes_as_a_small_file_can_hold(data: bytes) -> None:
+    with pytest.raises(TooLarge, match="nodes in"):
+        read(data)
+    assert len(read(data[: len(data) // 8], ReadOptions()).graph_def.node) > 40_000
+
+
+def test_inputs_of_outputs_past_every_bound() -> None:
+    graph = f'node {{ name: "a" op: "A" }} node {{ name: "b" op: "B" input: "a:{10**30}" }}'.encode()
+    assert load(graph).picture().render("svg")

@@ -27,7 +27,7 @@ class Wiring:
         data = ~graph.control
         target, slot = graph.target[data], graph.slot[data]
         starts = np.searchsorted(target, np.arange(len(graph) + 1))
-        plain = np.array([int(key) if key.isdecimal() else -1 for key in graph.keys] or [0], np.int32)
+        plain = np.array([int(key) if key.isdecimal() and len(key) < 10 else -1 for key in graph.keys] or [0], np.int32)
         self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])  # no input names nothing
         self._source, self._position, self._slot = graph.source[data], plain[graph.key[data]], slot
         self._key = graph.key[data]

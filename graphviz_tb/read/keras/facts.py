@@ -135,7 +135,7 @@ def taken(layer: Box, calls: list[list[Source]], shapes: Shapes) -> list[Shape]:
     """The shapes of what the first call of a layer takes; where that is unknown, what its JSON says it was built
     with."""
     for call in calls[:1]:
-        found = [shapes[source][at] if source in shapes and at < len(shapes[source]) else None for source, at in call]
+        found = [shapes[source][at] if 0 <= at < len(shapes.get(source, ())) else None for source, at in call]
         return found if found != [None] else list(built(layer)) or found
     return list(built(layer))
 
