@@ -16,7 +16,7 @@ MOST = 50_000  # places inside calls that a pattern may mean
 # `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets are literal.
 WILD = re.compile(r"\*\*+|\*|\?")
 SEGMENT = r"(?:(?!(?<!:)::(?!:))[^/])*"  # ends at a slash, and at the border of a call
-SPLIT = re.compile(r"(?<!:)::(?!:)|(?<=::::)::(?!:)")
+COLONS = re.compile(r"::+")
 
 
 def split_address(text: str) -> list[str]:
@@ -24,8 +24,17 @@ def split_address(text: str) -> list[str]:
 
     >>> split_address("call::body/x"), split_address("a::::b")
     (['call', 'body/x'], ['a::b'])
+    >>> split_address("x::::::::y"), split_address("x::::::y")
+    (['x::::y'], ['x::', 'y'])
     """
-    return [part.replace("::::", "::") for part in SPLIT.split(text)]
+    parts, last = [""], 0
+    for found in COLONS.finditer(text):
+        pairs, rest = divmod(len(found[0]), 4)  # four stand for two, two more are the border of a call
+        parts[-1] += text[last : found.start()] + "::" * pairs + ":" * (rest % 2)
+        parts += [""] * (rest > 1)
+        last = found.end()
+    parts[-1] += text[last:]
+    return parts
 
 
 def to_regex(pattern: str) -> re.Pattern[str]:
@@ -69,9 +78,10 @@ class Names:
 
         Raises `UnknownNode` with the nearest names where there is none.
         """
-        literal = self.index(0).get(pattern)
-        if literal is not None:
-            return [(literal,)]
+        for name in (pattern, *split_address(pattern)[:1]):
+            literal = self.index(0).get(name)
+            if literal is not None and (name == pattern or len(split_address(pattern)) == 1):
+                return [(literal,)]
         if "**" in pattern:
             return self._anywhere(pattern)
         paths: list[Path] = [()]

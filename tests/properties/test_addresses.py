@@ -1,0 +1,56 @@
+"""Names that look like addresses: each address means one place, and finds it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphviz_tb import Model, load
+from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.select import split_address
+from tests.fuzz import graphs
+
+
+def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:
+    """Every place of a model by its address, through calls as far as they are nested `deepest` times."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    waiting: list[Path] = [(0,)]
+    while waiting:
+        path = waiting.pop()
+        for row in model.metagraph(path).children:
+            child = child_path(model.hierarchy, path, row)
+            found[address(model.hierarchy, child)].append(child)
+            if model.hierarchy.opens(row) and len(child) < deepest:
+                waiting.append(child)
+    return found
+
+
+def without_twins(graph: GraphDef) -> GraphDef:
+    """The same without nodes whose name was there before: those share an address by right."""
+    seen: set[str] = set()
+    kept = [node for node in graph.node if node.name not in seen and not seen.add(node.name)]  # type: ignore[func-returns-value]
+    made = GraphDef(library=graph.library)
+    made.node.extend(kept)
+    return made
+
+
+@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered]))
+def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> None:
+    model = load(without_twins(make(Random(seed))))
+    for where, paths in places(model).items():
+        assert len(paths) == 1, where
+        assert model.names.find(where) == paths, where
+
+
+@given(
+    st.lists(
+        st.text("a:/", min_size=1, max_size=6).filter(lambda text: not text.startswith(":") and not text.endswith(":")),
+        min_size=1,
+    )
+)
+def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
+    assert split_address("::".join(name.replace("::", "::::") for name in names)) == names
