@@ -76,6 +76,7 @@ def tries(seed: int, count: int, keep: Path, only: str | None) -> Iterator[tuple
             yield bad.family, try_file(bad, folder, Random(f"{seed} {bad.name}"), keep)
         for line in command_lines(seed, count if only is None else 0):
             yield line.family, attempt(line.words, folder, 1_000_000)
+            furnish(folder)  # an output may have taken the place of what is an input to others
 
 
 def try_file(bad: BadFile, folder: Path, random: Random, keep: Path) -> Trial:

@@ -58,7 +58,6 @@ BAD = [
     "~",
     "--",
     "-",
-    "/",
     "good.pbtxt/x",
     "sm/variables",
     "/proc/self/mem",
@@ -208,7 +207,9 @@ def words(random: Random, command: str) -> list[str]:
 
 
 def furnish(folder: Path) -> None:
-    """Before: an empty folder. After: the inputs that the lines name, and a folder for outputs."""
+    """Before: a folder. After: it holds the inputs that the lines name, and a folder for outputs, and nothing else."""
+    shutil.rmtree(folder)
+    folder.mkdir()
     for name, source in {
         "good.pbtxt": "real/hidden_scope.pbtxt",
         "mnist.pbtxt": "real/mnist_cnn.pbtxt",

@@ -13,6 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -52,8 +53,10 @@ def attempt(words: list[str], folder: Path, size: int = 0) -> Trial:
     code, seconds, megabytes = forked(words, folder)
     messages = (folder.parent / "stderr").read_text(errors="replace")
     found = [*judged(code, seconds, megabytes, messages, size), *outputs_wrong(folder / "out", code)]
-    if state(folder) != before:
-        found.append("an input was changed")
+    after = state(folder)
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    if changed - asked_for(words, folder):
+        found.append(f"changed: {sorted(changed)}")
     return Trial(tuple(words), code, seconds, megabytes, messages, tuple(found))
 
 
@@ -118,6 +121,20 @@ def state(folder: Path) -> dict[str, str]:
     """Everything in a folder but its outputs."""
     files = (path for path in folder.rglob("*") if "out" not in path.parts and path.is_file())
     return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def asked_for(words: list[str], folder: Path) -> set[str]:
+    """The files that may be written over: outputs that lie in nothing that is read."""
+    outputs = {str(folder / word) for before, word in pairwise(words) if before == "-o"}
+    read = [os.path.realpath(folder / word) for before, word in pairwise(words) if before != "-o"]
+    apart = {path for path in outputs if not any(os.path.realpath(path).startswith(each) for each in read)}
+    return {str(path) for each in apart for path in same_files(Path(each))}
+
+
+def same_files(path: Path) -> list[Path]:
+    """A file, and what links lead to it."""
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    return [path, *(each for each in beside if os.path.realpath(each) == os.path.realpath(path))]
 
 
 def outputs_wrong(folder: Path, code: int) -> list[str]:
