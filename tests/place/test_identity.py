@@ -98,7 +98,7 @@ def test_a_stub_names_what_it_stands_for(drawn: tuple[dict[str, View], Scene]) -
                 assert (level.children[bridge.child], bridge.inbound) == (box.row, stub.side == "in")
             else:
                 kind = level.annotations[named.index].kind
-                assert kind in ("constant", "summary")
+                assert kind in ("constant", "weight", "summary")
                 assert stub.kind in (kind, "more")
 
 
