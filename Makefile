@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format type bench fuzz interpreters goldens docs fixtures check-fixtures ci clean
+.PHONY: help install test lint format type bench fuzz interpreters goldens viewer docs fixtures check-fixtures ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +39,9 @@ interpreters: ## the same bytes from every Python that is here, and with the old
 
 goldens: .venv/bin/python ## write the expected pictures again; look at what changed before committing
 	$(PYTHON) tests/golden/goldens.py --accept
+
+viewer: .venv/bin/python ## write viewer/place.js again from place/ and render/
+	$(PYTHON) tests/viewer/twin/make.py
 
 docs: .venv/bin/python ## write the generated parts of the documentation again, and the gallery
 	$(PYTHON) docs/make.py

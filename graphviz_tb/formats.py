@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.drawing import Drawing
@@ -14,6 +15,9 @@ from graphviz_tb.model.subject import Subject
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf, png, svg
 from graphviz_tb.render.json import encode
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
 
 Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
@@ -45,6 +49,13 @@ def as_dot(subject: Subject, options: PictureOptions) -> bytes:
     return dot(sheet.scene, sheet.paint, sheet.caption)
 
 
+def as_html(subject: Subject, options: PictureOptions) -> bytes:
+    """A page in which everything opens."""
+    from graphviz_tb.page import html  # the data of a page takes modules that no other format needs
+
+    return html(cast("Model", subject), options)
+
+
 def as_json(subject: Subject, options: PictureOptions) -> bytes:
     """The whole folded graph, whatever is open."""
     return encode(subject.to_json())
@@ -73,6 +84,7 @@ RENDERERS: dict[str, Renderer] = {
     "svg": Renderer(of_drawing(lambda drawing, options: svg.svg(drawing)), ".svg", LOOKS),
     "png": Renderer(of_drawing(png.png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png.notices)),
     "pdf": Renderer(of_drawing(pdf.pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf.notices)),
+    "html": Renderer(as_html, ".html", LOOKS),
     "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),
 }

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     import graphviz
     import networkx
 
+    from graphviz_tb.page.notebook import Frame
+
 
 def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
     """Read `source` (a path, "-", bytes, or an object that holds a GraphDef) and fold it.
@@ -257,6 +259,10 @@ class Model:
         """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
         return renderer(format).shortfalls(self, options or self.options.picture)
 
+    def show(self, height: int = 640, **choices: Any) -> Frame:
+        """The page in a notebook's cell, `height` pixels high; `choices` are fields of `PictureOptions`."""
+        return self.picture(**choices).show(height)
+
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write a file; the format follows from the suffix."""
         keep_inputs(self.inputs(), [target])
@@ -312,6 +318,12 @@ class Picture:
         """Write it; the format follows from the suffix."""
         keep_inputs((*self.model.inputs(), *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
+
+    def show(self, height: int = 640) -> Frame:
+        """The page in a notebook's cell, what is open here open at first."""
+        from graphviz_tb.page.notebook import Frame
+
+        return Frame(self.render("html"), height)
 
     def _repr_svg_(self) -> str:
         return self.render("svg").decode()

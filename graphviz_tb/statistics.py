@@ -20,6 +20,18 @@ from graphviz_tb.read.holding import Profiles
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """The run statistics that were asked for: files, or steps of the source itself."""
+    chosen = traces(source, loaded, options)
+    return joined(hierarchy, chosen, options) if chosen else None
+
+
+def statistics_of_each(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> dict[str, Stats]:
+    """The same step by step, by name."""
+    chosen = traces(source, loaded, options)
+    return {name: joined(hierarchy, {name: trace}, options) for name, trace in chosen.items()}
+
+
+def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:
+    """The traced steps that were asked for, by name."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     elsewhere = False
@@ -32,8 +44,11 @@ def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Optio
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
         own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
         chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step or "all"))
-    if not chosen:
-        return None
+    return chosen
+
+
+def joined(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
+    """Traced steps, joined with the rows."""
     return join_statistics(
         hierarchy,
         list(chosen.values()),

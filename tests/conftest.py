@@ -24,6 +24,8 @@ PARTS = {
     "rsvg-convert": "apt-get install librsvg2-bin",
     "playwright-core": "npm install playwright-core, and NODE_PATH where it is not beside the repository",
     "noto-cjk-sans-otc": "pip install -e '.[cjk]'",
+    "typescript": "npm install typescript, and NODE_PATH where it is not beside the repository",
+    "firefox-esr": "apt-get install firefox-esr",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
 }
 MODULES = {"tensorflow": "tensorflow", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
@@ -57,9 +59,9 @@ def present(part: str) -> bool:
     """Whether a part is on this machine."""
     if part in MODULES:
         return find_spec(MODULES[part]) is not None
-    if part == "playwright-core":
+    if part in ("playwright-core", "typescript"):
         found = shutil.which("node") and subprocess.run(
-            ["node", "-e", "require.resolve('playwright-core')"], cwd=FIXTURES.parent, capture_output=True, check=False
+            ["node", "-e", f"require.resolve('{part}')"], cwd=FIXTURES.parent, capture_output=True, check=False
         )
         return bool(found) and found.returncode == 0
     return shutil.which(part) is not None

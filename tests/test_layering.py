@@ -18,7 +18,7 @@ SHARED = {"model", "errors", "options"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {"model": {"model", "errors"}, "proto": {"proto"}}
 for stage in ("read", "flatten", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
-COMBINE = {"pipeline", "diff", "serve", "commands"}
+COMBINE = {"pipeline", "diff", "page", "serve", "commands"}
 
 # Import → the folders or files that may have it.
 HOMES = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.theme import Theme
 
@@ -17,6 +19,7 @@ def channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
+@lru_cache(maxsize=4096)
 def mixed(colour: str, other: str, per_cent: int) -> str:
     """`colour` with some per cent of `other` in it.
 

@@ -29,6 +29,7 @@ class Shares(Colouring):
     category: Ints
     names: tuple[str, ...]
     nothing: str
+    ordinary: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def counts(self, row: int) -> list[tuple[int, int]]:
@@ -37,7 +38,7 @@ class Shares(Colouring):
         found = self._counts.get(row)
         if found is None:
             stop = int(self.hierarchy.end[row])
-            ops = self.category[row:stop][counted(self.hierarchy)[row:stop]]
+            ops = self.category[row:stop][self.ordinary[row:stop]]
             tally = np.bincount(ops + 1, minlength=1)
             found = [(at, int(tally[at + 1])) for at in range(len(tally) - 1) if tally[at + 1]]
             if tally[0]:
@@ -122,4 +123,4 @@ def shares(
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
-    return Shares(hierarchy, theme, *words, category, tuple(names), nothing)
+    return Shares(hierarchy, theme, *words, category, tuple(names), nothing, counted(hierarchy))

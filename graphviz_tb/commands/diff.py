@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SAME, DIFFERENT = 0, 1
 TOP = 40
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
-PICTURES = ("svg", "png")
+PICTURES = ("svg", "png", "html")
 SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text"}
 FAILING: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -46,7 +46,12 @@ picture_options = together(
 @click.command(epilog="Exit codes: 0 same, 1 different, 2 request, 3 file, 4 graph, 5 machine.")
 @click.argument("sources", nargs=-1, required=True, metavar="OLD NEW")
 @click.option(
-    "-o", "--output", "outputs", metavar="FILE", multiple=True, help="A picture (.svg, .png), or .json .md .txt."
+    "-o",
+    "--output",
+    "outputs",
+    metavar="FILE",
+    multiple=True,
+    help="A picture (.svg .png .html), or .json .md .txt.",
 )
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
 @click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {TOP}.")
@@ -198,13 +203,29 @@ def save(changes: Changes, target: str, values: dict[str, Any]) -> None:
     if suffix in SUFFIXES:
         write(target, changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace"))  # type: ignore[arg-type]
         return
-    write(target, picture(changes, values).render(suffix[1:]))
+    write(target, page(changes, values) if suffix == ".html" else picture(changes, values).render(suffix[1:]))
+
+
+def page(changes: Changes, values: dict[str, Any]) -> bytes:
+    """The merged picture as a page, with the list of changes."""
+    from graphviz_tb.page.compared import changes_html
+
+    return changes_html(changes, chosen(values))
 
 
 def picture(changes: Changes, values: dict[str, Any]) -> Any:
     """The merged picture."""
     from graphviz_tb.commands.terminal import tell_notices
     from graphviz_tb.diff.picture.overlay import picture as draw
+
+    drawn = draw(changes, chosen(values))
+    if not values["quiet"]:
+        tell_notices(drawn.notices)
+    return drawn
+
+
+def chosen(values: dict[str, Any]) -> Any:
+    """The options of the picture, words that do not exist refused."""
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES
@@ -218,7 +239,4 @@ def picture(changes: Changes, values: dict[str, Any]) -> Any:
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)
-    drawn = draw(changes, options)
-    if not values["quiet"]:
-        tell_notices(drawn.notices)
-    return drawn
+    return options

@@ -81,6 +81,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     \b
     tbgraph render model.pbtxt -o graph.svg
     tbgraph render model.pb -o graph.svg -o graph.png --open 'conv1/**'
+    tbgraph render model.pb -o graph.html
     tbgraph render saved_model/ -o graph.json
     tbgraph render logdir --run train -o graph.svg --color-by device --theme dark
     cat model.pb | tbgraph render - -o - --format svg > graph.svg

@@ -14,7 +14,7 @@ def normalize(part: Part, ranks: Sequence[int]) -> Layers:
     neighbouring ranks.
 
     >>> normalize(Part(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
-    Layers(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]])
+    Layers(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
     """
     dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
     ranks = [dense[rank] for rank in ranks]

@@ -1,0 +1,60 @@
+"""Blocks of data in a page: numbers and words, packed, each with a digest."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: its `name`, what it holds ("ints", little-endian, 32 bits; or "json"), and its bytes."""
+
+    name: str
+    kind: str
+    data: bytes
+
+    def packed(self) -> str:
+        """The block as it stands in the page: gzip, then base64."""
+        return b64encode(gzip.compress(self.data, 9, mtime=0)).decode("ascii")
+
+    def digest(self) -> str:
+        """What says whether the block is whole: the first 16 bytes of its SHA-256, in hexadecimal."""
+        return sha256(self.data).hexdigest()[:32]
+
+
+def ints(name: str, numbers: Iterable[int]) -> Block:
+    """A block of whole numbers.
+
+    >>> ints("a", [1, -1]).data
+    b'\\x01\\x00\\x00\\x00\\xff\\xff\\xff\\xff'
+    """
+    return Block(name, "ints", np.fromiter(numbers, np.int64).astype("<i4").tobytes())
+
+
+def words(name: str, value: Any) -> Block:
+    """A block of JSON."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return Block(name, "json", text.encode("ascii"))
+
+
+class Words:
+    """A table of texts, each once; number 0 is the empty one."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {"": 0}
+
+    def __call__(self, text: str) -> int:
+        """The number of a text."""
+        return self.number.setdefault(text, len(self.number))
+
+    def listed(self) -> list[str]:
+        """All texts by their numbers."""
+        return list(self.number)

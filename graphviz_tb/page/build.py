@@ -1,0 +1,171 @@
+"""The data of a page, block by block, and the page itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.color import SCHEMES
+from graphviz_tb.expand import Expander
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import ELLIPSIS, _advance, joins
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.stats import Stats
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.model.through import OpsThroughCalls, uncalled_functions
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page import cards, colours, rows
+from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.levels import Told, level
+from graphviz_tb.page.walk import walk
+from graphviz_tb.render.html import document
+from graphviz_tb.statistics import statistics_of_each
+from graphviz_tb.view import open_groups
+from graphviz_tb.view.faces import Faces
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+VERSION = 1  # of the data; a viewer refuses another
+CHUNK = 1 << 14  # whole numbers in a block of levels, about
+ALWAYS = "".join(map(chr, range(32, 127))) + "×·∞…“”→\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"  # what we write ourselves
+
+
+def html(model: Model, options: PictureOptions) -> bytes:
+    """The whole page as one file."""
+    head, blocks = data(model, options)
+    return document(head, blocks, head["title"] or "graph")
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a page has beside the usual: colourings by name, more of the head, and the blocks of both."""
+
+    schemes: tuple[str, ...] = ()
+    head: Mapping[str, Any] = field(default_factory=dict)
+    blocks: Callable[[Words], Iterable[Block]] = lambda table: ()
+
+
+def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
+    """The head, and all blocks in the order in which they are needed."""
+    hierarchy, table = model.hierarchy, Words()
+    order = ArrangeOptions(options.engine)
+    opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
+    found = list(walk(hierarchy, model.metagraph, lambda one, turned: arrange(one, order, turned)))
+    index, runs, inside = levels(hierarchy, [*told_levels(found), *second_levels(model, found, order)], table)
+    shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
+    shades += extra.blocks(table)
+    steps = each_step(model)
+    apart = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
+    columns = ints("rows", rows.columns(hierarchy, table))
+    edges = cards.edges(hierarchy, model.facts, table)
+    head = {
+        "format": "tbgraph page",
+        "version": VERSION,
+        "options": asdict(options),
+        "themes": {name: asdict(theme) for name, theme in THEMES.items()},
+        "open": [list(path) for path in opened if path != (0,)],
+        "levels": index,
+        "calls": rows.calls(hierarchy),
+        "functions": list(hierarchy.function_rows),
+        "uncalled": uncalled_functions(hierarchy),
+        "labels": labels(hierarchy, table),
+        "rows": len(hierarchy),
+        "title": title(model, options),
+        "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
+        "schemes": list(extra.schemes) or [one.name.split("/")[1] for one in shades if one.name.count("/") == 1],
+        "steps": list(steps),
+        "measured": [word for word in SCHEMES if SCHEMES[word].measured and model.facts.stats and not extra.schemes],
+        "notices": [notice.message for notice in (*model.notices, *notices)],
+        **extra.head,
+    }
+    texts = table.listed()
+    head["advances"] = advances(texts)
+    blocks = [words("words", texts), columns, *runs, *shades, *apart, edges, *cards.attributes(hierarchy)]
+    return head, blocks
+
+
+def each_step(model: Model) -> dict[str, Stats]:
+    """The statistics of each traced step by its name, where several were joined."""
+    stats = model.facts.stats
+    if stats is None or len(stats.steps) < 2 or model.loaded is None:
+        return {}
+    return statistics_of_each(model.source, model.loaded, model.hierarchy, model.options)
+
+
+def title(model: Model, options: PictureOptions) -> str:
+    """What the page is called."""
+    from graphviz_tb.pipeline import model_name
+
+    return options.title if options.title is not None else model_name(model)
+
+
+def told_levels(
+    found: Iterable[tuple[Path, Metagraph, Skeleton, Any]],
+) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
+    """Each level with its key."""
+    for path, metagraph, skeleton, _ in found:
+        yield ".".join(map(str, path)), path, metagraph, skeleton
+
+
+def second_levels(
+    model: Model, found: Iterable[tuple[Path, Metagraph, Skeleton, Any]], order: ArrangeOptions
+) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
+    """Each level that has an auxiliary area once more, with everything in the main graph: what a reader moves back
+    stands where it stands there."""
+    away = [(path, turned, level) for path, level, _, turned in found if level.mask.extracted]
+    names = {
+        model.hierarchy.name[level.children[at]]: None for _, _, level in away for at in sorted(level.mask.extracted)
+    }
+    whole = Expander(model.hierarchy, model.facts, replace(model.options.expand, main=tuple(names)))
+    for path, turned, _ in away:
+        level = whole.metagraph(path)
+        yield ".".join(map(str, path)) + "+", path, level, arrange(level, order, turned)
+
+
+def levels(
+    hierarchy: Hierarchy, found: Iterable[tuple[str, Path, Metagraph, Skeleton]], table: Words
+) -> tuple[dict[str, list[int]], list[Block], list[Path]]:
+    """Where each group lies: block, start and length; the blocks; and all children that lie in calls.
+
+    Groups that hold the same are written once.
+    """
+    faces = Faces(hierarchy, lambda path: None)
+    known: dict[tuple[int, ...], list[int]] = {}
+    index: dict[str, list[int]] = {}
+    blocks: list[list[int]] = [[]]
+    inside: list[Path] = []
+    for key, path, metagraph, order in found:
+        children = [child_path(hierarchy, path, row) for row in metagraph.children]
+        listed = [*children, *((row,) for row in metagraph.functions)]
+        numbers = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table))
+        if numbers not in known:
+            if len(blocks[-1]) > CHUNK:
+                blocks.append([])
+            known[numbers] = [len(blocks) - 1, len(blocks[-1]), len(numbers)]
+            blocks[-1] += numbers
+        index[key] = known[numbers]
+        inside += [child for child in children if len(child) > 1]
+    return index, [ints(f"levels/{at}", numbers) for at, numbers in enumerate(blocks)], inside
+
+
+def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
+    """Rows that are called otherwise than by the end of their name."""
+    found = hierarchy.graph.labels
+    rows = hierarchy.row_of_node
+    return [[int(rows[node]), table(text)] for node, text in sorted(found.items()) if rows[node] >= 0]
+
+
+def advances(texts: Iterable[str]) -> dict[str, Any]:
+    """The advance of each character that occurs, in both weights; and those that join the one before them."""
+    chars = sorted(set(ALWAYS + ELLIPSIS).union(*map(set, texts)))
+    return {
+        "chars": chars,
+        "regular": [_advance(char, False) for char in chars],
+        "semibold": [_advance(char, True) for char in chars],
+        "joining": [char for char in chars if joins("a" + char, 1)],
+    }

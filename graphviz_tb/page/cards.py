@@ -1,0 +1,171 @@
+"""What the card of a node says beside its name and its place: the edges of the file, and all attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.annotate.dtypes import REFERENCE, dtype_name
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import thousands
+from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.place.labels import describe
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue, TensorProto
+
+CHUNK = 2_000  # nodes whose attributes lie in one block
+LONGEST = 1_000  # characters of a value that are told
+FIRST = 12  # values of a constant, and items of a list, that are told
+LAYOUT = {
+    1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
+    5: ("<i2", "int_val"), 6: ("i1", "int_val"), 9: ("<i8", "int64_val"), 10: ("?", "bool_val"),
+    17: ("<u2", "int_val"), 19: ("<f2", "half_val"), 22: ("<u4", "uint32_val"), 23: ("<u8", "uint64_val"),
+}  # fmt: skip
+
+
+def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
+    """Every edge of the file between nodes that have a row, by target: source row, target row, output, input, flags
+    (control 1, reference 2), what it carries."""
+    graph = hierarchy.graph
+    source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+    kept = np.flatnonzero((source >= 0) & (target >= 0))
+    kept = kept[np.lexsort((graph.slot[kept], target[kept]))]
+    keys = [table(key) for key in graph.keys]
+    flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
+    outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]
+    each, place = np.unique(outputs, return_inverse=True)
+    carried = [table(tensor(facts, *divmod(one, max(len(keys), 1)))) for one in each.tolist()]
+    return ints(
+        "edges",
+        [
+            *source[kept].tolist(),
+            *target[kept].tolist(),
+            *(keys[key] for key in graph.key[kept].tolist()),
+            *graph.slot[kept].tolist(),
+            *flags.tolist(),
+            *(carried[at] for at in place.tolist()),
+        ],
+    )
+
+
+def tensor(facts: Facts, node: int, key: int) -> str:
+    """What an output gives, in words."""
+    found = facts.tensor(node, key)
+    return describe(found.shape, found.dtype)
+
+
+def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
+    """The attributes of all nodes, `CHUNK` nodes a block, by name."""
+    graph = hierarchy.graph
+    for start in range(0, len(graph), CHUNK):
+        yield words(
+            f"attributes/{start // CHUNK}", [of_node(graph, at) for at in range(start, min(start + CHUNK, len(graph)))]
+        )
+
+
+def of_node(graph: Graph, node: int) -> list[list[Any]]:
+    """Names and values of one node's attributes."""
+    definition = graph.node_def(node)
+    if definition is None:
+        return []
+    return [[name, *cut(value_word(definition.attr[name]))] for name in sorted(definition.attr)]
+
+
+def cut(text: str) -> list[Any]:
+    """A text, or its beginning and how long it was.
+
+    >>> cut("ab")
+    ['ab']
+    """
+    return [text] if len(text) <= LONGEST else [text[:LONGEST], len(text)]
+
+
+def value_word(value: AttrValue) -> str:
+    """The value of an attribute for people.
+
+    >>> from graphviz_tb.proto import AttrValue
+    >>> value_word(AttrValue(type=1)), value_word(AttrValue(list={"i": [1, 2]})), value_word(AttrValue(b=True))
+    ('float32', '[1, 2]', 'true')
+    """
+    which = value.WhichOneof("value")
+    if which is None:
+        return ""
+    if which == "list":
+        items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:LONGEST]]
+        return f"[{', '.join(item_word(*one) for one in items)}]"
+    return item_word(which, getattr(value, which))
+
+
+def item_word(kind: str, item: Any) -> str:
+    """One value."""
+    if kind == "type":
+        return type_word(item)
+    if kind == "shape":
+        return shape_word(item)
+    if kind == "s":
+        return str(item[: 2 * LONGEST].decode("utf-8", "backslashreplace"))
+    if kind == "tensor":
+        return tensor_word(item)
+    if kind == "func":
+        return str(item.name)
+    if kind == "b":
+        return "true" if item else "false"
+    return f"{item:.7g}" if kind == "f" else str(item)
+
+
+def type_word(number: int) -> str:
+    """The name of a type.
+
+    >>> type_word(1), type_word(101), type_word(77)
+    ('float32', 'float32_ref', 'type 77')
+    """
+    name = dtype_name(number)
+    return f"type {number}" if not name else f"{name}_ref" if number > REFERENCE else name
+
+
+def shape_word(shape: Any) -> str:
+    """A shape: `28×28×1`, `?` for an unknown dimension, `scalar`, `unknown`."""
+    if shape.unknown_rank:
+        return "unknown"
+    return "×".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim[:40]) or "scalar"
+
+
+def tensor_word(tensor: TensorProto) -> str:
+    """Type and shape of a tensor, and its first values."""
+    told = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
+    first, count = values(tensor)
+    if not first:
+        return told
+    more = f", … {thousands(count)} in all" if count > len(first) else ""
+    return f"{told}: {', '.join(first)}{more}"
+
+
+def values(tensor: TensorProto) -> tuple[list[str], int]:
+    """The first values, and how many the file holds."""
+    if tensor.string_val:
+        texts = [text[:200].decode("utf-8", "backslashreplace") for text in tensor.string_val[:FIRST]]
+        return [f"“{text}”" for text in texts], len(tensor.string_val)
+    form, field = LAYOUT.get(tensor.dtype, ("", ""))
+    if not form:
+        return [], 0
+    if tensor.tensor_content:
+        size = np.dtype(form).itemsize
+        numbers: Any = np.frombuffer(
+            tensor.tensor_content[: size * FIRST // 1], form, min(FIRST, len(tensor.tensor_content) // size)
+        )
+        return [number_word(one) for one in numbers], len(tensor.tensor_content) // size
+    held = getattr(tensor, field)
+    numbers = np.array(held[:FIRST], np.uint16).view("<f2") if field == "half_val" else held[:FIRST]
+    return [number_word(one) for one in numbers], len(held)
+
+
+def number_word(number: Any) -> str:
+    """A number in few letters."""
+    if isinstance(number, bool | np.bool_):
+        return "true" if number else "false"
+    return f"{number:.6g}" if isinstance(number, float | np.floating) else str(number)

@@ -1,0 +1,156 @@
+"""Every colouring that can be had, in both themes: a fill, a second line and legend rows for each row.
+
+What a measured colouring says depends on the largest box shown, so it is told as values and a ramp of fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, replace
+from typing import Any
+
+from graphviz_tb.color import SCHEMES, Colouring, colour
+from graphviz_tb.color.measured import Measured
+from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paint import Fill, LegendRow
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.stats import Stats
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.page.blocks import Block, Words, ints, words
+
+NONE: tuple[int, list[int]] = (-1, [])
+STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
+
+
+def colourings(
+    hierarchy: Hierarchy, facts: Facts, inside: list[Path], table: Words, stats: bool = False
+) -> Iterator[Block]:
+    """Two blocks for each colouring: its fills and legend, and its columns by row.
+
+    `inside` are the groups' children that lie in calls, which a measured colouring tells from one another.
+    """
+    for scheme in SCHEMES:
+        try:
+            painters = [colour(hierarchy, facts, scheme, theme, stats) for theme in THEMES]
+        except MissingFacts:
+            continue
+        if isinstance(painters[0], Measured):
+            yield from measured(painters, inside, table, scheme)
+        else:
+            yield from named(hierarchy, painters, table)
+
+
+def step_by_step(
+    hierarchy: Hierarchy, facts: Facts, each: Sequence[Stats], inside: list[Path], table: Words
+) -> Iterator[Block]:
+    """What was measured in each step by itself: the colourings of the number of the step."""
+    for number, stats in enumerate(each):
+        for scheme in SCHEMES:
+            if SCHEMES[scheme].measured:
+                alone = replace(facts, stats=stats)
+                painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
+                yield from measured(painters, inside, table, f"{scheme}@{number}")
+
+
+def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iterator[Block]:
+    """A colouring that gives each row its fill, whatever is shown."""
+    fills: dict[tuple[Fill, ...], int] = {}
+    legend: dict[tuple[str, int], int] = {}
+    known: dict[tuple[Fill, str | None], tuple[int, list[int]]] = {}
+    fill, second, account, start, entries = [], [], [], [0], []
+
+    def number(*found: Fill) -> int:
+        return fills.setdefault(found, len(fills))
+
+    def look(row: int, first: Fill) -> tuple[int, list[int]]:
+        told = zip(*(legend_of(painter, row) for painter in painters), strict=True)
+        keys = [(rows[0].label, number(*(one.fill for one in rows))) for rows in told]
+        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))
+        return drawn, [legend.setdefault(key, len(legend)) for key in keys]
+
+    ops = (hierarchy.kind == Kind.OP).tolist()
+    for row in range(len(hierarchy)):
+        said, first = painters[0].second((row,)), painters[0].fill((row,))
+        if not ops[row]:
+            found = look(row, first)
+        elif (found := known.get((first, said), NONE)) is NONE:  # ops that look alike and say the same are alike
+            found = known[first, said] = look(row, first)
+        fill.append(found[0])
+        entries += found[1]
+        start.append(len(entries))
+        second.append(0 if said is None else 1 + table(said))
+        account.append(0 if ops[row] else table(painters[0].account((row,))))
+    scheme = painters[0].scheme
+    order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
+    yield words(
+        f"colour/{scheme}",
+        {
+            "fills": [told(pair) for pair in fills],
+            "legend": list(legend),
+            "order": order,
+            "heading": painters[0].heading,
+        },
+    )
+    yield ints(f"colour/{scheme}/rows", [*fill, *second, *account, *start, *entries])
+
+
+def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
+    """What the legend says of one row."""
+    return [one for one in painter.legend([(row,)]) if one.shape != "rest"]
+
+
+def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
+    """The rank of each legend row: as its letters and hues are given out."""
+
+    def key(number: int) -> tuple[int, int, str, int]:
+        fill = fills[number][0]
+        hue = hues[0].index(fill.fill) if fill.fill in hues[0] else len(hues[0])
+        return (not fill.hued, len(fill.badge), fill.badge, hue)
+
+    order = sorted(range(len(numbers)), key=lambda at: (key(numbers[at]), at))
+    rank = [0] * len(numbers)
+    for place, at in enumerate(order):
+        rank[at] = place
+    return rank
+
+
+def measured(painters: list[Colouring], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
+    """A colouring by a number: each row's value, what is said of it, and the fills from nothing to the largest."""
+    light = painters[0]
+    assert isinstance(light, Measured)
+    paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
+    figures = [light.figures(path) for path in paths]
+    values = [light.value(one) if one.known else -1 for one in figures]
+    said = [table(light.told(value)) if value >= 0 else 0 for value in values]
+    ramps = [[painter.shade((at / STEPS) ** 2) for painter in over(painters)] for at in range(STEPS + 1)]
+    unknown = [[painter.unknown(row) for painter in over(painters)] for row in (0, first_op(light.hierarchy))]
+    yield words(
+        f"colour/{name}",
+        {
+            "fills": [told(tuple(pair)) for pair in ramps],
+            "unknown": [told(tuple(pair)) for pair in unknown],
+            "heading": light.heading,
+            "measured": "bytes" if light.scheme == "memory" else "micros",
+            "inside": [".".join(map(str, path)) for path in inside],
+            "values": [round(value, 3) for value in values],
+        },
+    )
+    yield ints(f"colour/{name}/rows", said)
+
+
+def over(painters: list[Colouring]) -> list[Any]:
+    """The same painters with a scale from 0 to 1."""
+    return [replace(painter, top=1.0) for painter in painters if isinstance(painter, Measured)]
+
+
+def first_op(hierarchy: Hierarchy) -> int:
+    """A row that is an op, if there is one."""
+    ops = (hierarchy.node >= 0).nonzero()[0]
+    return int(ops[0]) if len(ops) else 0
+
+
+def told(pair: tuple[Fill, ...]) -> list[Any]:
+    """A fill in each theme, as plain values."""
+    return [list(astuple(fill)) for fill in pair]

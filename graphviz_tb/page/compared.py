@@ -1,0 +1,197 @@
+"""The page of a diff: both graphs as one, and the list of changes that walks through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.arrange import arrange
+from graphviz_tb.color.hues import mixed
+from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.opened import ways
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line, overlay, title_of
+from graphviz_tb.diff.picture.rows import places
+from graphviz_tb.diff.report.words import SIGNS, facts
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paint import LegendRow
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.build import Extra, data
+from graphviz_tb.page.colours import named
+from graphviz_tb.page.walk import walk
+from graphviz_tb.render.html import document
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.pipeline import Model
+
+KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
+ALSO = 40  # other places of a change that are told
+
+
+def changes_html(changes: Changes, options: PictureOptions | None = None) -> bytes:
+    """The whole page: every group on the way to a change is open, unless `options` say what is."""
+    from graphviz_tb.pipeline import load
+
+    merged = merge(changes)
+    model = load(merged.graph_def)
+    hierarchy, where = model.hierarchy, places(model.hierarchy)
+    painters = [overlay(hierarchy, where, merged, changes, theme) for theme in THEMES.values()]
+    options = options or PictureOptions()
+    opened, _ = ways(hierarchy, model.metagraph, painters[0].sign, where, merged.shown)
+    title = options.title if options.title is not None else title_of(changes)
+    wanted = options.open or tuple(address(hierarchy, path) for path in opened)
+    options = replace(options, title=title, open=wanted, color_by="diff", depth=options.depth if wanted else 0)
+    head, blocks = data(
+        model, options, Extra(("diff",), told(model, changes, painters), lambda table: shades(model, painters, table))
+    )
+    return document(head, blocks, title or "diff")
+
+
+def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
+    """What the head of the page says beside the usual: the changes, and the colours of lines."""
+    colours = [LIGHT, DARK]
+    grounds = [painter.theme.background for painter in painters]
+    return {
+        "changes": [entry(model, one) for one in changes],
+        "tints": {
+            sign: [[side[sign], mixed(ground, side[sign], BAND)] for side, ground in zip(colours, grounds, strict=True)]
+            for sign in ("+", "−", "~")
+        },
+    }
+
+
+def entry(model: Model, change: Change) -> dict[str, Any]:
+    """One change for the list, with its consequences and what is inside a function."""
+    behind = (*change.inside, *getattr(change, "consequences", ()))
+    detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
+    return {
+        "sign": SIGNS[change.kind],
+        "kind": change.kind,
+        "severity": change.severity,
+        "text": line(change),
+        "facts": list(facts(change)),
+        "detail": {key: plain(value) for key, value in detail.items()},
+        "old": change.old,
+        "new": change.new,
+        "rows": rows_of(model, change),
+        "behind": [entry(model, one) for one in behind],
+    }
+
+
+def plain(value: Any) -> str:
+    """A value in words."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def rows_of(model: Model, change: Change) -> list[int]:
+    """Where a change and its other places are in the merged graph."""
+    found: dict[int, None] = {}
+    function = change.detail.get("function")
+    for old, new in ((change.old, change.new), *change.also[:ALSO]):
+        names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
+        row = next((row for name in names if (row := row_at(model, name)) > 0), -1)
+        if row > 0:
+            found[row] = None
+    if not found and isinstance(function, str):
+        hierarchy = model.hierarchy
+        found.update((row, None) for row in hierarchy.function_rows if hierarchy.name[row].startswith(function))
+    return list(found)
+
+
+def row_at(model: Model, name: str) -> int:
+    """The row of a name in the main graph, else in a function; -1 where there is none."""
+    for root in (0, *model.hierarchy.function_rows):
+        if (row := model.names.index(root).get(name, -1)) > 0:
+            return row
+    return -1
+
+
+def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Block]:
+    """The colouring of the diff, and what became of the lines of each level."""
+    hierarchy = model.hierarchy
+    fills, columns = named(hierarchy, [unlisted(one) for one in painters], table)
+    yield fills
+    yield columns
+    legend = [[(row.label, row.fill) for row in general(one, len(hierarchy))] for one in painters]
+    yield words(
+        "changes/legend",
+        [
+            [label, [list(as_list(fill)), list(as_list(other))]]
+            for (label, fill), (_, other) in zip(*legend, strict=True)
+        ],
+    )
+    states = painters[0].edges
+    index: dict[str, int] = {}
+    numbers: list[int] = []
+    order = walk(hierarchy, model.metagraph, lambda level, turned: arrange(level, None, turned))
+    for path, level, *_ in order:
+        bits = list(level_bits(hierarchy, level, states))
+        if any(one not in (0, KEPT) for one in bits):
+            index[".".join(map(str, path))] = len(numbers)
+            numbers += bits
+    yield words("changes/index", index)
+    yield ints("changes/bits", numbers)
+
+
+class Unlisted(Overlay):
+    """The same without a legend: that of a page is one for all rows."""
+
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+        """Nothing."""
+        return []
+
+
+def unlisted(painter: Overlay) -> Unlisted:
+    """A painter without its legend."""
+    return Unlisted(**{one.name: getattr(painter, one.name) for one in fields(painter)})
+
+
+def general(painter: Overlay, rows: int) -> list[Any]:
+    """The rows of the legend that explain the colours, not the changes one by one."""
+    totals = len({SIGNS[change.kind] for change in painter.changes})
+    legend = painter.legend([(row,) for row in range(rows)])
+    return [row for at, row in enumerate(legend) if at < totals or row.label in (HOLDING, "unchanged")]
+
+
+def as_list(fill: Any) -> list[Any]:
+    """A fill as plain values."""
+    return list(astuple(fill))
+
+
+def level_bits(hierarchy: Hierarchy, level: Metagraph, states: np.ndarray) -> Iterator[int]:
+    """What became of the edges behind each metaedge, each bridge and each mark of a level."""
+    lines: Iterable[Any] = (*level.edges, *level.bridges)
+    for one in lines:
+        yield 0 if one.edges is None else bits_of(states[one.edges])
+    changed = np.flatnonzero(states)
+    for note in level.annotations:
+        if note.kind == "shortcut":
+            yield 0
+            continue
+        row = level.children[note.child]
+        ends = (note.other, row) if note.side == "in" else (row, note.other)
+        yield bits_between(hierarchy, states, changed, *ends)
+
+
+def bits_of(states: np.ndarray) -> int:
+    """The bits of some states (0 kept, 1 came, 2 gone)."""
+    return int(sum(1 << int(state) for state in np.unique(states)))
+
+
+def bits_between(hierarchy: Hierarchy, states: np.ndarray, changed: np.ndarray, source: int, target: int) -> int:
+    """The bits of the edges from one row to another; looked for among the changed ones first."""
+    graph, end = hierarchy.graph, hierarchy.end
+    for among in (changed, np.arange(len(states))):
+        out, into = hierarchy.row_of_node[graph.source[among]], hierarchy.row_of_node[graph.target[among]]
+        found = (out >= source) & (out < end[source]) & (into >= target) & (into < end[target])
+        if among is changed and not found.any():
+            return KEPT
+    return bits_of(states[found])

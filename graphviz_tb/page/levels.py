@@ -1,0 +1,115 @@
+"""Levels: what each group holds when it is open, with its order of drawing, as runs of whole numbers.
+
+A list is its length and its items. Texts are numbers of the table. `viewer/levels.js` reads the same in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.tensors import carry
+from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.view import Face
+from graphviz_tb.page.blocks import Words
+from graphviz_tb.place import labels
+
+KINDS = ("scope", "op", "series", "fold", "call", "function")
+SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A level in memory: its metagraph, its skeleton, and a face for each child and for each function listed."""
+
+    metagraph: Metagraph
+    skeleton: Skeleton
+    faces: Sequence[Face]
+
+
+def level(told: Told, words: Words) -> list[int]:
+    """One level."""
+    graph = told.metagraph
+    out: list[int] = [graph.row]
+    out += listed(graph.children)
+    out += listed(graph.functions)
+    for face in told.faces:
+        out += (words(face.label), words(face.second), words(face.badge), flags(face))
+    out += rows(edges(graph.edges, words))
+    out += rows(bridges(graph.bridges, words))
+    for mask in (graph.mask, graph.automatic):
+        out += (*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed)))
+    out += rows(
+        (one.child, one.other, SIDES.index(one.side) | one.control << 1 | STUBS.index(one.kind) << 2, one.edges)
+        for one in graph.annotations
+    )
+    out += rows(graph.loops)
+    out += skeleton(told.skeleton)
+    return out
+
+
+def flags(face: Face) -> int:
+    """What kind of box a child is."""
+    return face.openable | face.connected << 1 | KINDS.index(face.kind) << 2 | KINDS.index(face.member) << 5
+
+
+def listed(items: Iterable[int]) -> list[int]:
+    """A list.
+
+    >>> listed([7, 8])
+    [2, 7, 8]
+    """
+    found = list(items)
+    return [len(found), *found]
+
+
+def rows(items: Iterable[Sequence[int]]) -> list[int]:
+    """Rows of equal length, column by column: equal things side by side pack well.
+
+    >>> rows([(1, 5), (2, 6)])
+    [2, 1, 2, 5, 6]
+    """
+    found = list(items)
+    return [len(found), *(number for column in zip(*found, strict=True) for number in column)]
+
+
+def edges(found: Iterable[Metaedge], words: Words) -> Iterator[tuple[int, ...]]:
+    """Metaedges."""
+    for one in found:
+        yield one.source, one.target, one.tensors, one.control, one.reference, *said(one, words)
+
+
+def bridges(found: Iterable[Bridge], words: Words) -> Iterator[tuple[int, ...]]:
+    """Bridges."""
+    for one in found:
+        seen = one.inbound | one.drawable << 1
+        yield one.child, one.other, seen, one.tensors, one.control, one.reference, *said(one, words)
+
+
+def said(one: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
+    """The label of a line, its thickness, and what it carries in full."""
+    one = replace(one, carried=carry(*one.carried))  # each tensor is decoded once
+    account = labels.account(one, "", "")
+    return words(labels.shown(one)[0]), thickness(one), words(account.partition(": ")[2])
+
+
+def skeleton(one: Skeleton) -> list[int]:
+    """An order of drawing."""
+    out = [len(one.ports)]
+    for port in one.ports:
+        out += (int(port.first), *rows((row, int(inbound)) for row, inbound in port.others))
+    out += rows((wire.edge, wire.bridge, int(wire.turned)) for wire in one.wires)
+    for wire in one.wires:
+        out += listed(wire.chain)
+    out += listed(one.waypoint)
+    out.append(len(one.parts))
+    for part in one.parts:
+        out.append(len(part))
+        for row in part:
+            out += listed(row)
+    out.append(len(one.shelves))
+    for shelf in one.shelves:
+        out += listed(shelf)
+    return [*out, one.main, *listed(one.spine)]

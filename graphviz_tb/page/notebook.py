@@ -1,0 +1,25 @@
+"""A page in a notebook's cell: a frame that shares nothing with the notebook around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+
+MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page can reach neither it nor its server
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What `show()` gives: a notebook draws it as a frame `height` pixels high.
+
+    >>> Frame(b"<p>&", 200)._repr_html_()[:72]
+    '<iframe sandbox="allow-scripts allow-downloads" srcdoc="&lt;p&gt;&amp;" '
+    """
+
+    page: bytes = field(repr=False)
+    height: int = 640
+
+    def _repr_html_(self) -> str:
+        held = escape(self.page.decode(), quote=True)
+        size = f'width="100%" height="{self.height}" style="border:0"'
+        return f'<iframe sandbox="{MAY}" srcdoc="{held}" {size}></iframe>'

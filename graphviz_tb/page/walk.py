@@ -1,0 +1,51 @@
+"""Every group of a model, from the outside in, with its order of drawing: what a reader may open."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from graphviz_tb.arrange import turned_inside
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.skeleton import Skeleton
+
+Turned = frozenset[tuple[int, bool]]
+Arrange = Callable[[Metagraph, Turned], Skeleton]
+
+AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
+MOST_INSIDE = 20_000  # groups inside calls, each counted at every call
+
+
+def walk(
+    hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], arrange: Arrange
+) -> Iterator[tuple[Path, Metagraph, Skeleton, Turned]]:
+    """Groups breadth first, so that what is left out of a page that gets too large is what lies deepest.
+
+    After: every group outside calls; inside calls, functions in themselves `AGAIN` times, up to `MOST_INSIDE`.
+    """
+    none: Turned = frozenset()
+    queue: deque[tuple[Path, Turned]] = deque([((0,), none), *(((row,), none) for row in hierarchy.function_rows)])
+    inside = 0
+    while queue:
+        path, turned = queue.popleft()
+        level = metagraph(path)
+        skeleton = arrange(level, turned)
+        yield path, level, skeleton, turned
+        for position, row in enumerate(level.children):
+            child = child_path(hierarchy, path, row)
+            if not hierarchy.opens(row) or nested(child):
+                continue
+            inside += len(child) > 1
+            if len(child) == 1 or inside <= MOST_INSIDE:
+                queue.append((child, turned_inside(level, skeleton, position)))
+
+
+def nested(path: Path) -> bool:
+    """Whether a function lies in itself too often.
+
+    >>> nested((1, 9, 9)), nested((1, 9, 9, 9, 9))
+    (False, True)
+    """
+    return path.count(path[-1]) > AGAIN

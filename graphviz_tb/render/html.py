@@ -1,0 +1,120 @@
+"""A page: one file with its data, its script and its style, that asks nothing of any network.
+
+The browser is told by hash which script and which style may run, and that nothing may be loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any, Protocol
+
+# The modules of the viewer in the order in which they are joined: what is used stands before what uses it.
+LAYOUT = ("python.js", "words.js", "place.js")  # a scope of its own: their names are many
+MODULES = (
+    *("dom.js", "strings.js", "data.js", "moves.js", "levels.js", "colours.js", "changes.js", "facts.js", "state.js"),
+    *(
+        "draw.js",
+        "camera.js",
+        "card.js",
+        "find.js",
+        "outline.js",
+        "minimap.js",
+        "save.js",
+        "app.js",
+        "keys.js",
+        "start.js",
+    ),
+)
+EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
+
+
+class Data(Protocol):
+    """A block of data."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    def packed(self) -> str: ...
+    def digest(self) -> str: ...
+
+
+def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgraph") -> bytes:
+    """The page as UTF-8 bytes."""
+    code, look = script(), style()
+    held = "\n".join(
+        f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest()}">'
+        f"{block.packed()}</script>"
+        for block in blocks
+    )
+    shell = source("index.html")
+    parts = {
+        "{{policy}}": policy(code, look),
+        "{{title}}": escape(title),
+        "{{style}}": look,
+        "{{head}}": safe_json(head),
+        "{{blocks}}": held,
+        "{{script}}": code,
+    }
+    return filled(shell, parts).encode()
+
+
+def filled(shell: str, parts: Mapping[str, str]) -> str:
+    """The shell with its parts put in, each once: what is put in is not looked at again.
+
+    >>> filled("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
+    'a {{y}} b 1'
+    """
+    told = []
+    for mark, part in parts.items():
+        before, _, shell = shell.partition(mark)
+        told += [before, part]
+    return "".join([*told, shell])
+
+
+def safe_json(value: Any) -> str:
+    """JSON that may stand in a script element: nothing in it ends the element or begins a comment.
+
+    >>> safe_json("</script><!--")
+    '"\\\\u003c/script\\\\u003e\\\\u003c!--"'
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def script() -> str:
+    """All modules as one script, in two scopes."""
+    layout = "\n".join(map(source, LAYOUT))
+    rest = "\n".join(map(source, MODULES))
+    return (
+        f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {EXPORTS} }};\n}})();\n'
+        f"{rest}\n}})();\n"
+    )
+
+
+def style() -> str:
+    """The style sheet."""
+    return source("style.css")
+
+
+def source(name: str) -> str:
+    """A file of the viewer."""
+    return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")
+
+
+def policy(code: str, look: str) -> str:
+    """Nothing is loaded; this script and this style may run, and pictures that the page itself makes."""
+    return (
+        f"default-src 'none'; script-src 'sha256-{fingerprint(code)}'; style-src 'sha256-{fingerprint(look)}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def fingerprint(text: str) -> str:
+    """The hash by which a browser knows an inline script or style."""
+    return b64encode(sha256(text.encode()).digest()).decode("ascii")

@@ -1,0 +1,200 @@
+// The card: all that is known of the chosen node. Every name in it leads there.
+
+const LISTED = 40; // rows of a table that are shown
+
+class Card {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.panel = byId("card");
+    this.turn = 0;
+  }
+
+  hide() {
+    this.turn++;
+    this.panel.hidden = true;
+    empty(this.panel);
+  }
+
+  /** @param {Path} path */
+  async show(path) {
+    const { graph, facts } = this.app;
+    const turn = ++this.turn;
+    const row = path[path.length - 1];
+    const body = el("div", { class: "body" });
+    const group = graph.kind[row] !== OP;
+    const name = graph.address(path);
+    const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), onclick: () => this.app.select(null) }, "×");
+    const heading = el("h2", { tabindex: "-1" }, ...broken(name || this.app.title));
+    body.append(this.actions(path), this.list(path, row), ...this.became(row));
+    const parts = [heading, close, body];
+    this.panel.hidden = false;
+    this.panel.replaceChildren(...parts);
+    this.panel.scrollTop = 0;
+    const edges = await facts.edges().catch(() => null);
+    if (turn !== this.turn) return;
+    if (edges) body.append(...(group || graph.calls.has(row) ? this.border(edges, row, path) : this.ends(edges, row, path)));
+    if (group) body.append(this.types(row), this.twins(row));
+    const figures = await this.figures(path);
+    if (turn === this.turn && figures) body.querySelector("dl").after(figures);
+    const attributes = await facts.attributes(row).catch(() => []);
+    if (turn === this.turn && attributes.length) body.querySelector("dl").after(this.attributes(attributes));
+  }
+
+  /** Offer what can be done now. @param {Path} path */
+  refresh(path) {
+    this.panel.querySelector(".actions")?.replaceWith(this.actions(path));
+  }
+
+  /** @param {Path} path */
+  actions(path) {
+    const { app } = this;
+    const row = path[path.length - 1];
+    const button = (/** @type {string} */ key, /** @type {() => void} */ run) => el("button", { onclick: run }, t(key));
+    const opens = app.graph.opens(row) && row !== 0;
+    const open = app.open.has(app.graph.key(path));
+    return el(
+      "div",
+      { class: "actions" },
+      opens && button(open ? "close" : "open", () => app.toggle(path)),
+      opens && button("openAll", () => app.openAll(path)),
+      opens && open && button("closeAll", () => app.closeAll(path)),
+      app.graph.kind[row] === SERIES && button(open ? "group" : "ungroup", () => app.toggle(path)),
+      app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
+      button("traceInputs", () => app.trace(path, "in")),
+      button("traceOutputs", () => app.trace(path, "out")),
+    );
+  }
+
+  /** What is known in one line each. @param {Path} path @param {number} row */
+  list(path, row) {
+    const { app } = this;
+    const { graph } = app;
+    const list = el("dl");
+    const say = (/** @type {string} */ key, /** @type {any} */ value) => value && list.append(el("dt", {}, t(key)), el("dd", {}, value));
+    const kind = graph.mark[row] ? `mark.${graph.mark[row]}` : graph.calls.has(row) ? "kind.call" : ROW_KINDS[graph.kind[row]];
+    say("kind", t(kind));
+    say("op", graph.words[graph.op[row]]);
+    say("device", graph.words[graph.device[row]]);
+    if (graph.opens(row)) say("count", opsWord(graph.ops[row]));
+    return list;
+  }
+
+  /** What was measured of a node. @param {Path} path */
+  async figures(path) {
+    const { app } = this;
+    const rows = [];
+    for (const scheme of app.head.measured ?? []) {
+      const one = await colouring(app.graph, scheme).catch(() => null);
+      const told = one?.second(path);
+      if (told) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, told)]);
+    }
+    return rows.length ? this.table("statistics", rows) : null;
+  }
+
+  /** What a diff says of a node: before and after. @param {number} row */
+  became(row) {
+    const found = this.app.changes?.of(row) ?? [];
+    return found.map((/** @type {any} */ one) => {
+      const rows = [];
+      const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...broken(brief(value, 300)))]);
+      pair("before", one.detail.old ?? (one.sign === "→" ? one.old : ""));
+      pair("after", one.detail.new ?? (one.sign === "→" ? one.new : ""));
+      for (const fact of one.facts) rows.push(["", brief(fact, 300)]);
+      const table = this.table("changes", rows);
+      table.caption.replaceChildren(el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}` }, one.sign), ` ${brief(one.text, 300)}`);
+      return table;
+    });
+  }
+
+  /** @param {any[][]} attributes */
+  attributes(attributes) {
+    const rows = attributes.map(([name, value, length]) => {
+      const text = value.length > 120 ? el("details", {}, el("summary", {}, brief(value, 100)), el("pre", {}, safe(value))) : safe(value);
+      return [el("span", { class: "key" }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
+    });
+    return this.table("attributes", rows);
+  }
+
+  /** @param {string} caption @param {any[][]} rows @param {number} [more] */
+  table(caption, rows, more = 0) {
+    const body = el("tbody");
+    for (const cells of rows) body.append(el("tr", {}, ...cells.map((cell) => el("td", {}, cell))));
+    if (more > 0) body.append(el("tr", {}, el("td", { colspan: 9, class: "more" }, t("and", { n: more }))));
+    return el("table", {}, el("caption", {}, t(caption)), body);
+  }
+
+  /** A name that leads to its node. @param {Path} path */
+  link(path) {
+    const name = this.app.graph.address(path);
+    return el("button", { class: "link", title: brief(name), onclick: () => this.app.reveal(path) }, ...broken(brief(name, 160)));
+  }
+
+  /** The path of another row as this path sees it. @param {Path} path @param {number} row */
+  beside(path, row) {
+    return this.app.graph.neighbour(path, row, false).length > 1 ? this.app.graph.neighbour(path, row, false) : this.app.facts.path(row);
+  }
+
+  /** Inputs and outputs of an op. @param {any} edges @param {number} row @param {Path} path */
+  ends(edges, row, path) {
+    const { words } = this.app.graph;
+    const tables = [];
+    const into = this.app.facts.into(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
+    const out = this.app.facts.out(edges, row);
+    const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
+    const control = (/** @type {number[]} */ list) => list.filter((one) => edges.flags[one] & 1);
+    const told = (/** @type {number} */ one) => el("span", { class: "tensor" }, words[edges.tensor[one]] || "?");
+    const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
+    const incoming = data(into).map((one) => [el("span", {}, this.link(this.beside(path, edges.source[one])), key(one)), told(one)]);
+    const outgoing = data(out).map((one) => [el("span", {}, this.link(this.beside(path, edges.target[one])), ` ${key(one)}`), told(one)]);
+    const held = control(into).map((one) => [this.link(this.beside(path, edges.source[one]))]);
+    if (incoming.length) tables.push(this.table("inputs", incoming.slice(0, LISTED), incoming.length - LISTED));
+    if (held.length) tables.push(this.table("controlInputs", held.slice(0, LISTED), held.length - LISTED));
+    if (outgoing.length) tables.push(this.table("outputs", outgoing.slice(0, LISTED), outgoing.length - LISTED));
+    return tables;
+  }
+
+  /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
+  border(edges, row, path) {
+    const tables = [];
+    for (const [caption, inward] of /** @type {[string, boolean][]} */ ([["inputs", true], ["outputs", false]])) {
+      const found = [...this.app.facts.crossing(edges, row, inward)];
+      const data = found.filter(([, one]) => one.tensors);
+      const rows = data.map(([other, one]) => [
+        this.link(this.beside(path, other)),
+        el("span", { class: "tensor" }, one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors })),
+      ]);
+      if (rows.length) tables.push(this.table(caption, rows.slice(0, LISTED), rows.length - LISTED));
+      const control = found.filter(([, one]) => !one.tensors);
+      if (inward && control.length) {
+        tables.push(this.table("controlInputs", control.slice(0, LISTED).map(([other]) => [this.link(this.beside(path, other))]), control.length - LISTED));
+      }
+    }
+    return tables;
+  }
+
+  /** @param {number} row */
+  types(row) {
+    const found = this.app.facts.types(row);
+    const most = found.length ? found[0][1] : 1;
+    const rows = found.slice(0, 12).map(([name, count]) => {
+      const bar = el("span", { class: "share" });
+      bar.style.width = `${Math.max(2, (100 * count) / most)}%`;
+      return [name, el("span", { class: "count" }, counted(count)), bar];
+    });
+    return rows.length ? this.table("opTypes", rows, found.length - 12) : "";
+  }
+
+  /** @param {number} row */
+  twins(row) {
+    const found = this.app.facts.twins(row);
+    if (!found.length) return "";
+    const rows = found.slice(0, 12).map((one) => [this.link(this.app.facts.path(one))]);
+    const table = this.table("twins", rows, found.length - 12);
+    table.caption.append(el("em", {}, ` ${t("moreLike", { n: found.length })}`));
+    return table;
+  }
+}
+
+/** A name that may break at its slashes. @param {string} name @returns {any[]} */
+const broken = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));

@@ -1,0 +1,132 @@
+// The page of a diff: what became of lines, and the list of changes that walks through the picture.
+
+const [STAYED, CAME, GONE] = [1, 2, 4];
+
+/** The colouring of a diff. */
+class Compared extends Colouring {
+  /** @param {Graph} graph @param {any} told @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
+  constructor(graph, told, columns, legend, index, bits) {
+    super(graph, "diff", told, columns);
+    this.index_ = index;
+    this.bits = bits;
+    this.rows = [0, 1].map((side) =>
+      legend.map((/** @type {any[]} */ [label, pair]) => new layout.LegendRow(label, new layout.Fill(...pair[side]))),
+    );
+  }
+
+  /** The theme without the colour of reference edges and marks: they would look like what was removed. @param {string} name */
+  setTheme(name) {
+    super.setTheme(name);
+    const theme = layout.THEMES.get(name);
+    const quiet = { mark: theme.data, sign: theme.background, reference: theme.secondary };
+    this.theme = Object.assign(Object.create(Object.getPrototypeOf(theme)), theme, quiet);
+  }
+
+  /** @param {number[]} _ */
+  legend(_) {
+    return this.rows[this.side];
+  }
+
+  /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
+  of({ group, kind, index }) {
+    const path = group === "" ? [0] : this.places.get(group);
+    const level = path && this.graph.level(path);
+    const held = level && this.graph.place(path);
+    const start = held ? this.index_[held[0]] : undefined;
+    if (start === undefined) return STAYED;
+    const { edges, bridges } = level.metagraph;
+    const from = kind === "edge" ? 0 : kind === "bridge" ? edges.length : edges.length + bridges.length;
+    return this.bits[start + from + index];
+  }
+
+  /** @param {any} line @returns {any} */
+  became(line) {
+    const found = line.identities ?? [line.identity];
+    let bits = 0;
+    for (const one of found) if (one.index >= 0) bits |= this.of(one);
+    const changed = bits & (CAME | GONE);
+    if (!changed) return null;
+    const sign = changed === (CAME | GONE) ? "~" : changed === CAME ? "+" : "−";
+    const [colour, faint] = this.graph.head.tints[sign][this.side];
+    const whole = bits === changed && sign !== "~";
+    return new layout.Tint(whole ? colour : faint, sign === "−" ? [6, 3] : [], sign, whole);
+  }
+}
+
+/** The list of changes. */
+class ChangeList {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.at = -1;
+    this.panel = byId("changes");
+    /** @type {any[]} each change and each of its consequences, in the order in which they are walked through */
+    this.walked = app.head.changes;
+    this.draw();
+    this.toggle(innerWidth >= 700);
+  }
+
+  toggle(show = this.panel.hidden) {
+    this.panel.hidden = !show;
+    document.body.classList.toggle("comparing", show);
+  }
+
+  draw() {
+    const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.go(this.at + step) }, t(key));
+    const count = this.walked.length;
+    const list = el("ol", { role: "list", "aria-label": t("changes") });
+    this.walked.forEach((one, at) => list.append(this.item(one, () => this.go(at), at)));
+    this.panel.replaceChildren(
+      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), el("span", {}, button("previous", -1), button("next", 1))),
+      list,
+    );
+    this.mark();
+  }
+
+  /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
+  item(one, go, at) {
+    const sign = el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
+    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", onclick: go }, sign, el("span", {}, brief(one.text, 400))));
+    if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, brief(fact, 400)))));
+    if (one.behind.length) {
+      const inner = one.behind.map((/** @type {any} */ other) => el("div", { class: "behind" }, el("button", { class: "change", onclick: () => this.bring(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, brief(other.text, 300)))));
+      found.append(el("details", {}, el("summary", {}, `${t("consequences")} · ${counted(one.behind.length)}`), ...inner));
+    }
+    return found;
+  }
+
+  /** Walk to a change. @param {number} at */
+  go(at) {
+    if (!this.walked.length) return Promise.resolve();
+    this.at = ((at % this.walked.length) + this.walked.length) % this.walked.length;
+    this.mark();
+    return this.bring(this.walked[this.at]);
+  }
+
+  mark() {
+    this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
+      const mine = Number(one.dataset.change) === this.at;
+      one.classList.toggle("current", mine);
+      if (mine) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+      if (mine) one.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** Bring a change into view. @param {any} one */
+  async bring(one) {
+    const { app } = this;
+    app.mark(one.rows);
+    if (one.rows.length) await app.reveal(app.facts.path(one.rows[0]), false);
+    else app.toast(brief(one.text, 200));
+  }
+
+  /** What the list says of a row: what it was before, and what it is. @param {number} row @returns {any[]} */
+  of(row) {
+    const all = this.walked.flatMap((one) => [one, ...one.behind]);
+    return all.filter((one) => one.rows.includes(row));
+  }
+}
+
+/** @type {Record<string, string>} */
+const WORDS_OF = { "+": "added", "−": "removed", "~": "changed", "→": "renamed" };

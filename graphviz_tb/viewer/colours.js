@@ -1,0 +1,174 @@
+// Colourings: what `color/` says of each row, read from columns; a measured one is told as values and a ramp.
+
+const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
+const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9], ["days", 8.64e10]];
+const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
+const MOST_ROWS = 10; // of a legend
+const TICKS = 5;
+
+/** A value with its unit, three digits. @param {number} value @param {any[][]} units */
+function toldWithUnit(value, units) {
+  const [unit, factor] = [...units].reverse().find((pair) => Math.abs(value) >= pair[1]) ?? units[0];
+  const rounded = Number((value / factor).toPrecision(3));
+  return `${rounded.toFixed(12).replace(/\.?0+$/, "")} ${unit}`;
+}
+
+/** A painter, as the drawing code takes it, for one colouring in one theme. */
+class Colouring {
+  /** @param {Graph} graph @param {string} scheme @param {any} told @param {Int32Array} columns */
+  constructor(graph, scheme, told, columns) {
+    this.graph = graph;
+    this.scheme = scheme;
+    this.told = told;
+    const count = graph.count;
+    const column = (/** @type {number} */ at) => columns.subarray(at * count, (at + 1) * count);
+    this.measured = !!told.measured;
+    /** @type {any} fills of what was not measured, by theme: a group's, an op's */
+    this.unknown = null;
+    /** @type {Map<string, number>} */
+    this.inside = new Map();
+    this.top = 0;
+    const none = new Int32Array(0);
+    this.fillOf = none;
+    this.secondOf = none;
+    this.accountOf = none;
+    this.start = none;
+    this.entries = none;
+    this.columns = columns;
+    /** @type {any[][]} fills by theme */
+    this.fills = [[], []];
+    for (const pair of told.fills) pair.forEach((/** @type {any[]} */ one, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...one)));
+    if (this.measured) {
+      this.unknown = [0, 1].map((at) => told.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
+      this.inside = new Map(told.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
+    } else {
+      this.fillOf = column(0);
+      this.secondOf = column(1);
+      this.accountOf = column(2);
+      this.start = columns.subarray(3 * count, 4 * count + 1);
+      this.entries = columns.subarray(4 * count + 1);
+    }
+    /** @type {Map<string, Path>} */
+    this.places = new Map();
+    this.setTheme("light");
+  }
+
+  /** @param {string} name */
+  setTheme(name) {
+    this.theme = layout.THEMES.get(name);
+    this.side = name === "dark" ? 1 : 0;
+  }
+
+  /** Where a measured value of a path stands. @param {Path} path */
+  index(path) {
+    return (path.length > 1 ? this.inside?.get(path.join(".")) : undefined) ?? path[path.length - 1];
+  }
+
+  /** @param {number} at */
+  shade(at) {
+    const value = this.told.values[at];
+    const row = at < this.graph.count ? at : 0;
+    if (value < 0) return this.unknown[this.side][this.graph.kind[row] === OP ? 1 : 0];
+    const share = this.top > 0 ? Math.sqrt(Math.min(1, value / this.top)) : 0;
+    return this.fills[this.side][Math.round(share * (this.fills[this.side].length - 1))];
+  }
+
+  /** @param {number} row */
+  fill(row) {
+    return this.measured ? this.shade(row) : this.fills[this.side][this.fillOf[row]];
+  }
+
+  /** @param {Path} path */
+  fillOfPath(path) {
+    return this.measured ? this.shade(this.index(path)) : this.fill(path[path.length - 1]);
+  }
+
+  /** What became of a line: nothing is said of it. @param {any} _ @returns {any} */
+  became(_) {
+    return null;
+  }
+
+  /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
+  paint(scene, places) {
+    this.over(scene, places);
+    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ one) => one.other).filter((/** @type {number} */ row) => row >= 0)];
+    const tint = (/** @type {any} */ one) => this.became(one);
+    return Object.assign(Object.create(layout.Paint.prototype), {
+      theme: this.theme,
+      scheme: this.scheme,
+      heading: this.told.heading,
+      boxes: scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row])),
+      accounts: scene.boxes.map((/** @type {any} */ box) => this.account(box.row)),
+      stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
+      tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
+      legend: this.legend([...new Set(shown)]),
+    });
+  }
+
+  /** What the second line of a box says; null leaves the usual one. @param {Path} path */
+  second(path) {
+    if (!this.measured) {
+      const word = this.secondOf[path[path.length - 1]];
+      return word ? this.graph.words[word - 1] : null;
+    }
+    return this.graph.words[this.columns[this.index(path)]] || null;
+  }
+
+  /** @param {number} row */
+  account(row) {
+    return this.measured ? "" : this.graph.words[this.accountOf[row]];
+  }
+
+  /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
+  over(scene, places) {
+    this.places = places;
+    if (!this.measured) return;
+    this.top = 0;
+    for (const box of scene.boxes) {
+      if (!box.open) this.top = Math.max(this.top, this.told.values[this.index(places.get(box.address) ?? [box.row])]);
+    }
+  }
+
+  /** @param {number[]} rows */
+  legend(rows) {
+    return this.measured ? this.ramp(rows) : this.named(rows);
+  }
+
+  /** @param {number[]} rows */
+  named(rows) {
+    const found = new Set();
+    for (const row of rows) for (let at = this.start[row]; at < this.start[row + 1]; at++) found.add(this.entries[at]);
+    const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]);
+    const out = shown.slice(0, MOST_ROWS).map((at) => {
+      const [label, fill] = this.told.legend[at];
+      return new layout.LegendRow(label, this.fills[this.side][fill]);
+    });
+    if (shown.length > MOST_ROWS) out.push(new layout.LegendRow(`+${shown.length - MOST_ROWS} more`, out[0].fill, "rest"));
+    return out;
+  }
+
+  /** @param {number[]} rows */
+  ramp(rows) {
+    const units = this.told.measured === "bytes" ? BYTES : MICROS;
+    const fills = this.fills[this.side];
+    const out = [];
+    for (let at = 0; at < TICKS && (at === 0 || this.top > 0); at++) {
+      const share = at / (TICKS - 1);
+      out.push(new layout.LegendRow(toldWithUnit(this.top * share ** 2, units), fills[Math.round(share * (fills.length - 1))]));
+    }
+    if (rows.some((row) => this.told.values[row] < 0)) out.push(new layout.LegendRow("not measured", this.unknown[this.side][0]));
+    return out;
+  }
+}
+
+/** The colouring of a file by its word. @param {Graph} graph @param {string} scheme */
+async function colouring(graph, scheme) {
+  const { blocks } = graph;
+  if (scheme === "diff") {
+    const names = ["colour/diff", "colour/diff/rows", "changes/legend", "changes/index", "changes/bits"];
+    const [told, columns, legend, index, bits] = await Promise.all(names.map((name) => blocks.get(name)));
+    return new Compared(graph, told, columns, legend, index, bits);
+  }
+  const [told, columns] = await Promise.all([blocks.get(`colour/${scheme}`), blocks.get(`colour/${scheme}/rows`)]);
+  return new Colouring(graph, scheme, told, columns);
+}

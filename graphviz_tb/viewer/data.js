@@ -1,0 +1,70 @@
+// The data of the file: blocks of gzip in base64, unpacked when they are first asked for, and checked by their digests.
+
+/**
+ * @typedef {{name: string, kind: string, digest: string, read: () => string}} Packed
+ * @typedef {Record<string, any>} Head
+ */
+
+class Damaged extends Error {}
+
+class Blocks {
+  /** @param {Packed[]} packed */
+  constructor(packed) {
+    /** @type {Map<string, Packed>} */
+    this.packed = new Map(packed.map((one) => [one.name, one]));
+    /** @type {Map<string, Promise<any>>} */
+    this.opened = new Map();
+    /** @type {string[]} names of blocks that could not be read */
+    this.damaged = [];
+  }
+
+  /** @param {string} name */
+  has(name) {
+    return this.packed.has(name);
+  }
+
+  /** What a block holds: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
+  get(name) {
+    let found = this.opened.get(name);
+    if (!found) {
+      found = this.unpack(name);
+      this.opened.set(name, found);
+    }
+    return found;
+  }
+
+  /** @param {string} name */
+  async unpack(name) {
+    const one = this.packed.get(name);
+    if (!one) throw new Damaged(name);
+    try {
+      const data = await inflated(bytesOf(one.read()));
+      if (globalThis.crypto?.subtle) {
+        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+        if (hex(digest).slice(0, 32) !== one.digest) throw new Damaged(name);
+      }
+      if (one.kind === "ints") return new Int32Array(data);
+      return JSON.parse(new TextDecoder().decode(data));
+    } catch {
+      this.damaged.push(name);
+      throw new Damaged(name);
+    }
+  }
+}
+
+/** @param {string} text @returns {Uint8Array} */
+function bytesOf(text) {
+  const found = atob(text);
+  const out = new Uint8Array(found.length);
+  for (let at = 0; at < found.length; at++) out[at] = found.charCodeAt(at);
+  return out;
+}
+
+/** @param {Uint8Array} data @returns {Promise<ArrayBuffer>} */
+function inflated(data) {
+  const stream = new Blob([/** @type {any} */ (data)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** @param {Uint8Array} bytes */
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

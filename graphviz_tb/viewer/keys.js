@@ -1,0 +1,334 @@
+// Mouse, touch and keyboard: which gesture does what.
+
+const SHORTCUTS = [
+  ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"],
+  ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
+  ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
+];
+
+/** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
+const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");
+
+/** The item under a pointer. @param {any} target */
+const itemAt = (target) => target.closest?.("g.node, g.head, g.stub")?.item ?? null;
+
+class Hands {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    const stage = byId("stage");
+    stage.addEventListener("click", (event) => this.click(event));
+    stage.addEventListener("dblclick", (event) => this.twice(event));
+    stage.addEventListener("contextmenu", (event) => this.menu(event));
+    stage.addEventListener("pointermove", (event) => this.hover(event));
+    stage.addEventListener("pointerleave", () => this.leave());
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.buttons();
+  }
+
+  buttons() {
+    const { app } = this;
+    const on = (/** @type {string} */ id, /** @type {(event: any) => void} */ run, name = "click") => byId(id).addEventListener(name, run);
+    on("zoom-in", () => app.camera.glide(zoomed(app, 1.4)));
+    on("zoom-out", () => app.camera.glide(zoomed(app, 1 / 1.4)));
+    on("fit", () => app.fit());
+    on("scheme", (event) => app.colour(event.target.value), "change");
+    on("step", (event) => app.setStep(Number(event.target.value)), "change");
+    on("theme", (event) => app.setTheme(event.target.value), "change");
+    on("language", (event) => this.speak(event.target.value), "change");
+    on("changes-button", () => app.changes?.toggle());
+    on("help-button", () => this.help());
+    on("copy-link", () => this.copy());
+    on("save-svg", () => saveSvg(app));
+    on("save-png", () => savePng(app));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.themeChoice === "system" && app.setTheme("system"));
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) !== app.written) app.queue(() => app.restore(stateOf(location.hash)));
+    });
+    addEventListener("resize", () => app.camera.settle());
+    document.addEventListener("pointerdown", (event) => {
+      const target = /** @type {Node} */ (event.target);
+      if (!byId("share").contains(target)) byId("share").open = false;
+      if (!byId("menu").contains(target)) byId("menu").hidden = true;
+    });
+  }
+
+  /** @param {string} word */
+  speak(word) {
+    language = word;
+    const { app } = this;
+    app.dressPage();
+    app.changes?.draw();
+    app.queue(() => app.redraw(null, false)).then(() => app.selected && app.card.show(app.selected));
+  }
+
+  async copy() {
+    const { app } = this;
+    app.remember();
+    byId("share").open = false;
+    try {
+      await navigator.clipboard.writeText(location.href);
+    } catch {
+      const area = el("textarea", {});
+      area.value = location.href;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    app.toast(t("copied"));
+  }
+
+  help() {
+    const dialog = byId("help");
+    const rows = SHORTCUTS.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
+    dialog.replaceChildren(el("h2", {}, t("help")), el("table", {}, el("tbody", {}, ...rows)), el("button", { onclick: () => dialog.close(), autofocus: true }, t("close")));
+    if (!dialog.open) dialog.showModal();
+  }
+
+  /** The path of an item of the picture. @param {any} item @returns {Path | null} */
+  path(item) {
+    const { app } = this;
+    if (!item) return null;
+    if (item.box >= 0) return app.places.get(app.scene.boxes[item.box].address) ?? null;
+    if (item.stub && item.stub.other >= 0) {
+      const host = app.places.get(app.scene.boxes[item.stub.box].address) ?? [0];
+      return app.graph.neighbour(app.graph.around(host) ?? host, item.stub.other, true);
+    }
+    return null;
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const { app } = this;
+    if (app.camera.dragged) return;
+    app.focus();
+    const item = itemAt(event.target);
+    const path = this.path(item);
+    if (!path) return app.select(null);
+    if (item.box >= 0 && this.onMark(event, item)) return app.toggle(path);
+    if (item.stub && !app.graph.mark[path[path.length - 1]]) return app.reveal(path);
+    return app.select(path);
+  }
+
+  /** Whether a pointer is on the +/− mark of a box. @param {MouseEvent} event @param {any} item */
+  onMark(event, item) {
+    const box = this.app.scene.boxes[item.box];
+    if (!box.openable) return false;
+    const [x, y] = this.app.camera.world(event.clientX, event.clientY);
+    const [mx, my] = layout.mark_place(box);
+    return Math.hypot(x - mx, y - my) < Math.max(9, 8 / this.app.camera.k);
+  }
+
+  /** @param {MouseEvent} event */
+  twice(event) {
+    const item = itemAt(event.target);
+    const path = this.path(item);
+    if (path && item.box >= 0 && this.app.graph.opens(path[path.length - 1]) && !this.onMark(event, item)) this.app.toggle(path);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    const { app } = this;
+    if (app.camera.fingers.size) return this.leave();
+    const item = itemAt(event.target);
+    const [x, y] = app.camera.world(event.clientX, event.clientY);
+    const open = item && item.box >= 0 && app.scene?.boxes[item.box].open;
+    const line = !item || open ? app.picture.lineAt(x, y, 5 / app.camera.k) : null;
+    const name = item && item.box >= 0 ? app.scene.boxes[item.box].address : null;
+    const over = open && item.layer !== "titles" && !line ? null : (line ?? item);
+    const hovered = open ? null : name;
+    if (hovered !== app.hovered) {
+      app.hovered = hovered;
+      clearTimeout(this.lighting);
+      this.lighting = setTimeout(() => app.glow(), 40);
+    }
+    this.tip(over?.tip ?? over?.element?.item?.tip ?? "", event.clientX, event.clientY);
+  }
+
+  leave() {
+    this.tip("", 0, 0);
+    if (this.app.hovered) {
+      this.app.hovered = null;
+      this.app.glow();
+    }
+  }
+
+  /** @param {string} text @param {number} x @param {number} y */
+  tip(text, x, y) {
+    const tip = byId("tip");
+    tip.hidden = !text;
+    if (!text) return;
+    tip.textContent = brief(text, 600);
+    const [wide, tall] = [tip.offsetWidth, tip.offsetHeight];
+    tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - wide - 8))}px`;
+    tip.style.top = `${y + 20 + tall > innerHeight ? y - tall - 10 : y + 20}px`;
+  }
+
+  /** @param {MouseEvent} event */
+  menu(event) {
+    const path = this.path(itemAt(event.target));
+    if (!path) return;
+    event.preventDefault();
+    this.app.select(path);
+    this.offer(path, event.clientX, event.clientY);
+  }
+
+  /** The menu of a node. @param {Path} path @param {number} x @param {number} y */
+  offer(path, x, y) {
+    const { app } = this;
+    const menu = byId("menu");
+    const row = path[path.length - 1];
+    const open = app.open.has(app.graph.key(path));
+    const opens = app.graph.opens(row);
+    /** @type {[string, () => any][]} */
+    const offers = [];
+    if (opens) offers.push([open ? "close" : "open", () => app.toggle(path)], ["openAll", () => app.openAll(path)]);
+    if (open) offers.push(["closeAll", () => app.closeAll(path)]);
+    if (app.graph.kind[row] === SERIES) offers.push([open ? "group" : "ungroup", () => app.toggle(path)]);
+    if (app.moves_(path)) offers.push([app.away(path) ? "toMain" : "toAux", () => app.move(path)]);
+    offers.push(["traceInputs", () => app.trace(path, "in", true)], ["traceOutputs", () => app.trace(path, "out", true)]);
+    menu.replaceChildren(
+      ...offers.map(([key, run]) => el("button", { role: "menuitem", onclick: () => { menu.hidden = true; app.focus(); run(); } }, t(key))),
+    );
+    menu.hidden = false;
+    menu.style.left = `${Math.min(x, innerWidth - menu.offsetWidth - 8)}px`;
+    menu.style.top = `${Math.min(y, innerHeight - menu.offsetHeight - 8)}px`;
+    menu.firstElementChild.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { app } = this;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return this.seek(event);
+    if (!byId("menu").hidden) return this.menuKey(event);
+    if (typing(event.target) || event.ctrlKey || event.metaKey || byId("help").open) return;
+    const run = this.meaning(event);
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+
+  /** @param {Event} event */
+  seek(event) {
+    event.preventDefault();
+    this.app.find.box.focus();
+    this.app.find.box.select();
+  }
+
+  /** @param {KeyboardEvent} event */
+  menuKey(event) {
+    const items = /** @type {HTMLElement[]} */ ([...byId("menu").children]);
+    const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    if (event.key === "Escape" || event.key === "Tab") {
+      byId("menu").hidden = true;
+      this.app.focus();
+    } else if (event.key === "ArrowDown") items[(at + 1) % items.length].focus();
+    else if (event.key === "ArrowUp") items[(at + items.length - 1) % items.length].focus();
+    else return;
+    event.preventDefault();
+  }
+
+  /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  meaning(event) {
+    const { app } = this;
+    const path = app.selected;
+    const button = event.target instanceof HTMLElement && event.target.matches("button, summary, a");
+    switch (event.key) {
+      case "/": return () => this.seek(event);
+      case "?": return () => this.help();
+      case "+": case "=": return () => app.camera.glide(zoomed(app, 1.4));
+      case "-": case "−": return () => app.camera.glide(zoomed(app, 1 / 1.4));
+      case "0": return () => app.fit();
+      case "f": return () => this.fitSelection();
+      case "i": case "I": return path && (() => app.trace(path, "in", event.shiftKey));
+      case "o": case "O": return path && (() => app.trace(path, "out", event.shiftKey));
+      case "c": return () => app.colour(app.head.schemes[(app.head.schemes.indexOf(app.scheme) + 1) % app.head.schemes.length]);
+      case "t": return () => app.setTheme(app.theme === "dark" ? "light" : "dark");
+      case "[": return () => app.walk(app.past, app.future);
+      case "]": return () => app.walk(app.future, app.past);
+      case "m": return path && (() => app.move(path));
+      case "g": return this.series(path);
+      case "n": return app.changes && (() => app.changes.go(app.changes.at + 1));
+      case "p": return app.changes && (() => app.changes.go(app.changes.at - 1));
+      case "Escape": return () => this.undo();
+      case "Enter": return !button && path && app.graph.opens(path[path.length - 1]) ? () => app.toggle(path) : null;
+      case "ContextMenu": return path && (() => this.offer(path, innerWidth / 2, innerHeight / 2));
+      case "ArrowUp": case "ArrowDown": case "ArrowLeft": case "ArrowRight":
+        if (event.target instanceof Element && event.target.closest("#outline, #menu")) return null;
+        return () => this.arrow(event.key.slice(5).toLowerCase(), event.altKey);
+      default: return null;
+    }
+  }
+
+  /** Fold or unfold the series that is chosen or lies around what is. @param {Path | null} path @returns {(() => any) | null} */
+  series(path) {
+    const { app } = this;
+    const found = path && [...app.graph.ancestors(path), path].reverse().find((one) => app.graph.kind[one[one.length - 1]] === SERIES);
+    return found ? () => app.toggle(found) : null;
+  }
+
+  /** Undo one thing. */
+  undo() {
+    const { app } = this;
+    if (app.traced) app.endTrace();
+    else if (app.marked.size) {
+      app.find.box.value = "";
+      app.find.run("");
+    } else if (app.selected) app.select(null);
+  }
+
+  fitSelection() {
+    const { app } = this;
+    const box = app.selected && app.scene.boxes[app.picture.boxOf.get(app.graph.address(app.selected)) ?? -1];
+    return box ? app.camera.glide(app.camera.fitting([box.x, box.y, box.x + box.width, box.y + box.height], 2, 60)) : app.fit();
+  }
+
+  /** Go along a line, or to a sibling. @param {string} way @param {boolean} out */
+  arrow(way, out) {
+    const { app } = this;
+    const { boxes } = app.scene;
+    if (!app.selected) return boxes.length ? app.reveal(/** @type {Path} */ (app.places.get(boxes[0].address))) : null;
+    const at = app.picture.boxOf.get(app.graph.address(app.selected)) ?? -1;
+    const mine = boxes[at];
+    if (out || !mine) {
+      const around = app.graph.around(app.selected);
+      return around && (around.length > 1 || around[0] !== 0) ? app.reveal(around) : null;
+    }
+    const next = nextBox(app.scene, at, way);
+    return next >= 0 ? app.reveal(/** @type {Path} */ (app.places.get(boxes[next].address))) : null;
+  }
+}
+
+/** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
+ * @param {any} scene @param {number} at @param {string} way */
+function nextBox(scene, at, way) {
+  const { boxes, routes } = scene;
+  const middle = (/** @type {any} */ box) => [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = middle(boxes[at]);
+  const [dx, dy] = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] }[/** @type {"up"} */ (way)];
+  const flow = scene.direction === "BT" || scene.direction === "TB" ? way === "up" || way === "down" : way === "left" || way === "right";
+  const linked = new Set();
+  if (flow) for (const one of routes) {
+    if (one.source === at && one.target >= 0) linked.add(one.target);
+    if (one.target === at && one.source >= 0) linked.add(one.source);
+  }
+  const cost = (/** @type {number} */ other) => {
+    const [ox, oy] = middle(boxes[other]);
+    const [along, aside] = [(ox - x) * dx + (oy - y) * dy, Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx)];
+    return along > 0 ? along + 2 * aside : Infinity;
+  };
+  const best = (/** @type {number[]} */ list) => list.reduce((one, other) => (cost(other) < (one < 0 ? Infinity : cost(one)) ? other : one), -1);
+  const found = best([...linked].filter((one) => one !== at));
+  if (found >= 0) return found;
+  return best(boxes.map((/** @type {any} */ box, /** @type {number} */ number) => [box, number]).filter((/** @type {any[]} */ [box, number]) => number !== at && box.parent === boxes[at].parent).map((/** @type {any[]} */ pair) => pair[1]));
+}
+
+/** The camera after a zoom about the middle. @param {App} app @param {number} factor */
+function zoomed(app, factor) {
+  const { camera } = app;
+  const [wide, tall] = camera.size;
+  const k = Math.max(LEAST, Math.min(MOST, camera.k * factor));
+  const share = k / camera.k;
+  return [wide / 2 - (wide / 2 - camera.x) * share, tall / 2 - (tall / 2 - camera.y) * share, k];
+}

@@ -1,0 +1,61 @@
+// The minimap: the whole picture small, and on it the window, which can be dragged.
+
+class Minimap {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.svg = byId("minimap");
+    this.ground = svgEl("g", { role: "none" }, this.svg);
+    this.window = svgEl("rect", { class: "window", rx: 2 }, this.svg);
+    const drag = (/** @type {PointerEvent} */ event) => {
+      if (!(event.buttons & 1)) return;
+      event.preventDefault();
+      const home = this.svg.getBoundingClientRect();
+      const { camera } = app;
+      const [wide, tall] = camera.size;
+      const x = (event.clientX - home.left - this.at[0]) / this.scale;
+      const y = (event.clientY - home.top - this.at[1]) / this.scale;
+      camera.run++;
+      camera.set(wide / 2 - x * camera.k, tall / 2 - y * camera.k, camera.k);
+    };
+    this.svg.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+      this.svg.setPointerCapture(event.pointerId);
+      drag(event);
+    });
+    this.svg.addEventListener("pointermove", drag);
+    this.scale = 1;
+    this.at = [0, 0];
+  }
+
+  /** Draw a scene. @param {any} scene @param {any} paint */
+  draw(scene, paint) {
+    const [wide, tall] = [180, 120];
+    this.scale = Math.min((wide - 12) / Math.max(1, scene.width), (tall - 12) / Math.max(1, scene.height));
+    this.at = [(wide - scene.width * this.scale) / 2, (tall - scene.height * this.scale) / 2];
+    empty(this.ground);
+    const outlines = new Map();
+    for (const [at, box] of scene.boxes.entries()) {
+      if (box.width * this.scale < 0.7 && box.height * this.scale < 0.7) continue;
+      const fill = box.open ? paint.theme.frame(box.depth + 1) : paint.boxes[at].fill;
+      const rect = `M${num(this.at[0] + box.x * this.scale)} ${num(this.at[1] + box.y * this.scale)}h${num(Math.max(0.8, box.width * this.scale))}v${num(Math.max(0.8, box.height * this.scale))}h${num(-Math.max(0.8, box.width * this.scale))}z`;
+      const key = `${box.open ? box.depth : 1e6} ${fill}`;
+      outlines.set(key, (outlines.get(key) ?? "") + rect);
+    }
+    for (const key of [...outlines.keys()].sort((a, b) => parseInt(a) - parseInt(b))) {
+      svgEl("path", { d: outlines.get(key), fill: key.split(" ")[1], stroke: paint.theme.stroke, "stroke-width": 0.4 }, this.ground);
+    }
+    this.moved();
+  }
+
+  /** The camera moved. */
+  moved() {
+    const { camera } = this.app;
+    const [wide, tall] = camera.size;
+    fill(this.window, {
+      x: num(this.at[0] - (camera.x / camera.k) * this.scale),
+      y: num(this.at[1] - (camera.y / camera.k) * this.scale),
+      width: num((wide / camera.k) * this.scale),
+      height: num((tall / camera.k) * this.scale),
+    });
+  }
+}

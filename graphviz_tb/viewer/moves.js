@@ -1,0 +1,132 @@
+// Nodes moved by hand between the main graph and the auxiliary area. Nothing is laid out here: what leaves is left out of
+// the order of drawing, what comes back stands where Python put it in the second order that the level has for that.
+
+/** What a reader moved, by key of the node. */
+class Moves {
+  constructor() {
+    /** @type {Map<string, Path>} */
+    this.aux = new Map();
+    /** @type {Map<string, Path>} */
+    this.main = new Map();
+  }
+
+  get none() {
+    return !this.aux.size && !this.main.size;
+  }
+
+  /** The level as the moves leave it; the same where nothing of it moved.
+   * @param {Graph} graph @param {Path} path @param {any} level @param {any} around the level around it, and the child that this one is */
+  level(graph, path, level, around) {
+    if (this.none || !level) return level;
+    const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
+    const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
+    const [out, back] = [positions(this.aux), positions(this.main)];
+    const met = around ? continuing(around.metagraph, around.at) : null;
+    const lost = met && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !met.has(`${one.other} ${one.inbound}`));
+    if (!out.length && !back.length && !lost) return level;
+    const source = (back.length && graph.second(path)) || level;
+    return rearranged(level, source, out, new Set(back), met);
+  }
+}
+
+/** The neighbours of a child whose lines are drawn around it, each with its direction. @param {any} metagraph @param {number} at */
+function continuing(metagraph, at) {
+  const found = new Set();
+  const { mask, edges, bridges, children } = metagraph;
+  const away = mask.extracted;
+  edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
+    if (mask.stubbed.has(index) || away.has(edge.source) || away.has(edge.target)) return;
+    if (edge.target === at) found.add(`${children[edge.source]} true`);
+    if (edge.source === at) found.add(`${children[edge.target]} false`);
+  });
+  for (const one of bridges) if (one.child === at && one.drawable) found.add(`${one.other} ${one.inbound}`);
+  return found;
+}
+
+/** A level with some children out of the main graph and others back in it.
+ * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} met */
+function rearranged(level, source, out, back, met) {
+  const { metagraph } = level;
+  const { edges, children } = metagraph;
+  const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
+  const known = new Set([...into, ...outOf]);
+  for (const at of out) {
+    if (known.has(at)) continue;
+    const count = (/** @type {string} */ end) => edges.filter((/** @type {any} */ edge) => edge[end] === at).length;
+    (count("source") > count("target") ? outOf : into).push(at);
+  }
+  const away = new Set([...into, ...outOf]);
+  const stubbed = new Set(source.metagraph.mask.stubbed);
+  edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
+    if (away.has(edge.source) || away.has(edge.target)) stubbed.add(index);
+  });
+  const bridges = source.metagraph.bridges.map((/** @type {any} */ one) => {
+    const drawable = one.drawable && !away.has(one.child) && (!met || met.has(`${one.other} ${one.inbound}`));
+    return Object.assign(Object.create(layout.Bridge.prototype), one, { drawable });
+  });
+  const marks = metagraph.annotations.filter((/** @type {any} */ one) => one.kind !== "shortcut");
+  const changed = Object.assign(Object.create(layout.Metagraph.prototype), metagraph, {
+    bridges,
+    mask: new layout.Mask(into, outOf, stubbed),
+    annotations: stubs(marks, edges, stubbed, bridges, children),
+  });
+  const stays = (/** @type {any} */ wire) => (wire.bridge >= 0 ? bridges[wire.bridge].drawable : !stubbed.has(wire.edge));
+  return { ...level, metagraph: changed, skeleton: leftOut(source.skeleton, stays, away) };
+}
+
+/** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
+function stubs(marks, edges, stubbed, bridges, rows) {
+  const found = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
+  const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control) => {
+    const key = `${child} ${side} ${other}`;
+    const old = found.get(key);
+    const [kind, more, all] = old ? [old.kind, old.edges, old.control && control] : ["shortcut", 0, control];
+    found.set(key, new layout.Annotation(child, side, other, kind, more + count, all));
+  };
+  for (const index of [...stubbed].sort((a, b) => a - b)) {
+    const edge = edges[index];
+    const [count, control] = [edge.tensors + edge.control, !edge.tensors];
+    push(edge.source, "out", rows[edge.target], count, control);
+    push(edge.target, "in", rows[edge.source], count, control);
+  }
+  for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors);
+  return [...found.values()];
+}
+
+/** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
+ * @param {any} skeleton @param {(wire: any) => boolean} stays @param {Set<number>} removed */
+function leftOut(skeleton, stays, removed) {
+  const { children, ports } = skeleton;
+  const first = children + ports.length;
+  const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ one) => stays(one.wire));
+  const used = new Set(kept.flatMap((/** @type {any} */ one) => one.wire.chain));
+  const name = new Map();
+  for (let at = 0; at < children; at++) if (!removed.has(at)) name.set(at, at);
+  const slots = ports.filter((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at));
+  ports.forEach((/** @type {any} */ slot, /** @type {number} */ at) => used.has(children + at) && name.set(children + at, children + slots.indexOf(slot)));
+  const points = [];
+  kept.forEach((/** @type {any} */ one, /** @type {number} */ number) => {
+    for (const item of one.wire.chain) {
+      if (item < first || name.has(item)) continue;
+      name.set(item, children + slots.length + points.length);
+      points.push(number);
+    }
+  });
+  const wires = kept.map(({ wire }) => new layout.Wire(wire.edge, wire.bridge, wire.chain.map((/** @type {number} */ item) => name.get(item)), wire.turned));
+  const row = (/** @type {number[]} */ items) => items.filter((item) => name.has(item) && (item < children || used.has(item))).map((item) => name.get(item));
+  const parts = skeleton.parts.map((/** @type {number[][]} */ part) => part.map(row).filter((items) => items.length));
+  const numbers = new Map();
+  parts.forEach((/** @type {number[][]} */ part, /** @type {number} */ at) => part.length && numbers.set(at, numbers.size));
+  const shelves = skeleton.shelves.map((/** @type {number[]} */ shelf) => shelf.filter((part) => numbers.has(part)).map((part) => numbers.get(part)));
+  const places = new Map(kept.map((/** @type {any} */ one, /** @type {number} */ number) => [one.at, number]));
+  return Object.assign(Object.create(layout.Skeleton.prototype), {
+    children,
+    ports: slots,
+    wires,
+    waypoint: points,
+    parts: parts.filter((/** @type {number[][]} */ part) => part.length),
+    shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
+    main: numbers.get(skeleton.main) ?? -1,
+    spine: skeleton.spine.filter((/** @type {number} */ wire) => places.has(wire)).map((/** @type {number} */ wire) => places.get(wire)),
+  });
+}

@@ -1,0 +1,87 @@
+// The outline: the same tree as words, for those who read it with their ears, or look for a place by its name.
+
+const MOST_LINES = 300; // of one group
+
+class Outline {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.panel = byId("outline");
+    this.tree = byId("tree");
+    byId("outline-button").addEventListener("click", () => this.toggle());
+    this.tree.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    this.drawn = "";
+  }
+
+  toggle(show = this.panel.hidden) {
+    this.panel.hidden = !show;
+    document.body.classList.toggle("outlined", show);
+    byId("outline-button").setAttribute("aria-pressed", String(show));
+    this.draw();
+  }
+
+  draw() {
+    if (this.panel.hidden) return;
+    const { graph, open } = this.app;
+    const focused = document.activeElement?.id;
+    empty(this.tree);
+    /** @type {[Path, number][]} */
+    const todo = [[[0], 0]];
+    while (todo.length) {
+      const [path, level] = /** @type {[Path, number]} */ (todo.pop());
+      if (level) this.tree.append(this.line(path, level));
+      if (level && !open.has(graph.key(path))) continue;
+      const held = graph.level(path);
+      if (!held) continue;
+      const children = held.metagraph.children.slice(0, MOST_LINES).map((/** @type {number} */ row) => graph.child(path, row));
+      for (const child of children.reverse()) todo.push([child, level + 1]);
+    }
+    byId(focused)?.focus();
+  }
+
+  /** @param {Path} path @param {number} level */
+  line(path, level) {
+    const { graph, open, selected } = this.app;
+    const row = path[path.length - 1];
+    const key = graph.key(path);
+    const opens = graph.opens(row);
+    const mine = selected !== null && graph.key(selected) === key;
+    const name = graph.address(path);
+    const leaf = this.app.leaf(path);
+    const found = el(
+      "div",
+      { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": brief(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: brief(name) },
+      el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
+      el("span", { class: "leaf" }, leaf),
+      el("span", { class: "count" }, opens ? (graph.ops[row] < 0 ? "∞" : counted(graph.ops[row])) : ""),
+    );
+    found.style.paddingInlineStart = `${level * 14 - 8}px`;
+    found.path = path;
+    found.addEventListener("click", () => this.app.reveal(path, false));
+    found.addEventListener("dblclick", () => opens && this.app.toggle(path));
+    if (mine || (!selected && this.tree.childElementCount === 0)) found.tabIndex = 0;
+    return found;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const lines = /** @type {any[]} */ ([...this.tree.children]);
+    const at = lines.indexOf(document.activeElement);
+    if (at < 0) return;
+    const { path } = lines[at];
+    const { graph, open } = this.app;
+    const isOpen = open.has(graph.key(path));
+    const opens = graph.opens(path[path.length - 1]);
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: lines.length - 1 };
+    if (event.key in moves) lines[Math.max(0, Math.min(lines.length - 1, moves[/** @type {"Home"} */ (event.key)]))].focus();
+    else if (event.key === "ArrowRight" && opens && !isOpen) this.app.toggle(path);
+    else if (event.key === "ArrowRight") lines[at + 1]?.focus();
+    else if (event.key === "ArrowLeft" && isOpen) this.app.toggle(path);
+    else if (event.key === "ArrowLeft") byId(`o-${graph.key(graph.around(path) ?? path)}`)?.focus();
+    else if (event.key === "Enter") opens ? this.app.toggle(path) : this.app.reveal(path, false);
+    else if (event.key === " ") this.app.reveal(path, false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

@@ -1,0 +1,3445 @@
+// @ts-nocheck
+// Made from graphviz_tb/place/ and render/ by `make viewer`; do not edit.
+// The same steps on the same integers give the same numbers.
+
+// model.drawing
+class Pen {
+  constructor(colour, width = 1, dashes = [], cap = "butt", join = "miter") {
+    this.colour = colour;
+    this.width = width;
+    this.dashes = dashes;
+    this.cap = cap;
+    this.join = join;
+  }
+}
+class Rect_of_drawing {
+  constructor(x, y, width, height, radius = 0, fill = null, pen = null) {
+    this.x = x;
+    this.y = y;
+    this.width = width;
+    this.height = height;
+    this.radius = radius;
+    this.fill = fill;
+    this.pen = pen;
+  }
+}
+class Hatch {
+  constructor(x, y, width, height, radius, colour) {
+    this.x = x;
+    this.y = y;
+    this.width = width;
+    this.height = height;
+    this.radius = radius;
+    this.colour = colour;
+  }
+}
+class Disc {
+  constructor(x, y, radius, fill, pen = null) {
+    this.x = x;
+    this.y = y;
+    this.radius = radius;
+    this.fill = fill;
+    this.pen = pen;
+  }
+}
+class Curve {
+  constructor(steps, fill = null, pen = null, at = [0, 0], scale = 1) {
+    this.steps = steps;
+    this.fill = fill;
+    this.pen = pen;
+    this.at = at;
+    this.scale = scale;
+  }
+}
+class Label_of_drawing {
+  constructor(content, x, y, size, width, colour, anchor = "start", semibold = false, halo = null) {
+    this.content = content;
+    this.x = x;
+    this.y = y;
+    this.size = size;
+    this.width = width;
+    this.colour = colour;
+    this.anchor = anchor;
+    this.semibold = semibold;
+    this.halo = halo;
+  }
+}
+class Group {
+  constructor(shapes_, address_ = null, tooltip = "", data = [], at = [0, 0]) {
+    this.shapes = shapes_;
+    this.address = address_;
+    this.tooltip = tooltip;
+    this.data = data;
+    this.at = at;
+  }
+}
+class Part {
+  constructor(name, at, groups) {
+    this.name = name;
+    this.at = at;
+    this.groups = groups;
+  }
+}
+class Drawing {
+  constructor(width, height, title_, summary, ground, parts) {
+    this.width = width;
+    this.height = height;
+    this.title = title_;
+    this.summary = summary;
+    this.ground = ground;
+    this.parts = parts;
+  }
+  shapes() {
+    return [...(() => { const out = []; for (const part of this.parts) for (const group of part.groups) for (const shape_ of group.shapes) { out.push(shape_); } return out; })()];
+  }
+}
+
+// model.metagraph
+class Metaedge {
+  constructor(source, target, tensors, control, reference, carried = hand_carry(), edges = null, back = false) {
+    this.source = source;
+    this.target = target;
+    this.tensors = tensors;
+    this.control = control;
+    this.reference = reference;
+    this.carried = carried;
+    this.edges = edges;
+    this.back = back;
+  }
+  get kind() {
+    return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
+  }
+}
+class Bridge {
+  constructor(child, other, inbound, tensors, control, reference, drawable = true, carried = hand_carry(), edges = null) {
+    this.child = child;
+    this.other = other;
+    this.inbound = inbound;
+    this.tensors = tensors;
+    this.control = control;
+    this.reference = reference;
+    this.drawable = drawable;
+    this.carried = carried;
+    this.edges = edges;
+  }
+  get kind() {
+    return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
+  }
+}
+class Annotation {
+  constructor(child, side_, other, kind, edges = 1, control = false) {
+    this.child = child;
+    this.side = side_;
+    this.other = other;
+    this.kind = kind;
+    this.edges = edges;
+    this.control = control;
+  }
+}
+class Mask {
+  constructor(in_extract = [], out_extract = [], stubbed = new Set()) {
+    this.in_extract = in_extract;
+    this.out_extract = out_extract;
+    this.stubbed = stubbed;
+  }
+  get extracted() {
+    return py_union(new Set(this.in_extract), new Set(this.out_extract));
+  }
+}
+class Metagraph {
+  constructor(row, children_, units, edges, bridges, mask = new Mask(), automatic = new Mask(), annotations = [], functions = [], loops = []) {
+    this.row = row;
+    this.children = children_;
+    this.units = units;
+    this.edges = edges;
+    this.bridges = bridges;
+    this.mask = mask;
+    this.automatic = automatic;
+    this.annotations = annotations;
+    this.functions = functions;
+    this.loops = loops;
+  }
+  core_edges() {
+    return (() => { const out = []; for (const index of py_range(this.edges.length)) if (!this.mask.stubbed.has(index)) { out.push(index); } return out; })();
+  }
+  core() {
+    let away;
+    away = this.mask.extracted;
+    return (() => { const out = []; for (const position of py_range(this.children.length)) if (!away.has(position)) { out.push(position); } return out; })();
+  }
+}
+
+// model.scene
+class Identity {
+  constructor(group = "", kind = "edge", index = -1, source = "", target = "") {
+    this.group = group;
+    this.kind = kind;
+    this.index = index;
+    this.source = source;
+    this.target = target;
+  }
+}
+class Text {
+  constructor(x, y, content, full, size, width, role, anchor = "middle", semibold = false, box = -1, inside = false, identities = []) {
+    this.x = x;
+    this.y = y;
+    this.content = content;
+    this.full = full;
+    this.size = size;
+    this.width = width;
+    this.role = role;
+    this.anchor = anchor;
+    this.semibold = semibold;
+    this.box = box;
+    this.inside = inside;
+    this.identities = identities;
+  }
+}
+class Box {
+  constructor(address_, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title_ = "") {
+    this.address = address_;
+    this.row = row;
+    this.kind = kind;
+    this.parent = parent;
+    this.depth = depth;
+    this.x = x;
+    this.y = y;
+    this.width = width;
+    this.height = height;
+    this.open = open;
+    this.openable = openable;
+    this.sheets = sheets;
+    this.connected = connected;
+    this.area = area;
+    this.member = member;
+    this.title = title_;
+  }
+}
+class Route {
+  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title_ = "", identity = new Identity(), source_port = -1, target_port = -1, main = false) {
+    this.points = points;
+    this.kind = kind;
+    this.source = source;
+    this.target = target;
+    this.thickness = thickness;
+    this.back = back;
+    this.arrow = arrow;
+    this.frame = frame;
+    this.title = title_;
+    this.identity = identity;
+    this.source_port = source_port;
+    this.target_port = target_port;
+    this.main = main;
+  }
+}
+class Port {
+  constructor(x, y, box, kind, count = 1, title_ = "", group = "", slot = -1, first = true, others = []) {
+    this.x = x;
+    this.y = y;
+    this.box = box;
+    this.kind = kind;
+    this.count = count;
+    this.title = title_;
+    this.group = group;
+    this.slot = slot;
+    this.first = first;
+    this.others = others;
+  }
+}
+class Stub {
+  constructor(x, y, width, height, kind, side_, box, other, points, control = false, title_ = "", identities = []) {
+    this.x = x;
+    this.y = y;
+    this.width = width;
+    this.height = height;
+    this.kind = kind;
+    this.side = side_;
+    this.box = box;
+    this.other = other;
+    this.points = points;
+    this.control = control;
+    this.title = title_;
+    this.identities = identities;
+  }
+}
+class Rule {
+  constructor(x1, y1, x2, y2) {
+    this.x1 = x1;
+    this.y1 = y1;
+    this.x2 = x2;
+    this.y2 = y2;
+  }
+}
+class Scene {
+  constructor(width, height, direction, boxes, routes_, ports, stubs, texts, rules = []) {
+    this.width = width;
+    this.height = height;
+    this.direction = direction;
+    this.boxes = boxes;
+    this.routes = routes_;
+    this.ports = ports;
+    this.stubs = stubs;
+    this.texts = texts;
+    this.rules = rules;
+  }
+}
+
+// model.level
+class Gaps {
+  constructor(siblings = 16, ranks = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread_ = 12, start = 11, straight = 10, beyond = 12) {
+    this.siblings = siblings;
+    this.ranks = ranks;
+    this.most = most;
+    this.labelled = labelled;
+    this.box = box;
+    this.edge = edge;
+    this.parts = parts;
+    this.spread = spread_;
+    this.start = start;
+    this.straight = straight;
+    this.beyond = beyond;
+  }
+}
+class Stroke {
+  constructor(thick = 10, tip_ = 1, label = [0, 0]) {
+    this.thick = thick;
+    this.tip = tip_;
+    this.label = label;
+  }
+}
+class Level {
+  constructor(positions, ports, routes_, width, height) {
+    this.positions = positions;
+    this.ports = ports;
+    this.routes = routes_;
+    this.width = width;
+    this.height = height;
+  }
+}
+
+// model.measure
+const EM = 2048;
+const ELLIPSIS = "…";
+const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
+function elide(text, limit, size, semibold = false) {
+  let room, number_, last, kept, middle, tail, used, head_;
+  if ((hand_width(text, size, semibold) <= limit)) {
+    return text;
+  }
+  room = (Math.floor((limit * EM) / size) - hand_advance(ELLIPSIS, semibold));
+  number_ = py_search(LAST_NUMBER, text);
+  last = (number_ ? py_group(number_) : "");
+  kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
+  if (((kept * 2) > room)) {
+    [last, kept] = ["", 0];
+  }
+  middle = py_slice(text, 0, (py_len(text) - py_len(last)));
+  tail = _tail(middle, Math.floor((room - kept) / 4), semibold);
+  used = (kept + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
+  head_ = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
+  return (String(head_) + String(ELLIPSIS) + String(tail) + String(last));
+}
+function _head(text, room, semibold) {
+  let stop, char;
+  stop = 0;
+  for (char of text) {
+    room -= hand_advance(char, semibold);
+    if ((room < 0)) {
+      break;
+    }
+    stop += 1;
+  }
+  while ((((0 < stop) && (stop < py_len(text))) && hand_joins(text, stop))) {
+    stop -= 1;
+  }
+  return py_slice(text, 0, stop);
+}
+function _tail(text, room, semibold) {
+  let start;
+  start = py_len(text);
+  while ((start && ((room = (room - hand_advance(py_char(text, (start - 1)), semibold))) >= 0))) {
+    start -= 1;
+  }
+  while (((start < py_len(text)) && hand_joins(text, start))) {
+    start += 1;
+  }
+  return py_slice(text, start);
+}
+
+// model.theme
+class Theme {
+  constructor(name, text, secondary, quiet, background, neutral, op, stroke, frames, main, data, reference, selected, mark_, sign, rule, hues) {
+    this.name = name;
+    this.text = text;
+    this.secondary = secondary;
+    this.quiet = quiet;
+    this.background = background;
+    this.neutral = neutral;
+    this.op = op;
+    this.stroke = stroke;
+    this.frames = frames;
+    this.main = main;
+    this.data = data;
+    this.reference = reference;
+    this.selected = selected;
+    this.mark = mark_;
+    this.sign = sign;
+    this.rule = rule;
+    this.hues = hues;
+  }
+  frame(depth) {
+    let first, rest;
+    [first, ...rest] = this.frames;
+    return ((depth === 0) ? first : rest.at(py_mod((depth - 1), rest.length)));
+  }
+}
+const LIGHT = new Theme("light", "#1F2328", "#57606A", "#57606A", "#FFFFFF", "#EAEEF2", "#FFFFFF", "#989B9D", ["#FFFFFF", "#F6F8FA", "#EFF2F5"], "#57606A", "#8C959F", "#C2410C", "#0969DA", "#6A737D", "#FFFFFF", "#D0D7DE", ["#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"]);
+const DARK = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117", "#30363D", "#161B22", "#787C81", ["#0D1117", "#151B23", "#1C232C"], "#9DA7B3", "#6E7681", "#FB923C", "#58A6FF", "#8B949E", "#0D1117", "#30363D", ["#0B2DC2", "#9C5E4E", "#143F31", "#A92E65", "#7B6708", "#316EA0", "#434912"]);
+const THEMES = new Map([["light", LIGHT], ["dark", DARK]]);
+
+// model.paint
+class Fill {
+  constructor(fill, stroke, text, second, bands = [], badge = "", hatch = false, hued = false, sign = "") {
+    this.fill = fill;
+    this.stroke = stroke;
+    this.text = text;
+    this.second = second;
+    this.bands = bands;
+    this.badge = badge;
+    this.hatch = hatch;
+    this.hued = hued;
+    this.sign = sign;
+  }
+}
+class LegendRow {
+  constructor(label, fill, shape_ = "box", more = "") {
+    this.label = label;
+    this.fill = fill;
+    this.shape = shape_;
+    this.more = more;
+  }
+}
+class Tint {
+  constructor(colour, dashes = [], sign = "", whole = true) {
+    this.colour = colour;
+    this.dashes = dashes;
+    this.sign = sign;
+    this.whole = whole;
+  }
+}
+class Paint {
+  constructor(theme, scheme, heading, boxes, accounts, stubs, tints, legend_) {
+    this.theme = theme;
+    this.scheme = scheme;
+    this.heading = heading;
+    this.boxes = boxes;
+    this.accounts = accounts;
+    this.stubs = stubs;
+    this.tints = tints;
+    this.legend = legend_;
+  }
+}
+class Caption {
+  constructor(title_, facts, select = []) {
+    this.title = title_;
+    this.facts = facts;
+    this.select = select;
+  }
+}
+
+// model.skeleton
+class PortSlot {
+  constructor(first, others) {
+    this.first = first;
+    this.others = others;
+  }
+}
+class Wire {
+  constructor(edge, bridge, chain, turned = false) {
+    this.edge = edge;
+    this.bridge = bridge;
+    this.chain = chain;
+    this.turned = turned;
+  }
+}
+class Skeleton {
+  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = []) {
+    this.children = children_;
+    this.ports = ports;
+    this.wires = wires;
+    this.waypoint = waypoint;
+    this.parts = parts;
+    this.shelves = shelves;
+    this.main = main;
+    this.spine = spine;
+    this.notices = notices;
+  }
+  get first_waypoint() {
+    return (this.children + this.ports.length);
+  }
+}
+
+// model.skyline
+const STRIP = 8;
+const FAR_of_skyline = (1 * 2 ** 20);
+class Skyline {
+  constructor() {
+    this.rows = [];
+    this.columns = [];
+  }
+  add_rect(rect) {
+    let left, top, right, bottom;
+    [left, top, right, bottom] = rect;
+    raise_to(this.rows, top, bottom, right);
+    raise_to(this.columns, left, right, bottom);
+  }
+  add_line(points) {
+    let ax, ay, bx, by, y, x;
+    for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
+      for (y of cuts(ay, by)) {
+        x = ((ay === by) ? ax : (ax + Math.floor(((bx - ax) * (y - ay)) / (by - ay))));
+        raise_to(this.rows, (y - STRIP), (y + STRIP), (Math.max(x, ((ay === by) ? bx : x)) + 1));
+      }
+      for (x of cuts(ax, bx)) {
+        y = ((ax === bx) ? ay : (ay + Math.floor(((by - ay) * (x - ax)) / (bx - ax))));
+        raise_to(this.columns, (x - STRIP), (x + STRIP), (Math.max(y, ((ax === bx) ? by : y)) + 1));
+      }
+    }
+  }
+  add_ray(point, down) {
+    let x, y;
+    [x, y] = point;
+    if (down) {
+      raise_to(this.columns, x, x, FAR_of_skyline);
+    }
+    else {
+      raise_to(this.rows, y, y, FAR_of_skyline);
+    }
+  }
+  right(top, bottom) {
+    return greatest(this.rows, top, bottom);
+  }
+  bottom(left, right) {
+    return greatest(this.columns, left, right);
+  }
+}
+function cuts(start, stop) {
+  let low, high;
+  [low, high] = [Math.min(start, stop), Math.max(start, stop)];
+  return [...py_range(low, high, STRIP), high];
+}
+function raise_to(strip, low, high, height) {
+  let last, at;
+  last = Math.floor(Math.max(high, 0) / STRIP);
+  py_extend(strip, py_repeat([0], ((last + 1) - strip.length)));
+  for (at of py_range(Math.floor(Math.max(low, 0) / STRIP), (last + 1))) {
+    strip[at] = Math.max(strip.at(at), height);
+  }
+}
+function greatest(strip, low, high) {
+  return py_max(strip.slice(Math.floor(Math.max(low, 0) / STRIP), (Math.floor(Math.max(high, 0) / STRIP) + 1)), {default: 0});
+}
+
+// model.thickness
+const THIN = 10;
+
+// model.view
+class Face {
+  constructor(row, address_, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
+    this.row = row;
+    this.address = address_;
+    this.kind = kind;
+    this.label = label;
+    this.full = full;
+    this.second = second;
+    this.badge = badge;
+    this.openable = openable;
+    this.connected = connected;
+    this.member = member;
+    this.about = about;
+  }
+}
+class View {
+  constructor(address_, row, metagraph, skeleton, faces, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = []) {
+    this.address = address_;
+    this.row = row;
+    this.metagraph = metagraph;
+    this.skeleton = skeleton;
+    this.faces = faces;
+    this.opened = opened;
+    this.names = names;
+    this.labels = labels;
+    this.addresses = addresses;
+    this.functions = functions;
+  }
+}
+
+// place.attach
+const MARGIN_of_attach = 8;
+const LEAST = 8;
+function downward(skeleton) {
+  return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
+}
+function attach(skeleton, chains, sizes, gaps, anchors_) {
+  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, key, offset;
+  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [at, item] of py_enumerate(row)) { out.set(item, at); } return out; })();
+  main = new Set(skeleton.spine);
+  sides = new TupleMap();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
+      if ((item < skeleton.children)) {
+        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
+        py_setdefault(py_setdefault(sides, [item, end], new TupleMap()), [place_.get(other), trunk], []).push(wire);
+      }
+    }
+  }
+  offsets = (() => { const out = []; for (const _ of chains) { out.push([0, 0]); } return out; })();
+  for ([[item, end], found] of sides.entries()) {
+    keys = py_sorted(found.keys());
+    middle = py_next(py_iter((() => { const out = []; for (const [at, key] of py_enumerate(keys)) if (py_intersection(main, found.get(key)).size) { out.push(at); } return out; })()), -1);
+    for ([key, offset] of py_zip(keys, spread(sizes.at(item)[0], keys.length, gaps.spread, middle))) {
+      for (wire of found.get(key)) {
+        offsets.at(wire)[end] = offset;
+      }
+    }
+  }
+  for ([[wire, end], offset] of anchors_.entries()) {
+    if ((wire < chains.length)) {
+      offsets.at(wire)[(end ^ skeleton.wires.at(wire).turned)] = offset;
+    }
+  }
+  return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
+}
+function spread(width, count, step, middle = -1) {
+  let most, room, start;
+  most = Math.max(middle, ((count - 1) - middle));
+  if (((middle >= 0) && ((most * LEAST) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
+    step = (most ? py_min([step, Math.floor((Math.floor(width / 2) - MARGIN_of_attach) / most)]) : 0);
+    return (() => { const out = []; for (const place_ of py_range(count)) { out.push((Math.floor(width / 2) + ((place_ - middle) * step))); } return out; })();
+  }
+  if ((count > 1)) {
+    room = Math.max((width - (2 * MARGIN_of_attach)), Math.floor(width / 2), 0);
+    step = py_min([step, Math.floor(room / (count - 1))]);
+  }
+  start = (Math.floor(width / 2) - Math.floor(((count - 1) * step) / 2));
+  return (() => { const out = []; for (const place_ of py_range(count)) { out.push((start + (place_ * step))); } return out; })();
+}
+
+// place.sizes
+const NODE_SIZE = 12;
+const OP_SIZE = 11;
+const SMALL_SIZE = 10;
+const SCOPE_HEIGHT = 32;
+const SCOPE_LEAST = 72;
+const SCOPE_MOST = 200;
+const OP_HEIGHT = 24;
+const OP_LEAST = 48;
+const OP_MOST = 180;
+const PADDING = 12;
+const MARK_ROOM = new Map([["op", 24], ["scope", 20]]);
+const SHEET_of_sizes = 4;
+const BADGE_ROOM = 16;
+const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
+class Shape_of_sizes {
+  constructor(width, height, sheets, texts, top = 0) {
+    this.width = width;
+    this.height = height;
+    this.sheets = sheets;
+    this.texts = texts;
+    this.top = top;
+  }
+  get middle() {
+    return Math.floor((this.height + this.top) / 2);
+  }
+}
+function closed_of_sizes(face) {
+  let kind, stack, second, two_lines, inner, height, texts;
+  kind = drawn_as(face);
+  stack = ["series", "fold"].includes(face.kind);
+  second = second_line(face);
+  two_lines = (!!second || (kind !== "op"));
+  [inner, height, texts] = _front(face, kind, hand_clean(second), two_lines);
+  if (!stack) {
+    return new Shape_of_sizes(inner, height, 0, texts);
+  }
+  if (!face.connected) {
+    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height, 2, texts);
+  }
+  return new Shape_of_sizes(inner, (height + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
+}
+function second_line(face) {
+  let count;
+  count = ((face.badge && face.second.startsWith((String(py_slice(face.badge, 1)) + " op"))) ? "" : face.second);
+  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, count]) if (part) { out.push(part); } return out; })());
+}
+function drawn_as(face) {
+  let kind;
+  kind = (["series", "fold"].includes(face.kind) ? face.member : face.kind);
+  return (["op", "call"].includes(kind) ? "op" : "scope");
+}
+function _front(face, kind, second, two_lines) {
+  let op, least, most, size, side_, name, label, wanted, total, height, first;
+  op = (kind === "op");
+  [least, most, size] = (op ? [OP_LEAST, OP_MOST, OP_SIZE] : [SCOPE_LEAST, SCOPE_MOST, NODE_SIZE]);
+  side_ = (face.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
+  name = hand_clean(face.label);
+  name = (name.trim() ? name : ("“" + String(name) + "”"));
+  label = elide(name, (most - (2 * side_)), size);
+  second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
+  wanted = Math.max((hand_width(label, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
+  total = Math.max(least, wanted);
+  height = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
+  if (!second) {
+    return [total, height, [_line(Math.floor(total / 2), Math.floor(height / 2), label, face.full, size, "label")]];
+  }
+  first = _line(Math.floor(total / 2), 10, label, face.full, size, "label");
+  return [total, height, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
+}
+function _line(middle, centre, content, full, size, role) {
+  let baseline;
+  baseline = (centre + BASELINE.get(size));
+  return new Text(middle, baseline, content, full, size, hand_width(content, size), role, "middle", undefined, undefined, true);
+}
+function moved(text, x, y, box = null) {
+  return py_replace(text, {x: (text.x + x), y: (text.y + y), box: ((box == null) ? text.box : box)});
+}
+
+// place.auxiliary
+const AWAY = 32;
+const HEADING_SIZE = 11;
+const HEADING_ROOM = 24;
+const GAP_of_auxiliary = 16;
+const LENGTHS = [96, 160, 240, 320, 480];
+const SCREEN_of_auxiliary = 900;
+class Area {
+  constructor(places, texts, rules, width, height) {
+    this.places = places;
+    this.texts = texts;
+    this.rules = rules;
+    this.width = width;
+    this.height = height;
+  }
+}
+class Spot {
+  constructor(corner, size, whole, beside_, places) {
+    this.corner = corner;
+    this.size = size;
+    this.whole = whole;
+    this.beside = beside_;
+    this.places = places;
+  }
+  get cost() {
+    let wide, tall, screen;
+    [wide, tall] = this.whole;
+    screen = Math.max(Math.floor((5 * wide) / 8), tall, SCREEN_of_auxiliary);
+    return ((wide * tall) + Math.floor(((8 * screen) * screen) / 5));
+  }
+}
+function beside_core(core, sky, blocks_, notes = []) {
+  let places, texts, rules, whole, heading, columns_, spot, left, top, wide, tall, half, beside_, above, size;
+  places = [];
+  texts = [];
+  rules = [];
+  whole = core;
+  for ([heading, columns_] of blocks_) {
+    if (!py_any(columns_)) {
+      continue;
+    }
+    spot = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true));
+    [[left, top], [wide, tall]] = [spot.corner, spot.size];
+    py_extend(places, (() => { const out = []; for (const [x, y] of spot.places) { out.push([(left + x), ((top + HEADING_ROOM) + y)]); } return out; })());
+    texts.push(_heading(heading, spot.corner));
+    half = Math.floor(AWAY / 2);
+    [beside_, above] = [new Rule((left - half), top, (left - half), (top + tall)), new Rule(left, (top - half), (left + wide), (top - half))];
+    rules.push((spot.beside ? beside_ : above));
+    sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
+    whole = spot.whole;
+  }
+  if (notes.length) {
+    size = [py_max((() => { const out = []; for (const note_ of notes) { out.push(note_.width); } return out; })()), (notes.at(-1).y + 4)];
+    spot = py_min(spots_of_auxiliary(whole, sky, size, []), {key: (spot) => spot.cost});
+    py_extend(texts, (() => { const out = []; for (const note_ of notes) { out.push(moved(note_, ...spot.corner)); } return out; })());
+    whole = spot.whole;
+  }
+  return new Area([...places], [...texts], [...rules], ...whole);
+}
+function best(core, sky, columns_, least) {
+  let found, limit, places, wide, tall;
+  found = [];
+  for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
+    [places, [wide, tall]] = block(columns_, limit);
+    [wide, tall] = [Math.max(wide, least), (tall + HEADING_ROOM)];
+    py_extend(found, spots_of_auxiliary(core, sky, [wide, tall], [...places]));
+  }
+  return py_min(found, {key: (spot) => spot.cost});
+}
+function spots_of_auxiliary(core, sky, size, places) {
+  let wide, tall, across, along_, found, top, reach_, left;
+  [[wide, tall], [across, along_]] = [core, size];
+  found = [];
+  for (top of [0, Math.max(0, (tall - along_))]) {
+    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
+    left = (reach_ ? (reach_ + AWAY) : 0);
+    found.push(new Spot([left, top], size, [Math.max(wide, (left + across)), Math.max(tall, along_)], true, places));
+  }
+  for (left of [0, Math.max(0, (wide - across))]) {
+    reach_ = sky.bottom((left - AWAY), ((left + across) + AWAY));
+    top = (reach_ ? (reach_ + AWAY) : 0);
+    found.push(new Spot([left, top], size, [Math.max(wide, across), Math.max(tall, (top + along_))], false, places));
+  }
+  return found;
+}
+function _heading(content, origin) {
+  let wide, y;
+  wide = hand_width(content, HEADING_SIZE, true);
+  y = (((origin[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE.get(HEADING_SIZE)) - 6);
+  return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
+}
+function block(columns_, limit) {
+  let places, start, longest, column_, part, axis, along_, _, tall, mine;
+  places = [];
+  start = 0;
+  longest = start;
+  for (column_ of columns_) {
+    for (part of broken(column_, limit)) {
+      axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
+      along_ = 0;
+      for ([_, tall, mine] of part) {
+        places.push([((start + axis) - mine), along_]);
+        along_ += (tall + GAP_of_auxiliary);
+      }
+      longest = Math.max(longest, (along_ - GAP_of_auxiliary));
+      start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
+    }
+  }
+  return [places, [(start - GAP_of_auxiliary), longest]];
+}
+function broken(column_, limit) {
+  let parts, along_, thing;
+  parts = [];
+  along_ = 0;
+  for (thing of column_) {
+    if ((!parts.length || ((along_ + thing[1]) > limit))) {
+      parts.push([]);
+      along_ = 0;
+    }
+    parts.at(-1).push(thing);
+    along_ += (thing[1] + GAP_of_auxiliary);
+  }
+  return parts;
+}
+
+// place.labels
+const LABEL_HEIGHT = 12;
+function brief(name, most = 300) {
+  name = hand_clean(name);
+  return ((py_len(name) <= most) ? name : (String(py_slice(name, 0, Math.floor(most / 2))) + "…" + String(name.slice(((py_len(name) - Math.floor(most / 2)) + 1)))));
+}
+function plural(count, word) {
+  return (String(hand_thousands(count)) + " " + String(word) + String(((count === 1) ? "" : "s")));
+}
+
+// place.beside
+const ROW_of_beside = 14;
+const LABEL_MOST_of_beside = 100;
+const LABEL_GAP = 4;
+const LEAD = 18;
+const RAIL = 10;
+const EXTENT = new Map([["shortcut", [18, 10]], ["constant", [10, 10]], ["summary", [12, 12]], ["weight", [10, 10]], ["more", [0, 10]]]);
+const GAP_of_beside = 4;
+class Row {
+  constructor(kind, label, title_, other, control, notes = []) {
+    this.kind = kind;
+    this.label = label;
+    this.title = title_;
+    this.other = other;
+    this.control = control;
+    this.notes = notes;
+  }
+  get extent() {
+    return ((EXTENT.get(this.kind)[0] + ((this.kind !== "more") ? LABEL_GAP : 0)) + hand_width(this.label, SMALL_SIZE));
+  }
+}
+class Beside_of_beside {
+  constructor(stubs = [], texts = []) {
+    this.stubs = stubs;
+    this.texts = texts;
+  }
+}
+function rows(annotations, side_, names, most, labels = new Map(new Map())) {
+  let mine, told_, rest, title_;
+  mine = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side_)) { out.push([index, annotation]); } return out; })();
+  told_ = (() => { const out = []; for (const [index, annotation] of mine.slice(0, most)) { out.push(_row_of_beside(index, annotation, names, labels)); } return out; })();
+  rest = mine.slice(most);
+  if (rest.length) {
+    title_ = ((String(rest.length) + " more: ") + py_join(", ", (() => { const out = []; for (const [_, one] of rest.slice(0, 40)) { out.push(brief(py_get(names, one.other, ""))); } return out; })()));
+    told_.push(new Row("more", ("+" + String(rest.length)), title_, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
+  }
+  return told_;
+}
+const WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
+function _row_of_beside(index, annotation, names, labels) {
+  let full, count, control, title_, called, label;
+  full = hand_clean(py_get(names, annotation.other, ""));
+  count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
+  control = (annotation.control ? ", control" : "");
+  title_ = (String(brief(full)) + " (" + String(WORDS.get(annotation.kind)) + String(count) + String(control) + ")");
+  called = (hand_clean(py_get(labels, annotation.other, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
+  label = elide(called, LABEL_MOST_of_beside, SMALL_SIZE);
+  return new Row(annotation.kind, label, title_, annotation.other, annotation.control, [index]);
+}
+function column_width(column_) {
+  return (py_max((() => { const out = []; for (const row of column_) { out.push(row.extent); } return out; })(), {default: -LEAD}) + LEAD);
+}
+function column(told_, side_, middle, edge, reach_, off) {
+  let top, sign, stubs, texts, index, row, y, meet, near, far;
+  top = (middle - Math.floor((ROW_of_beside * (told_.length - 1)) / 2));
+  sign = ((side_ === "in") ? -1 : 1);
+  [stubs, texts] = [[], []];
+  for ([index, row] of py_enumerate(told_)) {
+    y = (top + (ROW_of_beside * index));
+    meet = _spread(index, told_.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (told_.length - 1)) / 2)));
+    near = (edge + (sign * (LEAD + off)));
+    stubs.push(_stub_of_beside(row, side_, ((sign > 0) ? near : (near - EXTENT.get(row.kind)[0])), y, [[near, y], [edge, meet]]));
+    far = (near + (sign * (EXTENT.get(row.kind)[0] + ((row.kind !== "more") ? LABEL_GAP : 0))));
+    texts.push(_label_of_beside(row, far, y, ((sign > 0) ? "start" : "end")));
+  }
+  return new Beside_of_beside([...stubs], [...texts]);
+}
+function rows_height(told_) {
+  return (told_.length ? ((ROW_of_beside * told_.length) + LABEL_GAP) : 0);
+}
+function rail(told_, side_, box, x) {
+  let stubs, texts, border_, index, row, away, y, left;
+  [stubs, texts] = [[], []];
+  border_ = ((side_ === "in") ? 0 : box[1]);
+  for ([index, row] of py_enumerate(told_)) {
+    away = ((LABEL_GAP + (ROW_of_beside * ((side_ === "in") ? ((told_.length - 1) - index) : index))) + Math.floor(ROW_of_beside / 2));
+    y = ((side_ === "in") ? (border_ - away) : (border_ + away));
+    left = (x + RAIL);
+    stubs.push(_stub_of_beside(row, side_, left, y, [[left, y], [x, y], [x, border_]]));
+    texts.push(_label_of_beside(row, ((left + EXTENT.get(row.kind)[0]) + ((row.kind !== "more") ? LABEL_GAP : 0)), y, "start"));
+  }
+  return new Beside_of_beside([...stubs], [...texts]);
+}
+function _stub_of_beside(row, side_, left, middle, line) {
+  let across, along_, points, top, notes;
+  [across, along_] = EXTENT.get(row.kind);
+  points = ((side_ === "in") ? line : py_reversed(line));
+  top = (middle - Math.floor(along_ / 2));
+  notes = [...(() => { const out = []; for (const index of row.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
+  return new Stub(left, top, across, along_, row.kind, side_, -1, row.other, points, row.control, row.title, notes);
+}
+function _label_of_beside(row, x, middle, anchor) {
+  let wide, y;
+  wide = hand_width(row.label, SMALL_SIZE);
+  y = (middle + BASELINE.get(SMALL_SIZE));
+  return new Text(x, y, row.label, row.title, SMALL_SIZE, wide, "stub", anchor);
+}
+function _spread(index, count, middle, reach_) {
+  if ((count < 2)) {
+    return middle;
+  }
+  return ((middle - reach_) + Math.floor(((2 * reach_) * index) / (count - 1)));
+}
+
+// place.columns
+const ROUNDS = 1;
+const LARGE_of_columns = 150000;
+const POOL = 64;
+const FAR_of_columns = (1 * 2 ** 40);
+function columns(parts, widths, between_, above, below, lane_ = []) {
+  let x, room, both, ranks, distances_, starts, down, up, large, _, r, paths, path;
+  x = py_repeat([0], widths.length);
+  room = new Room_of_columns(widths.length);
+  both = (() => { const out = []; for (const [up, down] of py_zip(above, below)) { out.push([...up, ...down]); } return out; })();
+  for ([ranks, distances_] of py_zip(parts, between_)) {
+    starts = pack(ranks, widths, distances_, x);
+    if ((ranks.length < 2)) {
+      continue;
+    }
+    room.enter(ranks, distances_);
+    [down, up] = [py_range(ranks.length), py_range((ranks.length - 2), -1, -1)];
+    large = (py_sum(py_map(py_len, ranks)) > LARGE_of_columns);
+    for (_ of py_range((large ? 1 : ROUNDS))) {
+      for (r of down.slice(1)) {
+        settle(ranks.at(r), starts.at(r), x, above);
+      }
+      for (r of up) {
+        settle(ranks.at(r), starts.at(r), x, below);
+      }
+    }
+    paths = (() => { const out = []; for (const path of threads(ranks, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
+    for (path of paths) {
+      straighten(path, x, above, below, room);
+    }
+    if (large) {
+      continue;
+    }
+    for (r of [...down, ...up]) {
+      settle(ranks.at(r), starts.at(r), x, both);
+    }
+    for (path of paths) {
+      straighten(path, x, above, below, room);
+    }
+  }
+  return x;
+}
+function pack(ranks, widths, between_, x) {
+  let starts, row, steps, start, step, middle, item, left;
+  starts = [];
+  for ([row, steps] of py_zip(ranks, between_)) {
+    start = [0];
+    for (step of steps) {
+      start.push((start.at(-1) + step));
+    }
+    starts.push(start);
+    middle = Math.floor((start.at(-1) + widths.at(row.at(-1))) / 2);
+    for ([item, left] of py_zip(row, start)) {
+      x[item] = (left - middle);
+    }
+  }
+  return starts;
+}
+class Room_of_columns {
+  constructor(count) {
+    [this.left, this.right] = [py_repeat([-1], count), py_repeat([-1], count)];
+    [this.before, this.after] = [py_repeat([0], count), py_repeat([0], count)];
+  }
+  enter(ranks, between_) {
+    let row, steps, last, item, step;
+    for ([row, steps] of py_zip(ranks, between_)) {
+      last = row[0];
+      for ([item, step] of py_zip(row.slice(1), steps)) {
+        [this.left[item], this.before[item]] = [last, step];
+        [this.right[last], this.after[last]] = [item, step];
+        last = item;
+      }
+    }
+  }
+}
+function threads(ranks, above, below) {
+  let found, row, item, up, path;
+  found = [];
+  for (row of ranks) {
+    for (item of row) {
+      up = above.at(item);
+      if (((up.length > 1) || (below.at(item).length > 1) || (up.length && thin(up[0][0], above, below)))) {
+        continue;
+      }
+      path = [item];
+      while ((below.at(path.at(-1)).length && thin(below.at(path.at(-1))[0][0], above, below))) {
+        path.push(below.at(path.at(-1))[0][0]);
+      }
+      if ((up.length || below.at(item).length)) {
+        found.push(path);
+      }
+    }
+  }
+  return found;
+}
+function thin(item, above, below) {
+  return ((above.at(item).length < 2) && (below.at(item).length < 2));
+}
+function straighten(path, x, above, below, room) {
+  let low, high, offset, run, up, down, goal, item, left, right, least, most, end;
+  [low, high, offset] = [-FAR_of_columns, FAR_of_columns, 0];
+  run = [];
+  [up, down] = [above.at(path[0]), below.at(path.at(-1))];
+  goal = (up.length ? (x.at(up[0][0]) + up[0][1]) : null);
+  for (item of path) {
+    if (run.length) {
+      offset += above.at(item)[0][1];
+    }
+    [left, right] = [room.left.at(item), room.right.at(item)];
+    least = ((left >= 0) ? ((x.at(left) + room.before.at(item)) - offset) : -FAR_of_columns);
+    most = ((right >= 0) ? ((x.at(right) - room.after.at(item)) - offset) : FAR_of_columns);
+    if (((least > high) || (most < low))) {
+      goal = put(run, ((goal != null) ? goal : (x.at(run.at(-1)[0]) - run.at(-1)[1])), low, high, x);
+      [run, low, high] = [[], -FAR_of_columns, FAR_of_columns];
+    }
+    if ((least > low)) {
+      low = least;
+    }
+    if ((most < high)) {
+      high = most;
+    }
+    run.push([item, offset]);
+  }
+  if (down.length) {
+    end = ((x.at(down[0][0]) + down[0][1]) - offset);
+    if (((goal == null) || !((low <= goal) && (goal <= high)))) {
+      goal = end;
+    }
+  }
+  else {
+    if ((goal == null)) {
+      goal = (x.at(run.at(-1)[0]) - offset);
+    }
+  }
+  put(run, goal, low, high, x);
+}
+function put(run, goal, low, high, x) {
+  let item, offset;
+  goal = Math.min(Math.max(goal, low), high);
+  for ([item, offset] of run) {
+    x[item] = (goal + offset);
+  }
+  return goal;
+}
+function settle(row, start, x, links) {
+  let first, wishes, places, at, item, shift, place_, wish, begin, pool;
+  first = [];
+  wishes = [];
+  places = [];
+  for ([at, item] of py_enumerate(row)) {
+    shift = start.at(at);
+    if (links.at(item).length) {
+      [place_, wish] = wished(links.at(item), x, shift);
+    }
+    else {
+      place_ = (x.at(item) - shift);
+      wish = [[place_, 1]];
+    }
+    begin = at;
+    while ((places.length && (places.at(-1) > place_))) {
+      begin = py_pop(first);
+      py_pop(places);
+      py_extend(wish, py_pop(wishes));
+      py_sort(wish);
+      place_ = median_of_columns(wish);
+      if ((wish.length > POOL)) {
+        wish = [[place_, py_sum((() => { const out = []; for (const [_, weight] of wish) { out.push(weight); } return out; })())]];
+      }
+    }
+    first.push(begin);
+    wishes.push(wish);
+    places.push(place_);
+  }
+  first.push(row.length);
+  for ([pool, place_] of py_enumerate(places)) {
+    for (at of py_range(first.at(pool), first.at((pool + 1)))) {
+      x[row.at(at)] = (place_ + start.at(at));
+    }
+  }
+}
+function wished(near, x, shift) {
+  let other, offset, weight, place_, one, two, aside_, heavy, end, wish;
+  if ((near.length === 1)) {
+    [other, offset, weight] = near[0];
+    place_ = ((x.at(other) + offset) - shift);
+    return [place_, [[place_, weight]]];
+  }
+  if ((near.length === 2)) {
+    [[one, offset, weight], [two, aside_, heavy]] = near;
+    [place_, end] = [((x.at(one) + offset) - shift), ((x.at(two) + aside_) - shift)];
+    wish = ((place_ < end) ? [[place_, weight], [end, heavy]] : [[end, heavy], [place_, weight]]);
+    return [((weight === heavy) ? Math.floor((place_ + end) / 2) : ((heavy > weight) ? end : place_)), wish];
+  }
+  wish = (() => { const out = []; for (const [other, offset, weight] of near) { out.push([((x.at(other) + offset) - shift), weight]); } return out; })();
+  py_sort(wish);
+  return [median_of_columns(wish), wish];
+}
+function median_of_columns(wishes) {
+  let half, seen, at, place_, weight;
+  half = py_sum((() => { const out = []; for (const [_, weight] of wishes) { out.push(weight); } return out; })());
+  seen = 0;
+  for ([at, [place_, weight]] of py_enumerate(wishes)) {
+    seen += (2 * weight);
+    if ((seen > half)) {
+      return place_;
+    }
+    if ((seen === half)) {
+      return Math.floor((place_ + wishes.at((at + 1))[0]) / 2);
+    }
+  }
+  return 0;
+}
+
+// place.tracks
+const FLAT = 48;
+const MOST_of_tracks = 48;
+const WHITE = 4;
+const CLIMB = 6;
+const JOG = 11;
+const FAR_of_tracks = (1 * 2 ** 40);
+class Hop {
+  constructor(wire, step, start, end, thick, shared = false, late = 0, early = 0) {
+    this.wire = wire;
+    this.step = step;
+    this.start = start;
+    this.end = end;
+    this.thick = thick;
+    this.shared = shared;
+    this.late = late;
+    this.early = early;
+  }
+  get aside() {
+    return Math.abs((this.end - this.start));
+  }
+  get climb() {
+    return (!this.aside ? 1 : ((this.aside < JOG) ? JOG : CLIMB));
+  }
+}
+function give_tracks(hops) {
+  let way, running, reach_, track, last, hop;
+  for (way of [1, -1]) {
+    running = (() => { const out = []; for (const hop of hops) if (((((hop.end - hop.start) * way) > 0) && !hop.shared)) { out.push(hop); } return out; })();
+    py_sort(running, {key: (hop) => [(hop.start * way), (hop.end * way), hop.wire]});
+    [reach_, track, last] = [-FAR_of_tracks, 0, 0];
+    for (hop of running) {
+      track = (((hop.start * way) < reach_) ? Math.min(MOST_of_tracks, (track + apart(last, hop))) : 0);
+      [reach_, last] = [Math.max(reach_, (hop.end * way)), ((hop.aside > FLAT) ? hop.thick : 0)];
+      hop.early = track;
+    }
+    py_sort(running, {key: (hop) => [(-hop.end * way), (-hop.start * way), hop.wire]});
+    [reach_, track, last] = [FAR_of_tracks, 0, 0];
+    for (hop of running) {
+      track = (((hop.end * way) > reach_) ? Math.min(MOST_of_tracks, (track + apart(last, hop))) : 0);
+      [reach_, last] = [Math.min(reach_, (hop.start * way)), ((hop.aside > FLAT) ? hop.thick : 0)];
+      hop.late = track;
+    }
+  }
+}
+function apart(last, hop) {
+  return ((last && (hop.aside > FLAT)) ? (WHITE + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
+}
+function gap_height(hops, after, before, spare, gaps) {
+  let far, usual;
+  far = py_max((() => { const out = []; for (const hop of hops) if (!hop.shared) { out.push(hop.aside); } return out; })(), {default: 0});
+  usual = (Math.max(gaps.ranks, Math.min(gaps.most, (12 + Math.floor(far / 6)))) - spare);
+  return Math.max(usual, ((after + before) + py_max((() => { const out = []; for (const hop of hops) { out.push(((hop.late + hop.early) + hop.climb)); } return out; })(), {default: 1})));
+}
+
+// place.taut
+const FAR_of_taut = (1 * 2 ** 40);
+class Band {
+  constructor(top, bottom, before = 0, after = 0) {
+    this.top = top;
+    this.bottom = bottom;
+    this.before = before;
+    this.after = after;
+  }
+  get middle() {
+    return Math.floor((this.top + this.bottom) / 2);
+  }
+  move(down) {
+    this.top += down;
+    this.bottom += down;
+  }
+}
+class Ways {
+  constructor(skeleton, lefts, widths, thick, gaps) {
+    let part, row, one, two, users;
+    [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
+    this.at = [[...lefts], [...lefts]];
+    [this.left, this.right] = [py_repeat([-1], lefts.length), py_repeat([-1], lefts.length)];
+    for (part of skeleton.parts) {
+      for (row of part) {
+        for ([one, two] of py_pairwise(row)) {
+          [this.right[one], this.left[two]] = [two, one];
+        }
+      }
+    }
+    users = new Counter((() => { const out = []; for (const wire of skeleton.wires) for (const item of wire.chain.slice(1, -1)) { out.push(item); } return out; })());
+    this.shared = (() => { const out = new Set(); for (const [item, count] of users.entries()) if ((count > 1)) { out.add(item); } return out; })();
+  }
+  window(item, side_, y) {
+    let at, here, left, right, low, high;
+    at = this.at.at(side_);
+    [here, left, right] = [at.at(item), this.left.at(item), this.right.at(item)];
+    if (this.shared.has(item)) {
+      return [y, here, here];
+    }
+    [low, high] = [-FAR_of_taut, FAR_of_taut];
+    if ((left >= 0)) {
+      low = Math.min(here, ((at.at(left) + this.widths.at(left)) + this.apart(left, item)));
+    }
+    if ((right >= 0)) {
+      high = Math.max(here, (at.at(right) - this.apart(right, item)));
+    }
+    return [y, low, high];
+  }
+  apart(other, item) {
+    return beside((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
+  }
+  keep(waypoints, windows, bends_) {
+    let number_, at, y, _, one, top, two, bottom;
+    number_ = 1;
+    for ([at, [y, _, _]] of py_enumerate(windows)) {
+      while ((bends_.at(number_)[1] < y)) {
+        number_ += 1;
+      }
+      [[one, top], [two, bottom]] = [bends_.at((number_ - 1)), bends_.at(number_)];
+      this.at.at(py_mod(at, 2))[waypoints.at(Math.floor(at / 2))] = (one + Math.floor(((two - one) * (y - top)) / (bottom - top)));
+    }
+  }
+}
+function beside(lines_, thick, gaps) {
+  return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
+}
+function exits(chains, ends, widths) {
+  let starts, chain, start, _, room, item, found, places, middles, lows, highs;
+  starts = new Map();
+  for ([chain, [start, _]] of py_zip(chains, ends)) {
+    py_setdefault(starts, chain[0], new Set()).add(start);
+  }
+  room = new TupleMap();
+  for ([item, found] of starts.entries()) {
+    places = py_sorted(found);
+    middles = (() => { const out = []; for (const [one, two] of py_pairwise(places)) { out.push(Math.floor((one + two) / 2)); } return out; })();
+    [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
+    py_update(room, (() => { const out = []; for (const [at, low, high] of py_zip(places, lows, highs)) { out.push([[item, at], [low, high]]); } return out; })());
+  }
+  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
+}
+function pull(windows) {
+  let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
+  [top, x, _] = windows[0];
+  bends_ = [[x, top]];
+  left = [0, 0, 0];
+  right = left;
+  [at, fresh] = [1, true];
+  while ((at < windows.length)) {
+    [y, low, high] = windows.at(at);
+    [down, low, high] = [(y - top), (low - x), (high - x)];
+    if (fresh) {
+      [left, right, fresh] = [[low, down, at], [high, down, at], false];
+    }
+    else {
+      if ((((high * left[1]) < (left[0] * down)) || ((low * right[1]) > (right[0] * down)))) {
+        [aside_, down, at] = (((high * left[1]) < (left[0] * down)) ? left : right);
+        [x, top, fresh] = [(x + aside_), (top + down), true];
+        bends_.push([x, top]);
+      }
+      else {
+        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, at] : left);
+        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, at] : right);
+      }
+    }
+    at += 1;
+  }
+  bends_.push([windows.at(-1)[1], windows.at(-1)[0]]);
+  return bends_;
+}
+
+// place.corners
+const CUT = 12;
+const CLOSE = 6;
+const TANGENT = 1233;
+const UNIT = 1000;
+function blunt(points, first, last) {
+  let result_, fresh, at, before, corner, after, one, run, enter, leave, previous;
+  result_ = [points[0]];
+  fresh = false;
+  for (at of py_range(1, (points.length - 1))) {
+    [before, corner, after] = [points.at((at - 1)), points.at(at), points.at((at + 1))];
+    if (!sharp(before, corner, after)) {
+      result_.push(corner);
+      fresh = false;
+      continue;
+    }
+    one = (16 * CUT);
+    run = length_of_corners(before, corner);
+    one = Math.min(one, ((at === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
+    run = length_of_corners(corner, after);
+    one = Math.min(one, ((at === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
+    if ((one <= 0)) {
+      result_.push(corner);
+      fresh = false;
+      continue;
+    }
+    [enter, leave] = [towards(corner, before, one), towards(corner, after, one)];
+    if ((fresh && (length_of_corners(result_.at(-1), enter) < (16 * CLOSE)))) {
+      previous = py_pop(result_);
+      enter = [Math.floor((previous[0] + enter[0]) / 2), Math.floor((previous[1] + enter[1]) / 2)];
+    }
+    py_extend(result_, [enter, leave]);
+    fresh = true;
+  }
+  result_.push(points.at(-1));
+  return result_;
+}
+function sharp(a, b, c) {
+  let along_, across;
+  along_ = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
+  return ((along_ <= 0) || (((UNIT * across) * across) > ((TANGENT * along_) * along_)));
+}
+function length_of_corners(a, b) {
+  let dx, dy;
+  [dx, dy] = [(b[0] - a[0]), (b[1] - a[1])];
+  return py_isqrt((256 * ((dx * dx) + (dy * dy))));
+}
+function towards(start, goal, distance) {
+  let whole, dx, dy;
+  whole = length_of_corners(start, goal);
+  if (!whole) {
+    return start;
+  }
+  [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
+  return [(start[0] + Math.floor((((2 * dx) * distance) + whole) / (2 * whole))), (start[1] + Math.floor((((2 * dy) * distance) + whole) / (2 * whole)))];
+}
+
+// place.routes
+const SLANT = 14;
+const HEAD = 80;
+const GROWN = 128;
+function head_length(thick) {
+  return Math.floor((Math.min(GROWN, (HEAD + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
+}
+function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
+  let result_, top, r, row, before, after, ports, height, bottom;
+  result_ = [];
+  top = 0;
+  for ([r, row] of py_enumerate(part)) {
+    [before, after] = ends.at(r);
+    if (r) {
+      ports = !(result_.at(-1).after && before);
+      height = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
+      top += Math.max(height, ((labelled.has((r - 1)) && !ports) ? gaps.labelled : 0));
+    }
+    bottom = (top + py_max((() => { const out = []; for (const item of row) { out.push((heights.at(item) + py_mod(heights.at(item), 2))); } return out; })()));
+    result_.push(new Band(top, bottom, before, after));
+    top = bottom;
+  }
+  return result_;
+}
+function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band_) {
+  let result_, lefts, gaps, rooms, wire, chain, upper, lower, begin, stop, windows, below, low, high, slant, at, here, above, bends_;
+  result_ = [];
+  [lefts, gaps] = [ways.at[0], ways.gaps];
+  rooms = exits(chains, ends, ways.widths);
+  for ([wire, chain] of py_enumerate(chains)) {
+    [upper, lower] = [chain[0], chain.at(-1)];
+    begin = [(lefts.at(upper) + ends.at(wire)[0]), (tops.at(upper) + heights.at(upper))];
+    stop = [(lefts.at(lower) + ends.at(wire)[1]), tops.at(lower)];
+    windows = [[begin[1], begin[0], begin[0]]];
+    below = ((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late);
+    if ((below > begin[1])) {
+      low = begin[0];
+      high = low;
+      if (((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT))) {
+        slant = Math.floor((SLANT * (below - begin[1])) / 10);
+        low = Math.max((lefts.at(upper) + rooms.at(wire)[0]), (begin[0] - slant));
+        high = Math.min((lefts.at(upper) + rooms.at(wire)[1]), (begin[0] + slant));
+      }
+      windows.push([below, low, high]);
+    }
+    for (at of py_range(1, (chain.length - 1))) {
+      here = band_.get(chain.at(at));
+      windows.push(ways.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
+      windows.push(ways.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
+    }
+    above = ((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early);
+    windows.push([above, stop[0], stop[0]]);
+    bends_ = pull(windows);
+    ways.keep(chain.slice(1, -1), windows.slice(((windows.length - 1) - (2 * (chain.length - 2))), -1), bends_);
+    result_.push(finished([...bends_, stop], wire, skeleton, strokes.at(wire), gaps));
+  }
+  return result_;
+}
+function finished(points, wire, skeleton, stroke, gaps) {
+  let one, ends, head_, first, last, line;
+  one = skeleton.wires.at(wire);
+  ends = (one.turned ? py_reversed(one.chain) : one.chain);
+  if ((ends[0] >= skeleton.children)) {
+    py_insert(points, 0, [points[0][0], (points[0][1] - gaps.beyond)]);
+  }
+  if ((ends.at(-1) >= skeleton.children)) {
+    points.push([points.at(-1)[0], (points.at(-1)[1] + gaps.beyond)]);
+  }
+  head_ = (head_length(stroke.thick) + 1);
+  [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((stroke.tip === end) ? head_ : 1)); } return out; })();
+  line = blunt(straight_of_routes(points), first, last);
+  return [...(one.turned ? py_reversed(line) : line)];
+}
+function straight_of_routes(points) {
+  let result_, point;
+  result_ = [];
+  for (point of points) {
+    if ((result_.length && py_equal(result_.at(-1), point))) {
+      continue;
+    }
+    if (((result_.length > 1) && on_way(result_.at(-2), result_.at(-1), point))) {
+      py_pop(result_);
+    }
+    result_.push(point);
+  }
+  return result_;
+}
+function on_way(a, b, c) {
+  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
+}
+
+// place.coordinates
+const PLAIN = new Stroke();
+const LANE = 16;
+function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
+  let given, drawn, chains, ends, widths, heights, thick, above, below, between_, lefts, wires, passing, layers, width, height, band_, tops, ways, lines_, base;
+  gaps = (gaps || new Gaps());
+  given = py_or(strokes, () => new Map());
+  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
+  chains = downward(skeleton);
+  ends = attach(skeleton, chains, sizes, gaps, py_or(anchors_, () => new TupleMap()));
+  [widths, heights] = extents(skeleton, sizes);
+  thick = thicknesses(skeleton, drawn);
+  [above, below] = links_of_coordinates(skeleton, chains, ends, widths.length);
+  between_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
+  lefts = columns(skeleton.parts, widths, between_, above, below, lane(skeleton));
+  flush_left(skeleton, lefts);
+  [wires, passing] = hops_of(skeleton, chains, ends, lefts, drawn);
+  layers = strips(skeleton, chains, heights, passing, drawn, gaps);
+  [width, height] = shelve(skeleton, layers, lefts, widths, gaps);
+  band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
+  tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
+  ways = new Ways(skeleton, lefts, widths, thick, gaps);
+  lines_ = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band_);
+  base = skeleton.children;
+  return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height);
+}
+function thicknesses(skeleton, strokes) {
+  let found, wire, stroke, item;
+  found = py_repeat([0], (skeleton.first_waypoint + skeleton.waypoint.length));
+  for ([wire, stroke] of py_zip(skeleton.wires, strokes)) {
+    for (item of wire.chain) {
+      if ((item >= skeleton.children)) {
+        found[item] = Math.max(found.at(item), stroke.thick);
+      }
+    }
+  }
+  return found;
+}
+function lane(skeleton) {
+  return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
+}
+function flush_left(skeleton, lefts) {
+  let part, least, row, item;
+  for (part of skeleton.parts) {
+    least = py_min((() => { const out = []; for (const row of part) { out.push(lefts.at(row[0])); } return out; })(), {default: 0});
+    for (row of part) {
+      for (item of row) {
+        lefts[item] -= least;
+      }
+    }
+  }
+}
+function hops_of(skeleton, chains, ends, lefts, strokes) {
+  let place_, users, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, hop, part_gaps, hops;
+  place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  users = new Counter((() => { const out = []; for (const chain of chains) for (const item of chain.slice(1, -1)) { out.push(item); } return out; })());
+  wires = [];
+  passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    wires.push([]);
+    [part, rank] = place_.get(chain[0]);
+    for (step of py_range((chain.length - 1))) {
+      [upper, lower] = [chain.at(step), chain.at((step + 1))];
+      start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
+      end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+      hop = new Hop(wire, step, start, end, strokes.at(wire).thick, ((users.get(upper) > 1) || (users.get(lower) > 1)));
+      wires.at(wire).push(hop);
+      passing.at(part).at((rank + step)).push(hop);
+    }
+  }
+  for (part_gaps of passing) {
+    for (hops of part_gaps) {
+      give_tracks(hops);
+    }
+  }
+  return [wires, passing];
+}
+function strips(skeleton, chains, heights, passing, strokes, gaps) {
+  let place_, heads, labelled, wire, chain, stroke, turned, part, rank, upper, room, p, part_gaps, r, hops, found, part_rows, ends;
+  place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Set()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
+    [part, rank] = place_.get(chain[0]);
+    if (((chain.length === 2) && stroke.label[1])) {
+      labelled.at(part).add(rank);
+    }
+    if ((stroke.tip >= 0)) {
+      upper = (Number(stroke.tip) === Number(turned));
+      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
+      room[Number(upper)] = Math.max(room.at(Number(upper)), (head_length(stroke.thick) + gaps.straight));
+    }
+  }
+  for ([p, part_gaps] of py_enumerate(passing)) {
+    for ([r, hops] of py_enumerate(part_gaps)) {
+      if ((() => { for (const hop of hops) { if ((hop.aside > FLAT)) return true; } return false; })()) {
+        heads.at(p).at(r)[1] = Math.max(heads.at(p).at(r)[1], gaps.start);
+      }
+    }
+  }
+  found = [];
+  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
+    ends = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [heads.at(p).at(r)[0], heads.at(p).at(r)[1]])); } return out; })();
+    found.push(bands_of_routes(part_rows, heights, ends, passing.at(p), labelled.at(p), gaps));
+  }
+  return found;
+}
+function extents(skeleton, sizes) {
+  let none;
+  none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
+  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
+}
+function distances(row, skeleton, widths, thick, gaps) {
+  let first, result_, left, right, lines_;
+  first = skeleton.first_waypoint;
+  result_ = [];
+  for ([left, right] of py_pairwise(row)) {
+    lines_ = ((left >= first) + (right >= first));
+    result_.push((widths.at(left) + (lines_ ? beside(lines_, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+  }
+  return result_;
+}
+function links_of_coordinates(skeleton, chains, ends, count) {
+  let above, below, first, trunks, main, order, wire, chain, start, end, final, at, upper, lower, shift, weight;
+  above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  first = skeleton.first_waypoint;
+  trunks = new TupleSet();
+  main = new Set(skeleton.spine);
+  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
+  for (wire of order) {
+    [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
+    final = (chain.length - 2);
+    for (at of py_range((final + 1))) {
+      [upper, lower] = [chain.at(at), chain.at((at + 1))];
+      if (((upper >= first) || (lower >= first))) {
+        if (trunks.has([upper, lower])) {
+          continue;
+        }
+        trunks.add([upper, lower]);
+      }
+      shift = ((!at ? start : 0) - ((at === final) ? end : 0));
+      weight = (main.has(wire) ? LANE : [1, 2, 8].at(((upper >= first) + (lower >= first))));
+      above.at(lower).push([upper, shift, weight]);
+      below.at(upper).push([lower, -shift, weight]);
+    }
+  }
+  return [above, below];
+}
+function shelve(skeleton, layers, lefts, widths, gaps) {
+  let spans, origin, width, height, top, shelf, left, deep, part, row, item, band_;
+  spans = (() => { const out = []; for (const [part, rows_] of py_zip(skeleton.parts, layers)) { out.push([py_max((() => { const out = []; for (const row of part) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })(), {default: 0}), (rows_.length ? rows_.at(-1).bottom : 0)]); } return out; })();
+  origin = 0;
+  width = origin;
+  height = origin;
+  if ((skeleton.main >= 0)) {
+    [width, height] = spans.at(skeleton.main);
+    origin = (width + gaps.parts);
+  }
+  top = 0;
+  for (shelf of skeleton.shelves) {
+    [left, deep] = [origin, 0];
+    for (part of shelf) {
+      for (row of skeleton.parts.at(part)) {
+        for (item of row) {
+          lefts[item] += left;
+        }
+      }
+      for (band_ of layers.at(part)) {
+        band_.move(top);
+      }
+      left += (spans.at(part)[0] + gaps.parts);
+      deep = Math.max(deep, spans.at(part)[1]);
+    }
+    width = Math.max(width, (left - gaps.parts));
+    height = Math.max(height, (top + deep));
+    top += (deep + gaps.parts);
+  }
+  if (((skeleton.main >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
+    layers.at(skeleton.main).at(-1).move((height - layers.at(skeleton.main).at(-1).top));
+  }
+  return [width, height];
+}
+
+// place.turn
+class Turn {
+  constructor(direction, width, height) {
+    this.direction = direction;
+    this.width = width;
+    this.height = height;
+  }
+  get vertical() {
+    return ["BT", "TB"].includes(this.direction);
+  }
+  get size() {
+    return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
+  }
+  point(point) {
+    let across, along_;
+    [across, along_] = point;
+    if (["BT", "RL"].includes(this.direction)) {
+      along_ = (this.height - along_);
+    }
+    return (this.vertical ? [across, along_] : [along_, across]);
+  }
+  corner(point, size) {
+    let along_;
+    along_ = (this.vertical ? size[1] : size[0]);
+    if (["BT", "RL"].includes(this.direction)) {
+      return this.point([point[0], (point[1] + along_)]);
+    }
+    return this.point(point);
+  }
+}
+function vertical(direction) {
+  return ["BT", "TB"].includes(direction);
+}
+function across_along(direction, size) {
+  return (vertical(direction) ? size : py_reversed(size));
+}
+function top_side(direction) {
+  return py_get(new Map([["TB", true], ["BT", false]]), direction);
+}
+
+// place.pieces
+const LOOP = 16;
+class Piece {
+  constructor(width, height, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
+    this.width = width;
+    this.height = height;
+    this.x = x;
+    this.y = y;
+    this.box = box;
+    this.sheets = sheets;
+    this.pill = pill;
+    this.texts = texts;
+    this.stubs = stubs;
+    this.loop = loop;
+  }
+}
+function framed(size) {
+  return new Piece(...size, 0, 0, size);
+}
+function piece(face, annotations, names, labels, most, loop, upright) {
+  let shape_, told_in, told_out, pill, make;
+  shape_ = closed_of_sizes(face);
+  told_in = rows(annotations, "in", names, most, labels);
+  told_out = rows(annotations, "out", names, most, labels);
+  pill = (drawn_as(face) === "op");
+  make = (upright ? _upright : _lying);
+  return make(shape_, told_in, told_out, loop, pill);
+}
+function _upright(shape_, told_in, told_out, loop, pill) {
+  let wide, tall, box, lead, tail, room, stack, height, middle, reach_, left, right, y;
+  [wide, tall] = [shape_.width, shape_.height];
+  box = [wide, tall];
+  lead = (told_in.length ? (column_width(told_in) + GAP_of_beside) : 0);
+  tail = (told_out.length ? (column_width(told_out) + GAP_of_beside) : 0);
+  room = (loop ? LOOP : 0);
+  stack = (Math.max(told_in.length, told_out.length) * ROW_of_beside);
+  height = Math.max(tall, stack);
+  middle = shape_.middle;
+  reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
+  left = column(told_in, "in", middle, 0, reach_, 0);
+  right = column(told_out, "out", middle, wide, reach_, room);
+  y = Math.max(0, (Math.floor(height / 2) - middle));
+  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
+}
+function _lying(shape_, told_in, told_out, loop, pill) {
+  let wide, tall, box, above, below, room, at, over, under, reach_;
+  [wide, tall] = [shape_.width, shape_.height];
+  box = [wide, tall];
+  [above, below] = [rows_height(told_in), rows_height(told_out)];
+  room = (loop ? LOOP : 0);
+  at = 14;
+  over = rail(told_in, "in", box, at);
+  under = rail(told_out, "out", box, at);
+  reach_ = py_max((() => { const out = []; for (const row of [...told_in, ...told_out]) { out.push(((at + RAIL) + row.extent)); } return out; })(), {default: 0});
+  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
+}
+function _loop(box, middle) {
+  let x, up;
+  [x, up] = [box[0], Math.floor(box[1] / 4)];
+  return [[x, (middle - up)], [((x + LOOP) - 4), (middle - up)], [((x + LOOP) - 4), (middle + up)], [x, (middle + up)]];
+}
+
+// place.touch
+const INSET = 8;
+function anchors(view, pieces, gates, ports, direction, gaps) {
+  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across, order, width, at, x;
+  [skeleton, upright] = [view.skeleton, vertical(direction)];
+  boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
+  spread_ = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap());
+  fixed = new TupleMap();
+  sides = new TupleMap();
+  for ([index, wire] of py_enumerate(skeleton.wires)) {
+    touch = (wire.turned ? py_reversed(spread_.at(index)) : spread_.at(index));
+    for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
+      if ((child < skeleton.children)) {
+        one = pieces.at(child);
+        fixed.set([index, end], (touch.at(end) + (upright ? one.x : one.y)));
+        if (gates.has(child)) {
+          py_setdefault(sides, [child, (!!end !== wire.turned)], []).push([index, end]);
+        }
+      }
+    }
+  }
+  for ([[child, _], ends] of sides.entries()) {
+    found = (() => { const out = []; for (const [index, end] of ends) { out.push(gate_of(view, index, end, gates)); } return out; })();
+    across = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
+    order = py_sorted(py_range(ends.length), {key: (at) => [fixed.get(ends.at(at)), ends.at(at)]});
+    width = boxes.at(child)[0];
+    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across.at(at)); } return out; })(), width, gaps.spread))) {
+      fixed.set(ends.at(at), x);
+    }
+  }
+  return fixed;
+}
+function between(ports, width, step) {
+  let start, given, placed, at, before, after, gap;
+  if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
+    start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
+    return (() => { const out = []; for (const at of py_range(ports.length)) { out.push(clamp((start + (at * step)), width)); } return out; })();
+  }
+  given = (() => { const out = []; for (const [at, port] of py_enumerate(ports)) if ((port != null)) { out.push(at); } return out; })();
+  placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
+  for (at of py_range(ports.length)) {
+    if ((ports.at(at) != null)) {
+      continue;
+    }
+    before = py_max((() => { const out = []; for (const one of given) if ((one < at)) { out.push(one); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const one of given) if ((one > at)) { out.push(one); } return out; })(), {default: -1});
+    if ((before < 0)) {
+      placed[at] = clamp((placed.at(after) - ((after - at) * step)), width);
+    }
+    else {
+      if ((after < 0)) {
+        placed[at] = clamp((placed.at(before) + ((at - before) * step)), width);
+      }
+      else {
+        gap = (placed.at(after) - placed.at(before));
+        placed[at] = (placed.at(before) + Math.floor((gap * (at - before)) / (after - before)));
+      }
+    }
+  }
+  return placed;
+}
+function clamp(x, width) {
+  return Math.max(Math.min(x, (width - INSET)), Math.min(INSET, Math.floor(width / 2)));
+}
+function gate_of(view, index, end, gates) {
+  let wire, inner, other, edge;
+  wire = view.skeleton.wires.at(index);
+  inner = py_get(gates, wire.chain.at((end ? -1 : 0)));
+  if ((inner == null)) {
+    return null;
+  }
+  if ((wire.bridge >= 0)) {
+    other = view.metagraph.bridges.at(wire.bridge).other;
+  }
+  else {
+    edge = view.metagraph.edges.at(wire.edge);
+    other = view.metagraph.children.at((end ? edge.source : edge.target));
+  }
+  return py_get(inner, [other, !!end, (!!end !== wire.turned)]);
+}
+function border(one, corner, point, upright) {
+  let left, top, right, bottom, high, dent, near;
+  [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
+  [right, bottom] = [(left + one.box[0]), (top + one.box[1])];
+  if (upright) {
+    high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - one.height)));
+    dent = round_end(one, Math.min((point[0] - left), (right - point[0])));
+    return [point[0], (high ? (top + dent) : (bottom - dent))];
+  }
+  near = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
+  dent = round_end(one, Math.min((point[1] - top), (bottom - point[1])));
+  return [(near ? (left + dent) : (right - dent)), point[1]];
+}
+function round_end(one, inset) {
+  let radius;
+  radius = Math.min(12, Math.floor(one.box[1] / 2));
+  if ((!one.pill || (inset >= radius))) {
+    return 0;
+  }
+  return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
+}
+
+// place.spots
+const CELL = 64;
+const LARGE_of_spots = (8 * CELL);
+const PARTS = [8, 6, 10, 4, 12, 2, 14];
+const RUNS = 4;
+const BESIDE = 5;
+const BOX_ROOM = 1;
+const LINE_ROOM = 3;
+const LABEL_ROOM_of_spots = 4;
+class Ground {
+  constructor() {
+    this.rects = new TupleMap();
+    this.large = [];
+    this.runs = new TupleMap();
+  }
+  add_rect(rect) {
+    let cell;
+    if ((Math.max((rect[2] - rect[0]), (rect[3] - rect[1])) > LARGE_of_spots)) {
+      this.large.push(rect);
+      return;
+    }
+    for (cell of cells(rect)) {
+      py_setdefault(this.rects, cell, []).push(rect);
+    }
+  }
+  add_line(owner, points) {
+    let run, cell;
+    for (run of runs_of_spots(points)) {
+      for (cell of cells(around(run))) {
+        py_setdefault(this.runs, cell, []).push([owner, run]);
+      }
+    }
+  }
+  is_free(owner, rect) {
+    let boxed, lined, cell, other, run;
+    [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)];
+    if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
+      return false;
+    }
+    for (cell of cells(lined)) {
+      if ((() => { for (const other of py_get(this.rects, cell, [])) { if (overlap(boxed, other)) return true; } return false; })()) {
+        return false;
+      }
+      for ([other, run] of py_get(this.runs, cell, [])) {
+        if (touches(run, ((other !== owner) ? lined : boxed))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+}
+class Label_of_spots {
+  constructor(size, thick = 10, main = false) {
+    this.size = size;
+    this.thick = thick;
+    this.main = main;
+  }
+}
+function spots_of_spots(lines_, labels, taken, bounds) {
+  let ground, rect, wire, points, found, label, middle;
+  if (!labels.size) {
+    return new Map();
+  }
+  ground = new Ground();
+  for (rect of taken) {
+    ground.add_rect(rect);
+  }
+  for ([wire, points] of lines_.entries()) {
+    ground.add_line(wire, points);
+  }
+  found = new Map();
+  for ([wire, label] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
+    for (middle of candidates(lines_.get(wire), label)) {
+      rect = centred(middle, label.size);
+      if ((within_of_spots(rect, bounds) && ground.is_free(wire, rect))) {
+        found.set(wire, middle);
+        ground.add_rect(grown(rect, LABEL_ROOM_of_spots));
+        break;
+      }
+    }
+  }
+  return found;
+}
+function overhang(lines_, labels, wide) {
+  let left, right, wire, label, middle;
+  left = 0;
+  right = left;
+  for ([wire, label] of labels.entries()) {
+    middle = py_next(py_iter(candidates(lines_.get(wire), label)), null);
+    if (((middle != null) && label.main)) {
+      left = Math.max(left, ((Math.floor(label.size[0] / 2) + 1) - middle[0]));
+      right = Math.max(right, ((((middle[0] + label.size[0]) - Math.floor(label.size[0] / 2)) + 1) - wide));
+    }
+  }
+  return [left, right];
+}
+function *candidates(points, label) {
+  let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
+  found = py_sorted(runs_of_spots(points), {key: (run) => -length_of_spots(run)});
+  for ([start, stop] of found.slice(0, RUNS)) {
+    [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
+    steep = (Math.abs(dy) >= Math.abs(dx));
+    [need, along_] = [label.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+    if ((along_ < need)) {
+      continue;
+    }
+    off = ((BESIDE + Math.floor(label.thick / 20)) + Math.floor(label.size.at((steep ? 0 : 1)) / 2));
+    lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
+    for (part of PARTS) {
+      if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
+        continue;
+      }
+      [x, y] = [(start[0] + Math.floor((dx * part) / 16)), (start[1] + Math.floor((dy * part) / 16))];
+      for (side_ of (steep ? [1, -1] : [-1, 1])) {
+        yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
+      }
+    }
+  }
+}
+function runs_of_spots(points) {
+  let found, start, stop;
+  found = [];
+  for ([start, stop] of py_pairwise(points)) {
+    if (py_equal(start, stop)) {
+      continue;
+    }
+    if ((found.length && same_way(found.at(-1), [start, stop]))) {
+      found[found.length - 1] = [found.at(-1)[0], stop];
+    }
+    else {
+      found.push([start, stop]);
+    }
+  }
+  return found;
+}
+function same_way(one, other) {
+  let a, b, _, c;
+  [[a, b], [_, c]] = [one, other];
+  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
+}
+function length_of_spots(run) {
+  return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
+}
+function around(run) {
+  let ax, ay, bx, by;
+  [[ax, ay], [bx, by]] = run;
+  return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
+}
+function centred(middle, size) {
+  let left, top;
+  [left, top] = [(middle[0] - Math.floor(size[0] / 2)), (middle[1] - Math.floor(size[1] / 2))];
+  return [left, top, (left + size[0]), (top + size[1])];
+}
+function grown(rect, by) {
+  return [(rect[0] - by), (rect[1] - by), (rect[2] + by), (rect[3] + by)];
+}
+function cells(rect) {
+  return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
+}
+function within_of_spots(one, other) {
+  return ((other[0] <= one[0]) && (other[1] <= one[1]) && (one[2] <= other[2]) && (one[3] <= other[3]));
+}
+function overlap(one, other) {
+  return ((one[0] < other[2]) && (other[0] < one[2]) && (one[1] < other[3]) && (other[1] < one[3]));
+}
+function touches(run, rect) {
+  let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
+  [left, top, right, bottom] = around(run);
+  if (((right < rect[0]) || (rect[2] < left) || (bottom < rect[1]) || (rect[3] < top))) {
+    return false;
+  }
+  [[ax, ay], [bx, by]] = run;
+  corners_ = [[rect[0], rect[1]], [rect[0], rect[3]], [rect[2], rect[1]], [rect[2], rect[3]]];
+  sides = (() => { const out = []; for (const [x, y] of corners_) { out.push((((bx - ax) * (y - ay)) - ((by - ay) * (x - ax)))); } return out; })();
+  return ((py_min(sides) <= 0) && (0 <= py_max(sides)));
+}
+
+// place.core
+const GAPS = new Gaps();
+const LABEL_ROOM_of_core = 8;
+const OUTSIDE = 9;
+class Inner {
+  constructor(gates, ports) {
+    this.gates = gates;
+    this.ports = ports;
+  }
+}
+class Core {
+  constructor(width, height, slots, ports, routes_, labels) {
+    this.width = width;
+    this.height = height;
+    this.slots = slots;
+    this.ports = ports;
+    this.routes = routes_;
+    this.labels = labels;
+  }
+  skyline(sizes, upright) {
+    let sky, one, left, top, points, wire, x, y, wide, tall;
+    sky = new Skyline();
+    for ([one, [left, top]] of this.slots.values()) {
+      sky.add_rect([left, top, (left + one.width), (top + one.height)]);
+    }
+    for (points of this.routes.values()) {
+      sky.add_line(points);
+    }
+    for ([wire, [x, y]] of this.labels.entries()) {
+      [wide, tall] = sizes.get(wire).size;
+      sky.add_rect([(x - Math.floor(wide / 2)), (y - Math.floor(tall / 2)), (x + Math.floor(wide / 2)), (y + Math.floor(tall / 2))]);
+    }
+    for ([x, y] of this.ports) {
+      if ((upright ? y : x)) {
+        sky.add_ray([x, y], upright);
+      }
+    }
+    return sky;
+  }
+}
+function core_of(view, pieces, lines_, said_, inner, direction) {
+  let level, turn, slots, routes_, left, right, size, ports, taken, out, found;
+  level = laid_out(view, pieces, lines_, said_, inner, direction);
+  turn = new Turn(direction, level.width, level.height);
+  slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
+  routes_ = (() => { const out = new Map(); for (const wire of lines_.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
+  [left, right] = overhang(routes_, said_, turn.size[0]);
+  size = [((turn.size[0] + left) + right), turn.size[1]];
+  slots = (() => { const out = new Map(); for (const [position, [one, [x, y]]] of slots.entries()) { out.set(position, [one, [(x + left), y]]); } return out; })();
+  routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), y]); } return out; })()]); } return out; })();
+  ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
+  taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
+  out = (view.row ? OUTSIDE : -1);
+  found = spots_of_spots(routes_, said_, taken, [-out, 1, (size[0] + out), (size[1] - 1)]);
+  return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), y]); } return out; })()], routes_, found);
+}
+function _size(one) {
+  return [one.width, one.height];
+}
+function children(view, below, noted, options) {
+  let notes, index, annotation, loops, upright, most;
+  notes = new Map();
+  for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
+    if (!py_in(index, noted)) {
+      py_setdefault(notes, annotation.child, []).push([index, annotation]);
+    }
+  }
+  loops = new Map(view.metagraph.loops);
+  [upright, most] = [vertical(options.direction), options.max_annotations];
+  return (() => { const out = []; for (const [position, face] of py_enumerate([...view.faces, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(face, py_get(notes, position, []), view.names, view.labels, most, loops.has(position), upright))); } return out; })();
+}
+function drawn_of_core(view) {
+  let metagraph, away, found, index, wire;
+  metagraph = view.metagraph;
+  away = metagraph.mask.extracted;
+  found = new Map();
+  for ([index, wire] of py_enumerate(view.skeleton.wires)) {
+    if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
+      continue;
+    }
+    if (((wire.edge >= 0) && !metagraph.mask.stubbed.has(wire.edge))) {
+      found.set(index, metagraph.edges.at(wire.edge));
+    }
+    else {
+      if (((wire.bridge >= 0) && metagraph.bridges.at(wire.bridge).drawable)) {
+        found.set(index, metagraph.bridges.at(wire.bridge));
+      }
+    }
+  }
+  return found;
+}
+function label_sizes(view, lines_, outside) {
+  let main, found, wire, line, text, wide, bridge, one;
+  main = new Set(view.skeleton.spine);
+  found = new Map();
+  for ([wire, line] of lines_.entries()) {
+    [text, wide] = hand_shown(line);
+    bridge = view.skeleton.wires.at(wire).bridge;
+    if ((bridge >= 0)) {
+      one = view.metagraph.bridges.at(bridge);
+      if ((py_get(outside, [one.other, one.inbound]) === text)) {
+        continue;
+      }
+    }
+    if (text) {
+      found.set(wire, new Label_of_spots([wide, LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+    }
+  }
+  return found;
+}
+function laid_out(view, pieces, lines_, said_, inner, direction) {
+  let main, count, sizes, fixed, strokes, wire, line, size, longest, gaps;
+  main = new Set(view.metagraph.core());
+  count = view.metagraph.children.length;
+  sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
+  fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS);
+  strokes = new Map();
+  for ([wire, line] of lines_.entries()) {
+    size = (said_.has(wire) ? said_.get(wire).size : [0, 0]);
+    strokes.set(wire, new Stroke(hand_thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size)));
+  }
+  longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
+  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest + (2 * LABEL_ROOM_of_core)))});
+  return coordinates(view.skeleton, sizes, gaps, fixed, strokes);
+}
+function tip(view, wire, line, inner) {
+  let end, item;
+  end = ((line.kind === "reference") ? 0 : 1);
+  item = view.skeleton.wires.at(wire).chain.at((end ? -1 : 0));
+  return (((item >= view.skeleton.children) || (gate_of(view, wire, end, inner) != null)) ? -1 : end);
+}
+function reach(view, wire, points, slots, turn) {
+  let chain, goal;
+  chain = view.skeleton.wires.at(wire).chain;
+  if (slots.has(chain[0])) {
+    goal = border(...slots.get(chain[0]), points[0], turn.vertical);
+    points = (py_equal(goal, points[0]) ? points : [goal, ...points]);
+  }
+  if (slots.has(chain.at(-1))) {
+    goal = border(...slots.get(chain.at(-1)), points.at(-1), turn.vertical);
+    points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
+  }
+  return [...points];
+}
+
+// place.titles
+const BAR = 24;
+const LEFT = 12;
+const RIGHT = 24;
+const CLEAR = 8;
+const BETWEEN = 8;
+const MOST_of_titles = 240;
+const BASE = 16;
+class Title {
+  constructor(texts, shift, width) {
+    this.texts = texts;
+    this.shift = shift;
+    this.width = width;
+  }
+}
+const NO_TITLE = new Title([], 0, 0);
+function title(face, crossing, wide) {
+  let name, count, told_, need, start, stop, shift;
+  name = elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
+  count = second_line(face);
+  crossing = py_sorted(crossing);
+  wide = py_max([wide, ...(() => { const out = []; for (const x of crossing) { out.push((x + RIGHT)); } return out; })()]);
+  for (told_ of [count, ""]) {
+    need = _need(name, told_);
+    for ([start, stop] of _gaps(crossing, (!crossing.length ? Math.max(wide, ((LEFT + need) + RIGHT)) : wide))) {
+      if (((stop - start) >= need)) {
+        return new Title(_texts(face, name, told_, start), 0, Math.max(wide, ((start + need) + RIGHT)));
+      }
+    }
+  }
+  shift = (((LEFT + _need(name, "")) + CLEAR) - crossing[0]);
+  if (((crossing.length < 2) && ((wide - crossing.at(-1)) > crossing[0]))) {
+    start = (crossing.at(-1) + CLEAR);
+    return new Title(_texts(face, name, "", start), 0, ((start + _need(name, "")) + RIGHT));
+  }
+  return new Title(_texts(face, name, "", LEFT), shift, (wide + shift));
+}
+function _gaps(crossing, wide) {
+  let starts, stops;
+  starts = [LEFT, ...(() => { const out = []; for (const x of crossing) { out.push((x + CLEAR)); } return out; })()];
+  stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - CLEAR)); } return out; })(), (wide - RIGHT)];
+  return [...py_zip(starts, stops)];
+}
+function _need(name, count) {
+  let need;
+  need = hand_width(name, NODE_SIZE, true);
+  return (count ? ((need + BETWEEN) + hand_width(count, SMALL_SIZE)) : need);
+}
+function _texts(face, name, count, x) {
+  let wide, first;
+  wide = hand_width(name, NODE_SIZE, true);
+  first = new Text(x, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
+  if (!count) {
+    return [first];
+  }
+  x += (wide + BETWEEN);
+  return [first, new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true)];
+}
+
+// place.shared
+const MANY = 5;
+const LISTED = 3;
+const MOST_of_shared = 160;
+const TOLD_of_shared = 40;
+class Note {
+  constructor(content, full, annotations) {
+    this.content = content;
+    this.full = full;
+    this.annotations = annotations;
+  }
+}
+function notes_of(view, opened) {
+  let core, shared, inside, index, stub_, away;
+  core = (() => { const out = []; for (const position of view.metagraph.core()) if (!opened.has(position)) { out.push(position); } return out; })();
+  shared = new TupleMap();
+  inside = new Set(core);
+  for ([index, stub_] of py_enumerate(view.metagraph.annotations)) {
+    if (((stub_.kind === "shortcut") && inside.has(stub_.child))) {
+      py_setdefault(shared, [stub_.side, stub_.other], []).push(index);
+    }
+  }
+  away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted) { out.add(view.metagraph.children.at(position)); } return out; })();
+  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= (away.has(other) ? LISTED : py_max([MANY, (core.length / 2)])))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
+}
+function note(view, side_, other, indices, count) {
+  let who, arrow, full, called, faces, told_;
+  who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
+  arrow = (py_truth((side_ === "out")) ? "→" : "←");
+  full = hand_clean(py_get(view.names, other, ""));
+  called = (hand_clean(py_get(view.labels, other, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
+  faces = (() => { const out = []; for (const index of indices) { out.push(view.faces.at(view.metagraph.annotations.at(index).child).label); } return out; })();
+  told_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, faces.slice(0, TOLD_of_shared)))));
+  return new Note((String(who) + " " + String(arrow) + " " + String(elide(called, MOST_of_shared, SMALL_SIZE))), told_, [...indices]);
+}
+
+// place.identity
+function of_wire(view, index) {
+  let wire, edge, bridge, ends;
+  wire = view.skeleton.wires.at(index);
+  if ((wire.edge >= 0)) {
+    edge = view.metagraph.edges.at(wire.edge);
+    return new Identity(view.address, "edge", wire.edge, view.faces.at(edge.source).address, view.faces.at(edge.target).address);
+  }
+  bridge = view.metagraph.bridges.at(wire.bridge);
+  ends = [view.faces.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
+  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends) : ends));
+}
+function of_loop(view, position) {
+  let at, address_;
+  at = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
+  address_ = view.faces.at(position).address;
+  return new Identity(view.address, "loop", at, address_, address_);
+}
+class Undrawn {
+  constructor(view) {
+    let level, index, bridge, edge;
+    this.view = view;
+    this.entries = new TupleMap();
+    level = view.metagraph;
+    for ([index, bridge] of py_enumerate(level.bridges)) {
+      if (!bridge.drawable) {
+        this.entries.set([bridge.child, (bridge.inbound ? "in" : "out"), bridge.other], ["bridge", index]);
+      }
+    }
+    for (index of level.mask.stubbed) {
+      edge = level.edges.at(index);
+      this.entries.set([edge.source, "out", level.children.at(edge.target)], ["edge", index]);
+      this.entries.set([edge.target, "in", level.children.at(edge.source)], ["edge", index]);
+    }
+  }
+  of_annotation(index) {
+    let note_, entry, number_, ends;
+    note_ = this.view.metagraph.annotations.at(index);
+    [entry, number_] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
+    ends = [py_get(this.view.addresses, note_.other, ""), this.view.faces.at(note_.child).address];
+    return new Identity(this.view.address, entry, number_, ...((note_.side === "in") ? ends : py_reversed(ends)));
+  }
+}
+
+// place.frames
+const AROUND = 12;
+const NOTE_LINE = 14;
+class Frame {
+  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines_ = new Map(), texts = [], rules = []) {
+    this.width = width;
+    this.height = height;
+    this.slots = slots;
+    this.ports = ports;
+    this.gates = gates;
+    this.routes = routes_;
+    this.labels = labels;
+    this.lines = lines_;
+    this.texts = texts;
+    this.rules = rules;
+  }
+}
+function frame_of_frames(view, face, below, outside, options) {
+  let upright, notes, noted, sizes, pieces, lines_, said_, inner, core, area, bar, shift, size, ports;
+  upright = vertical(options.direction);
+  notes = notes_of(view, below);
+  noted = (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })();
+  sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
+  pieces = children(view, sizes, noted, options);
+  lines_ = drawn_of_core(view);
+  said_ = label_sizes(view, lines_, outside);
+  inner = new Inner((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
+  core = core_of(view, pieces, lines_, said_, inner, options.direction);
+  area = beside_core([core.width, core.height], core.skyline(said_, upright), blocks(view, pieces), lines_of(view, notes));
+  bar = title_bar(view, face, core, area, options.direction);
+  shift = (face ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
+  size = (face ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
+  ports = [...(() => { const out = []; for (const [slot, at] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(at, shift), size, options.direction)); } return out; })()];
+  return new Frame(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Rule(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
+}
+function _add_of_frames(point, shift) {
+  return [(point[0] + shift[0]), (point[1] + shift[1])];
+}
+function aside(view) {
+  let mask, count, blocks_;
+  [mask, count] = [view.metagraph.mask, view.metagraph.children.length];
+  blocks_ = [["Auxiliary", [[...mask.in_extract], [...mask.out_extract]]], ["Functions", [[...py_range(count, (count + view.functions.length))]]]];
+  return (() => { const out = []; for (const [heading, columns_] of blocks_) if (py_any(columns_)) { out.push([heading, columns_]); } return out; })();
+}
+function blocks(view, pieces) {
+  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column_ of columns_) { out.push((() => { const out = []; for (const at of column_) { out.push(_thing(pieces.at(at))); } return out; })()); } return out; })()]); } return out; })();
+}
+function _thing(one) {
+  return [one.width, one.height, (one.x + Math.floor(one.box[0] / 2))];
+}
+function lines_of(view, notes) {
+  let undrawn;
+  undrawn = new Undrawn(view);
+  return (() => { const out = []; for (const [at, note_] of py_enumerate(notes)) { out.push(new Text(0, ((NOTE_LINE * at) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
+}
+function title_bar(view, face, core, area, direction) {
+  let side_, ports;
+  if ((face == null)) {
+    return NO_TITLE;
+  }
+  side_ = top_side(direction);
+  ports = py_zip(view.skeleton.ports, core.ports);
+  return title(face, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
+}
+function all_slots(view, pieces, core, area, shift) {
+  let slots, position, one, corner, listed;
+  slots = py_repeat([null], pieces.length);
+  for ([position, [one, corner]] of core.slots.entries()) {
+    slots[position] = [one, _add_of_frames(corner, shift)];
+  }
+  listed = (() => { const out = []; for (const [_, columns_] of aside(view)) for (const column_ of columns_) for (const position of column_) { out.push(position); } return out; })();
+  for ([position, corner] of py_zip(listed, area.places)) {
+    slots[position] = [pieces.at(position), _add_of_frames(corner, shift)];
+  }
+  return [...slots];
+}
+function _port_of_frames(first, point, size, direction) {
+  if (vertical(direction)) {
+    return [point[0], ((first === (direction === "BT")) ? size[1] : 0)];
+  }
+  return [((first === (direction === "RL")) ? size[0] : 0), point[1]];
+}
+function gates_of(view) {
+  return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
+}
+function to_border(view, wire, points, ports, shift) {
+  let line, chain, count;
+  line = (() => { const out = []; for (const point of points) { out.push(_add_of_frames(point, shift)); } return out; })();
+  [chain, count] = [view.skeleton.wires.at(wire).chain, view.skeleton.children];
+  if (((chain[0] >= count) && !py_equal(ports.at((chain[0] - count)), line[0]))) {
+    py_insert(line, 0, ports.at((chain[0] - count)));
+  }
+  if (((chain.at(-1) >= count) && !py_equal(ports.at((chain.at(-1) - count)), line.at(-1)))) {
+    line.push(ports.at((chain.at(-1) - count)));
+  }
+  return line;
+}
+
+// place.groups
+class Open {
+  constructor(view, face, below, outside) {
+    this.view = view;
+    this.face = face;
+    this.below = below;
+    this.outside = outside;
+  }
+  get faces() {
+    return [...this.view.faces, ...this.view.functions];
+  }
+}
+function in_order_of_groups(view) {
+  let groups, todo, one, face, outside, above, position, below, faces, shown, told_, at, inner;
+  groups = [];
+  todo = [[view, null, new TupleMap(), new Map(), -1]];
+  while (todo.length) {
+    [one, face, outside, above, position] = py_pop(todo);
+    above.set(position, groups.length);
+    below = new Map();
+    groups.push(new Open(one, face, below, outside));
+    faces = [...one.faces, ...one.functions];
+    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.faces.length, faces.length)]);
+    told_ = (one.opened.size ? said(one) : new Map());
+    for ([at, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
+      if (shown.has(at)) {
+        todo.push([inner, linked(one, at, faces.at(at)), py_get(told_, at, new TupleMap()), below, at]);
+      }
+    }
+  }
+  return groups;
+}
+function linked(view, position, face) {
+  let count, told_;
+  count = links_of_groups(view, position).length;
+  told_ = [face.second, (count ? plural(count, "link") : "")];
+  return py_replace(face, {second: py_join(" · ", (() => { const out = []; for (const part of told_) if (part) { out.push(part); } return out; })())});
+}
+function links_of_groups(view, position) {
+  return (() => { const out = []; for (const one of view.metagraph.annotations) if (py_truth(py_equal(one.child, position))) { out.push(py_get(view.names, one.other, "…")); } return out; })();
+}
+function said(view) {
+  let found, line, text, rows_;
+  found = new Map();
+  for (line of drawn_of_core(view).values()) {
+    text = hand_shown(line)[0];
+    if ((line instanceof Bridge)) {
+      py_setdefault(found, line.child, new TupleMap()).set([line.other, line.inbound], text);
+    }
+    else {
+      rows_ = view.metagraph.children;
+      py_setdefault(found, line.source, new TupleMap()).set([rows_.at(line.target), false], text);
+      py_setdefault(found, line.target, new TupleMap()).set([rows_.at(line.source), true], text);
+    }
+  }
+  return found;
+}
+
+// place.sketch
+const TOLD_of_sketch = 40;
+class Sketch {
+  constructor(groups, frames) {
+    let touched;
+    [this.groups, this.frames] = [groups, frames];
+    this.boxes = [];
+    this.routes = [];
+    this.ports = [];
+    this.stubs = [];
+    this.texts = [];
+    this.rules = [];
+    touched = (() => { const out = []; for (const number_ of py_range(groups.length)) for (const port of py_sorted(this.touched(number_).keys())) { out.push([number_, port]); } return out; })();
+    this.port_number = (() => { const out = new TupleMap(); for (const [at, key] of py_enumerate(touched)) { out.set(key, at); } return out; })();
+  }
+  group(number_, box, depth, origin) {
+    let made, numbers, index, port, wires;
+    made = this.frames.get(number_);
+    py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
+    py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
+    numbers = this._boxes(number_, box, depth, origin);
+    for (index of made.lines.keys()) {
+      this._line(number_, index, numbers, box, origin);
+    }
+    for ([port, wires] of py_sorted(this.touched(number_).entries())) {
+      this._port(number_, port, wires, box, origin);
+    }
+    return numbers;
+  }
+  scene(direction) {
+    return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules]);
+  }
+  touched(number_) {
+    let skeleton, found, index, chain, end;
+    skeleton = this.groups.at(number_).view.skeleton;
+    found = new Map();
+    for (index of this.frames.get(number_).lines.keys()) {
+      chain = skeleton.wires.at(index).chain;
+      for (end of [chain[0], chain.at(-1)]) {
+        if ((end >= skeleton.children)) {
+          py_setdefault(found, (end - skeleton.children), []).push(index);
+        }
+      }
+    }
+    return found;
+  }
+  _boxes(number_, parent, depth, origin) {
+    let group, made, numbers, areas, undrawn, position, slot, face, box, at, opened, more, points, title_, identity;
+    [group, made] = [this.groups.at(number_), this.frames.get(number_)];
+    numbers = new Map();
+    [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
+    for ([position, slot] of py_enumerate(made.slots)) {
+      if ((slot == null)) {
+        continue;
+      }
+      face = group.faces.at(position);
+      box = this.boxes.length;
+      numbers.set(position, box);
+      at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
+      opened = group.below.has(position);
+      more = (opened ? links_of_groups(group.view, position) : []);
+      this.boxes.push(_box(face, slot, at, parent, depth, opened, py_get(areas, position, "main"), more));
+      py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...at, box)); } return out; })());
+      py_extend(this.stubs, (() => { const out = []; for (const one of slot[0].stubs) { out.push(_stub_of_sketch(one, at, box, undrawn)); } return out; })());
+      if (slot[0].loop.length) {
+        points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, at)); } return out; })()];
+        title_ = (String(brief(face.full)) + " → itself");
+        identity = of_loop(group.view, position);
+        this.routes.push(new Route(points, "data", box, box, THIN, undefined, undefined, undefined, title_, identity));
+      }
+    }
+    return numbers;
+  }
+  _line(number_, index, numbers, box, origin) {
+    let made, view, wire, line, ends, count, source, target, gates, goes_on, route_;
+    [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
+    [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
+    [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
+    [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
+    gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number_).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
+    goes_on = (() => { const out = []; for (const [at, end] of py_enumerate(ends)) { out.push(((end >= count) || (gate_of(view, index, at, gates) != null))); } return out; })();
+    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), account_of_sketch(view, index, line), of_wire(view, index), this.port_at(number_, index, 0), this.port_at(number_, index, 1), view.skeleton.spine.includes(index));
+    this.routes.push(route_);
+    if (made.labels.has(index)) {
+      this.texts.push(_label_of_sketch(line, _add_of_sketch(made.labels.get(index), origin), box, route_.title));
+    }
+  }
+  port_at(number_, index, end) {
+    let group, item, child, port;
+    group = this.groups.at(number_);
+    item = group.view.skeleton.wires.at(index).chain.at((end ? -1 : 0));
+    if ((item >= group.view.skeleton.children)) {
+      return this.port_number.get([number_, (item - group.view.skeleton.children)]);
+    }
+    if (!group.below.has(item)) {
+      return -1;
+    }
+    child = group.below.get(item);
+    port = gate_of(group.view, index, end, new Map([[item, this.frames.get(child).gates]]));
+    return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
+  }
+  _port(number_, port, wires, box, origin) {
+    let made, view, kinds, kind, slot, names, at, others, title_;
+    [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
+    kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
+    kind = (kinds.has("reference") ? "reference" : (kinds.has("data") ? "data" : "control"));
+    slot = view.skeleton.ports.at(port);
+    names = (() => { const out = []; for (const [row, _] of slot.others.slice(0, TOLD_of_sketch)) { out.push(brief(py_get(view.names, row, "…"))); } return out; })();
+    at = _add_of_sketch(made.ports.at(port), origin);
+    others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
+    title_ = py_join(", ", names);
+    this.ports.push(new Port(...at, box, kind, slot.others.length, title_, view.address, port, slot.first, others));
+  }
+}
+function _add_of_sketch(point, shift) {
+  return [(point[0] + shift[0]), (point[1] + shift[1])];
+}
+function areas_of(view) {
+  let mask, count, areas;
+  [mask, count] = [view.metagraph.mask, view.faces.length];
+  areas = py_fromkeys(Map, mask.in_extract, "in_extract");
+  py_update(areas, py_fromkeys(Map, mask.out_extract, "out_extract"));
+  py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
+  return areas;
+}
+function _box(face, slot, at, parent, depth, opened, area, more) {
+  let linked_to, told_;
+  linked_to = (more.length ? ("linked with " + String(py_join(", ", py_map(brief, more.slice(0, TOLD_of_sketch))))) : "");
+  told_ = py_join(" · ", (() => { const out = []; for (const part of [brief(face.full), second_line(face), face.about, linked_to]) if (part) { out.push(part); } return out; })());
+  return new Box(face.address, face.row, face.kind, parent, depth, ...at, ...slot[0].box, opened, !!face.openable, (opened ? 0 : slot[0].sheets), face.connected, area, face.member, told_);
+}
+function _stub_of_sketch(one, at, number_, undrawn) {
+  let points, identities;
+  points = [...(() => { const out = []; for (const point of one.points) { out.push(_add_of_sketch(point, at)); } return out; })()];
+  identities = [...(() => { const out = []; for (const identity of one.identities) { out.push(undrawn.of_annotation(identity.index)); } return out; })()];
+  return py_replace(one, {x: (one.x + at[0]), y: (one.y + at[1]), box: number_, points: points, identities: identities});
+}
+function account_of_sketch(view, index, line) {
+  let ends;
+  if (!(line instanceof Bridge)) {
+    return hand_account(line, view.faces.at(line.source).full, view.faces.at(line.target).full);
+  }
+  ends = [view.faces.at(line.child).full, py_get(view.names, line.other, "…")];
+  return hand_account(line, ...(line.inbound ? py_reversed(ends) : ends));
+}
+function _label_of_sketch(line, middle, box, title_) {
+  let text, wide, y;
+  [text, wide] = hand_shown(line);
+  y = (middle[1] + BASELINE.get(SMALL_SIZE));
+  return new Text(middle[0], y, text, title_, SMALL_SIZE, wide, "edge", undefined, undefined, box);
+}
+
+// place.nested
+function place(view, options) {
+  let groups, frames, number_, group, below, sketch, where, box, depth, x, y, numbers, position, child, slot;
+  groups = in_order_of_groups(view);
+  frames = new Map();
+  for (number_ of py_range((groups.length - 1), -1, -1)) {
+    group = groups.at(number_);
+    below = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
+    frames.set(number_, frame_of_frames(group.view, group.face, below, group.outside, options));
+  }
+  sketch = new Sketch(groups, frames);
+  where = new Map([[0, [-1, 0, [0, 0]]]]);
+  for ([number_, group] of py_enumerate(groups)) {
+    [box, depth, [x, y]] = where.get(number_);
+    numbers = sketch.group(number_, box, depth, [x, y]);
+    for ([position, child] of group.below.entries()) {
+      slot = frames.get(number_).slots.at(position);
+      where.set(child, [numbers.get(position), (depth + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
+    }
+  }
+  return sketch.scene(options.direction);
+}
+
+// render.texts
+function written(content, x, y, size, width, colour, anchor = "start", semibold = false, halo = null) {
+  return ((content && width) ? [new Label_of_drawing(content, x, y, size, width, colour, anchor, semibold, halo)] : []);
+}
+
+// render.signs
+const DASHES_of_signs = new Map([["−", [6, 3]], ["→", [1, 3]]]);
+const WIDTHS_of_signs = new Map([["+", 2.5], ["−", 2], ["~", 1], ["→", 2]]);
+const DISC = 6;
+const BEAD = 4.5;
+const STROKES = new Map([["+", [["M", [-3, 0]], ["H", [3]], ["M", [0, -3]], ["V", [3]]]], ["−", [["M", [-3, 0]], ["H", [3]]]], ["~", [["M", [-3.5, 1]], ["C", [-2.5, -2.5, -1, -1.5, 0, 0]], ["C", [1, 1.5, 2.5, 2.5, 3.5, -1]]]], ["→", [["M", [-3.5, 0]], ["H", [3]], ["M", [0.5, -2.5]], ["L", [3, 0]], ["L", [0.5, 2.5]]]]]);
+function outline(x, y, width, height, radius, fill) {
+  let thick, insets;
+  if (!fill.sign) {
+    return [];
+  }
+  thick = WIDTHS_of_signs.get(fill.sign);
+  insets = ((fill.sign === "~") ? [(thick / 2), 3] : [(thick / 2)]);
+  return (() => { const out = []; for (const inset of insets) { out.push(_ring(x, y, width, height, radius, fill, inset)); } return out; })();
+}
+function _ring(x, y, width, height, radius, fill, inset) {
+  let dotted, pen, rounded_;
+  dotted = (fill.sign === "→");
+  pen = new Pen(fill.stroke, WIDTHS_of_signs.get(fill.sign), py_get(DASHES_of_signs, fill.sign, []), (dotted ? "round" : "butt"));
+  rounded_ = py_max([0, (radius - inset)]);
+  return new Rect_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded_, undefined, pen);
+}
+function disc(x, y, fill, theme) {
+  return (fill.sign ? _disc(x, y, DISC, fill.stroke, fill.sign, theme) : []);
+}
+function bead(x, y, tint, theme) {
+  return _disc(x, y, BEAD, tint.colour, tint.sign, theme);
+}
+function _disc(x, y, radius, colour, sign, theme) {
+  let pen, ground;
+  pen = new Pen(theme.background, 1.5, undefined, "round");
+  ground = new Disc(x, y, radius, colour, new Pen(theme.background));
+  return [ground, new Curve(STROKES.get(sign), undefined, pen, [x, y], (radius / DISC))];
+}
+
+// render.lines
+const RADIUS = 10;
+const MUCH = 40;
+const HEAD_LONG = 8.0;
+const HEAD_WIDE = 6.0;
+const HEAD_MOST = 1.6;
+const DASHES_of_lines = [4, 3];
+const SELECTED_MORE = 15;
+const TINTED = 1.8;
+const BAND = 2.5;
+const BEAD_AWAY = 20;
+function route(one, theme, chosen, tint = null) {
+  let whole, colour, thickness, points, backwards, marks, tip_, before, grow, room, dashes, shapes_;
+  whole = (((tint != null) && tint.whole) ? tint : null);
+  colour = ((whole == null) ? edge_colour(one, theme, chosen) : whole.colour);
+  thickness = ((one.thickness + (chosen ? SELECTED_MORE : 0)) / 10);
+  thickness = ((whole && whole.sign) ? py_max([thickness, TINTED]) : thickness);
+  points = tidy(one.points);
+  if ((points.length < 2)) {
+    return new Group([], undefined, one.title);
+  }
+  backwards = (one.kind === "reference");
+  marks = [];
+  if (one.arrow) {
+    [tip_, before] = (backwards ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
+    grow = py_min([HEAD_MOST, (1 + ((thickness - 1) / 5))]);
+    marks.push(head(tip_, before, grow));
+    room = py_sqrt((((tip_[0] - before[0]) ** 2) + ((tip_[1] - before[1]) ** 2)));
+    points = shortened(points, py_min([((HEAD_LONG * grow) - 2), (room - 1)]), backwards);
+  }
+  if (one.back) {
+    marks.push(chevron(points, thickness));
+  }
+  dashes = py_or((whole ? whole.dashes : []), () => ((one.kind === "control") ? DASHES_of_lines : []));
+  shapes_ = ((tint && !whole) ? [band(points, thickness, tint)] : []);
+  shapes_.push(new Curve(rounded(points), undefined, new Pen(colour, thickness, dashes)));
+  py_extend(shapes_, (() => { const out = []; for (const mark_ of marks) { out.push(new Curve(mark_, colour)); } return out; })());
+  if ((whole && whole.sign && one.arrow)) {
+    py_extend(shapes_, bead_of(one, whole, theme));
+  }
+  return new Group([...shapes_], undefined, one.title);
+}
+function straight_of_lines(start, end, pen) {
+  return new Curve([["M", start], ["L", end]], undefined, pen);
+}
+function band(points, thickness, tint) {
+  return new Curve(rounded(points), undefined, new Pen(tint.colour, (thickness + (2 * BAND)), tint.dashes));
+}
+function bead_of(one, tint, theme) {
+  let points, tip_, before, away;
+  points = tidy(one.points);
+  [tip_, before] = ((one.kind === "reference") ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
+  away = py_min([BEAD_AWAY, (_length(tip_, before) * 0.6)]);
+  return bead(..._towards(tip_, before, away), tint, theme);
+}
+function edge_colour(one, theme, chosen = false) {
+  if (chosen) {
+    return theme.selected;
+  }
+  if (((one instanceof Route) && (one.kind === "data") && (one.main || (one.thickness >= MUCH)))) {
+    return theme.main;
+  }
+  return ((one.kind === "reference") ? theme.reference : theme.data);
+}
+function tidy(points) {
+  let kept, point;
+  kept = [];
+  for (point of points) {
+    if ((kept.length && py_equal(kept.at(-1), point))) {
+      continue;
+    }
+    if (((kept.length > 1) && _straight(kept.at(-2), kept.at(-1), point))) {
+      py_pop(kept);
+    }
+    kept.push(point);
+  }
+  return kept;
+}
+function _straight(a, b, c) {
+  let across, onward;
+  across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
+  onward = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  return ((across === 0) && (onward > 0));
+}
+function shortened(points, by, at_start) {
+  let turned, return_to;
+  if ((by <= 0)) {
+    return points;
+  }
+  turned = (at_start ? py_reversed(points) : points);
+  return_to = _towards(turned.at(-1), turned.at(-2), by);
+  turned = [...turned.slice(0, -1), return_to];
+  return (at_start ? py_reversed(turned) : turned);
+}
+function _towards(start, goal, distance) {
+  let dx, dy, length;
+  [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
+  length = py_sqrt(((dx * dx) + (dy * dy)));
+  return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
+}
+function rounded(points) {
+  let steps, before, corner, after, radius, enter, leave;
+  steps = [["M", points[0]]];
+  for ([before, corner, after] of py_zip(points, points.slice(1), points.slice(2))) {
+    radius = py_min([RADIUS, (_length(before, corner) / 2), (_length(corner, after) / 2)]);
+    [enter, leave] = [_towards(corner, before, radius), _towards(corner, after, radius)];
+    py_extend(steps, [["L", enter], ["Q", [...corner, ...leave]]]);
+  }
+  return [...steps, ["L", points.at(-1)]];
+}
+function _length(a, b) {
+  return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));
+}
+function head(tip_, before, grow = 1.0) {
+  let length, ux, uy, long, wide, foot, left, right;
+  length = (_length(tip_, before) || 1.0);
+  [ux, uy] = [((tip_[0] - before[0]) / length), ((tip_[1] - before[1]) / length)];
+  [long, wide] = [(HEAD_LONG * grow), ((HEAD_WIDE * grow) / 2)];
+  foot = [(tip_[0] - (ux * long)), (tip_[1] - (uy * long))];
+  left = [(foot[0] - (uy * wide)), (foot[1] + (ux * wide))];
+  right = [(foot[0] + (uy * wide)), (foot[1] - (ux * wide))];
+  return [["M", tip_], ["L", left], ["L", right], ["Z", []]];
+}
+function chevron(points, thickness) {
+  let start, stop, half, grow, first, second;
+  [start, stop] = py_max(py_pairwise(points), {key: (run) => _length(...run)});
+  half = (_length(start, stop) / 2);
+  grow = py_min([HEAD_MOST, (1 + ((thickness - 1) / 5))]);
+  first = _towards(start, stop, (half + 1));
+  second = _towards(start, stop, ((half + 1) + ((HEAD_LONG * grow) * 0.75)));
+  return [...head(first, start, grow), ...head(second, start, grow)];
+}
+
+// render.boxes
+const CORNER = 6;
+const SHEET_of_boxes = 4;
+const EAR = 8;
+const BAND_LEAST = 4;
+const FRAME_DASHES = [4, 3];
+const STUB_DASHES = [2, 2];
+const CONTROL_DASHES = [2, 2];
+const STUB_LINE = 0.8;
+const STUB_TINTED = 1.5;
+function is_pill(box) {
+  let kind;
+  kind = (["series", "fold"].includes(box.kind) ? box.member : box.kind);
+  return ["op", "call"].includes(kind);
+}
+function front(box) {
+  let away;
+  if (!box.sheets) {
+    return [box.x, box.y, box.width, box.height];
+  }
+  away = (SHEET_of_boxes * box.sheets);
+  if (box.connected) {
+    return [box.x, (box.y + away), box.width, (box.height - away)];
+  }
+  return [box.x, box.y, (box.width - away), box.height];
+}
+function closed_of_boxes(box, fill, theme) {
+  let x, y, width, height, radius, border_, shapes_, sheet_, dx, dy, inner;
+  [x, y, width, height] = front(box);
+  radius = (is_pill(box) ? Math.min(12, Math.floor(height / 2)) : ((box.kind === "function") ? 2 : CORNER));
+  border_ = (fill.sign ? null : new Pen(fill.stroke));
+  shapes_ = [];
+  for (sheet_ of py_range(box.sheets, 0, -1)) {
+    [dx, dy] = (box.connected ? [0, (-SHEET_of_boxes * sheet_)] : [(SHEET_of_boxes * sheet_), 0]);
+    shapes_.push(_rect((x + dx), (y + dy), width, height, radius, fill.fill, new Pen(fill.stroke)));
+  }
+  if ((box.kind === "fold")) {
+    py_extend(shapes_, _eared(x, y, width, height, fill));
+  }
+  else {
+    shapes_.push(_rect(x, y, width, height, radius, (fill.bands.length ? null : fill.fill), border_));
+  }
+  if (fill.bands.length) {
+    py_extend(shapes_, bands_of_boxes(x, y, width, height, radius, fill));
+  }
+  if (fill.hatch) {
+    inner = (radius ? (radius - 0.5) : 0);
+    shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), inner, theme.stroke));
+  }
+  if ((box.kind === "call")) {
+    shapes_.push(_inner_ring(x, y, width, height, radius, fill));
+  }
+  py_extend(shapes_, outline(x, y, width, height, radius, fill));
+  if (box.openable) {
+    py_extend(shapes_, mark(...mark_place(box), theme, false));
+  }
+  return [...shapes_, ...disc((x + 4), (y + 3), fill, theme)];
+}
+function _rect(x, y, width, height, radius, fill, pen) {
+  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius ? (radius - 0.5) : 0), fill, pen);
+}
+function _inner_ring(x, y, width, height, radius, fill) {
+  return new Rect_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
+}
+function _eared(x, y, width, height, fill) {
+  let left, top, right, bottom, pen, corners_, lines_, ear;
+  [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height) - 0.5)];
+  pen = new Pen(fill.stroke, undefined, undefined, undefined, "round");
+  corners_ = [[right, top], [right, bottom], [left, bottom], [left, (top + EAR)]];
+  lines_ = (() => { const out = []; for (const corner of corners_) { out.push(["L", corner]); } return out; })();
+  ear = [["M", [(left + EAR), top]], ["L", [(left + EAR), (top + EAR)]], ["L", [left, (top + EAR)]]];
+  return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], fill.fill, pen), new Curve(ear, undefined, pen)];
+}
+function bands_of_boxes(x, y, width, height, radius, fill) {
+  let shapes_, left, widths, index, colour, _, wide, first, last;
+  shapes_ = [];
+  left = x;
+  widths = band_widths(width, (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
+  for ([index, [[colour, _], wide]] of py_enumerate(py_zip(fill.bands, widths))) {
+    [first, last] = [(index === 0), (index === (widths.length - 1))];
+    shapes_.push(new Curve(_band(left, y, wide, height, radius, first, last), colour));
+    left += wide;
+  }
+  return [...shapes_, _rect(x, y, width, height, radius, null, new Pen(fill.stroke))];
+}
+function band_widths(width, shares) {
+  let total, wide, largest;
+  total = (py_sum(shares) || 1);
+  wide = (() => { const out = []; for (const share of shares) { out.push(Math.max(BAND_LEAST, Math.floor((width * share) / total))); } return out; })();
+  largest = py_max(py_range(wide.length), {key: (index) => [wide.at(index), -index]});
+  wide[largest] += (width - py_sum(wide));
+  return wide;
+}
+function _band(x, y, width, height, radius, first, last) {
+  let a, b, right, bottom, steps;
+  radius = ((first || last) ? Math.min(radius, width) : 0);
+  [a, b] = [(first ? radius : 0), (last ? radius : 0)];
+  [right, bottom] = [(x + width), (y + height)];
+  steps = [["M", [(x + a), y]], ["L", [(right - b), y]]];
+  if (b) {
+    py_extend(steps, [["A", [b, right, (y + b)]], ["L", [right, (bottom - b)]], ["A", [b, (right - b), bottom]]]);
+  }
+  else {
+    steps.push(["L", [right, bottom]]);
+  }
+  steps.push(["L", [(x + a), bottom]]);
+  if (a) {
+    py_extend(steps, [["A", [a, x, (bottom - a)]], ["L", [x, (y + a)]], ["A", [a, (x + a), y]]]);
+  }
+  return [...steps, ["Z", []]];
+}
+function mark_place(box) {
+  let x, y, width, height;
+  [x, y, width, height] = front(box);
+  if ((is_pill(box) && !box.open)) {
+    return [((x + width) - 12), (y + Math.floor(height / 2))];
+  }
+  return [((x + width) - 10), (y + (box.open ? 12 : 10))];
+}
+function mark(x, y, theme, opened) {
+  let across, down, disc_;
+  across = [["M", [(x - 3), y]], ["H", [(x + 3)]]];
+  down = (opened ? [] : [["M", [x, (y - 3)]], ["V", [(y + 3)]]]);
+  disc_ = new Disc(x, y, 6, theme.mark, new Pen(theme.sign, 0.5));
+  return [disc_, new Curve([...across, ...down], undefined, new Pen(theme.sign, 1.5))];
+}
+function frame_of_boxes(box, fill, theme) {
+  let x, y, width, height, stack, pen, shapes_;
+  [x, y, width, height] = [box.x, box.y, box.width, box.height];
+  stack = ["series", "fold"].includes(box.kind);
+  pen = new Pen((fill.hued ? fill.stroke : theme.stroke), undefined, (stack ? FRAME_DASHES : []));
+  shapes_ = [_rect(x, y, width, height, CORNER, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
+  if (fill.hued) {
+    shapes_.push(_bar(x, y, ((y + height) - 1), fill.fill));
+  }
+  py_extend(shapes_, outline(x, y, width, height, CORNER, fill));
+  if (box.openable) {
+    py_extend(shapes_, mark(...mark_place(box), theme, true));
+  }
+  return [...shapes_, ...disc((x + 2), (y + 2), fill, theme)];
+}
+function _bar(x, y, foot, colour) {
+  let steps;
+  steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - CORNER) + 1)]], ["V", [(y + CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
+  return new Curve(steps, colour);
+}
+function stub(one, fill, theme, tint = null) {
+  let shapes_, middle, pen;
+  shapes_ = ((one.kind === "more") ? [] : _stub_line(one, theme, tint));
+  middle = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
+  if ((one.kind === "constant")) {
+    shapes_.push(new Disc(...middle, ((one.width / 2) - 0.5), theme.background, new Pen(theme.stroke)));
+  }
+  else {
+    if ((one.kind === "weight")) {
+      shapes_.push(new Curve(diamond(one), theme.secondary, new Pen(theme.stroke)));
+    }
+    else {
+      if ((one.kind === "summary")) {
+        py_extend(shapes_, bars(one.x, one.y, theme));
+      }
+      else {
+        if (((one.kind === "shortcut") && (fill != null))) {
+          pen = new Pen(fill.stroke, undefined, STUB_DASHES);
+          shapes_.push(_rect(one.x, one.y, one.width, one.height, 5, fill.fill, pen));
+        }
+      }
+    }
+  }
+  if (((tint != null) && tint.whole)) {
+    py_extend(shapes_, bead(...middle, tint, theme));
+  }
+  else {
+    if ((fill != null)) {
+      py_extend(shapes_, disc(...middle, fill, theme));
+    }
+  }
+  return shapes_;
+}
+function diamond(one) {
+  let across, along_, right, foot;
+  [across, along_] = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
+  [right, foot] = [(one.x + one.width), (one.y + one.height)];
+  return [["M", [across, one.y]], ["L", [right, along_]], ["L", [across, foot]], ["L", [one.x, along_]], ["Z", []]];
+}
+function bars(x, y, theme) {
+  let chart, right, top, ground;
+  chart = [];
+  for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
+    py_extend(chart, [["M", [(x + right), (y + 10)]], ["V", [(y + top)]]]);
+  }
+  ground = new Rect_of_drawing((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
+  return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
+}
+function _stub_line(one, theme, tint) {
+  let points, arrow, colour, dashes, pen;
+  points = [...one.points];
+  arrow = head(points.at(-1), points.at(-2), 0.7);
+  colour = (tint ? tint.colour : theme.data);
+  dashes = py_or((tint ? tint.dashes : []), () => (one.control ? CONTROL_DASHES : []));
+  pen = new Pen(colour, (tint ? STUB_TINTED : STUB_LINE), dashes);
+  return [new Curve(rounded(shortened(points, 4, false)), undefined, pen), new Curve(arrow, colour)];
+}
+
+// render.legend
+const MOST_of_legend = 260;
+const WIDEST = 480;
+const SAMPLE = 28;
+const GAP_of_legend = 8;
+const SIZE = 11;
+const BECAME = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
+class Entry_of_legend {
+  constructor(sample, label, more = "") {
+    this.sample = sample;
+    this.label = label;
+    this.more = more;
+  }
+}
+class Block {
+  constructor(heading, entries, most = MOST_of_legend) {
+    this.heading = heading;
+    this.entries = entries;
+    this.most = most;
+  }
+  get column() {
+    let longest;
+    longest = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_width(text, SIZE)); } return out; })());
+    return Math.min(this.most, ((longest + SAMPLE) + GAP_of_legend));
+  }
+}
+function legend(scene, paint) {
+  let colours, blocks_;
+  colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_of_legend(row, paint.theme)); } return out; })()];
+  blocks_ = [new Block(paint.heading, colours, ((paint.scheme === "diff") ? WIDEST : MOST_of_legend)), new Block("Signs", [...signs(scene, paint.theme), ...became(paint)])];
+  return [...(() => { const out = []; for (const block_ of blocks_) if (block_.entries.length) { out.push(block_); } return out; })()];
+}
+function became(paint) {
+  let found, tint, sample;
+  found = new TupleMap();
+  for (tint of [...paint.tints.routes, ...paint.tints.stubs]) {
+    if (((tint != null) && tint.sign)) {
+      py_setdefault(found, [tint.sign, tint.whole], tint);
+    }
+  }
+  sample = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
+  return (() => { const out = []; for (const [key, label] of BECAME.entries()) if (found.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, found.get(key)).shapes, label)); } return out; })();
+}
+function _colour_of_legend(row, theme) {
+  let box, sample;
+  if ((row.shape === "rest")) {
+    return new Entry_of_legend([], row.label);
+  }
+  box = py_replace(SAMPLE_BOX, {width: SAMPLE, height: 16});
+  sample = closed_of_boxes(box, row.fill, theme);
+  if (row.fill.badge) {
+    py_extend(sample, written(row.fill.badge, (SAMPLE / 2), 12, 10, hand_width(row.fill.badge, 10), row.fill.text, "middle"));
+  }
+  return new Entry_of_legend([...sample], row.label, row.more);
+}
+const SAMPLE_BOX = new Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, false, false);
+function _box_sign(changes) {
+  let box;
+  box = py_replace(SAMPLE_BOX, {...changes});
+  return (fill, theme) => closed_of_boxes(box, fill, theme);
+}
+function _edge_sign(changes) {
+  let edge;
+  edge = py_replace(new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10), {...changes});
+  return (fill, theme) => route(edge, theme, false).shapes;
+}
+function _stub_sign(stub_) {
+  return (fill, theme) => stub(stub_, fill, theme);
+}
+function _mark_sign(fill, theme) {
+  return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
+}
+const LINE = [[16, 8], [28, 8]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 22, y: -4})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
+function occurring(scene) {
+  let found, box;
+  found = (() => { const out = new Set(); for (const stub_ of scene.stubs) { out.add(stub_.kind); } return out; })();
+  found = py_union(found, (() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })());
+  for (box of scene.boxes) {
+    if (box.openable) {
+      found.add("opens");
+    }
+    if ((!box.open && (box.kind !== "scope"))) {
+      found.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));
+    }
+  }
+  if ((() => { for (const edge of scene.routes) { if (edge.back) return true; } return false; })()) {
+    found.add("back");
+  }
+  return found;
+}
+function signs(scene, theme) {
+  let found, plain;
+  found = occurring(scene);
+  plain = new Fill(theme.op, theme.stroke, theme.text, theme.secondary);
+  return (() => { const out = []; for (const [name, label, draw] of SIGNS) if (found.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label)); } return out; })();
+}
+
+// render.rows
+const ROW_of_rows = 20;
+const HEADING = 22;
+const MORE = 14;
+const APART = 16;
+const WIDTHS_of_rows = [150, 200, 260, 340, 440, 560, 720, 1000];
+class Placed {
+  constructor(block_, x, y, columns_, lines_) {
+    this.block = block_;
+    this.x = x;
+    this.y = y;
+    this.columns = columns_;
+    this.lines = lines_;
+  }
+}
+class Legend {
+  constructor(width, height, blocks_) {
+    this.width = width;
+    this.height = height;
+    this.blocks = blocks_;
+  }
+}
+function shapes(blocks_) {
+  let found;
+  found = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(blocks_, limit)); } return out; })());
+  return (() => { const out = []; for (const one of found.keys()) if (one.blocks.length) { out.push(one); } return out; })();
+}
+function shaped(blocks_, limit) {
+  let placed, x, y, deep, wide, block_, columns_, lines_, across;
+  placed = [];
+  x = 0;
+  y = x;
+  deep = x;
+  wide = x;
+  for (block_ of blocks_) {
+    [columns_, lines_] = columns_for(block_, limit);
+    across = Math.max(((columns_ * (block_.column + APART)) - APART), hand_width(block_.heading, SIZE, true));
+    if ((x && ((x + across) > limit))) {
+      [x, y, deep] = [0, ((y + deep) + APART), 0];
+    }
+    placed.push(new Placed(block_, x, y, columns_, lines_));
+    x += across;
+    [wide, x] = [Math.max(wide, x), (x + (2 * APART))];
+    deep = Math.max(deep, ((HEADING + (ROW_of_rows * lines_)) + py_sum((() => { const out = []; for (const entry of block_.entries) if (entry.more) { out.push(MORE); } return out; })())));
+  }
+  return new Legend(wide, (y + deep), [...placed]);
+}
+function columns_for(block_, limit) {
+  let count, lines_;
+  count = block_.entries.length;
+  if ((() => { for (const entry of block_.entries) { if (entry.more) return true; } return false; })()) {
+    return [1, count];
+  }
+  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (block_.column + APART))]));
+  return [-Math.floor(-count / lines_), lines_];
+}
+function *drawn_of_rows(legend_, theme) {
+  let one, lower, index, entry, x, y;
+  for (one of legend_.blocks) {
+    yield new Group([..._text_of_rows(one.block.heading, one.x, (one.y + 14), theme.text, true)]);
+    lower = 0;
+    for ([index, entry] of py_enumerate(one.block.entries)) {
+      x = (one.x + ((one.block.column + APART) * Math.floor(index / one.lines)));
+      y = (((one.y + HEADING) + (ROW_of_rows * py_mod(index, one.lines))) + lower);
+      yield _row_of_rows(entry, [x, y], one.block.most, theme);
+      lower += (entry.more ? MORE : 0);
+    }
+  }
+}
+function _row_of_rows(entry, at, most, theme) {
+  let label, texts;
+  label = elide(hand_clean(entry.label), ((most - SAMPLE) - GAP_of_legend), SIZE);
+  texts = _text_of_rows(label, (SAMPLE + GAP_of_legend), 12, theme.text, false);
+  py_extend(texts, _text_of_rows(entry.more, (SAMPLE + GAP_of_legend), (12 + MORE), theme.text, false));
+  return new Group([...entry.sample, ...texts], undefined, undefined, undefined, at);
+}
+function _text_of_rows(content, x, y, colour, semibold) {
+  return written(content, x, y, SIZE, hand_width(content, SIZE, semibold), colour, undefined, semibold);
+}
+
+// render.sheet
+const MARGIN_of_sheet = 24;
+const TITLE_SIZE = 16;
+const FACTS_SIZE = 11;
+const TITLE_ROW = 48;
+const LEGEND_GAP = 24;
+const LEAST_WIDTH = 240;
+const MOST_TITLE = 480;
+const SCREEN_of_sheet = 900;
+class Sheet_of_sheet {
+  constructor(width, height, scene, legend_ = null, at = [0, 0]) {
+    this.width = width;
+    this.height = height;
+    this.scene = scene;
+    this.legend = legend_;
+    this.at = at;
+  }
+  get cost() {
+    let screen;
+    screen = Math.max(Math.floor((5 * this.width) / 8), this.height, SCREEN_of_sheet);
+    return ((this.width * this.height) + Math.floor(((8 * screen) * screen) / 5));
+  }
+}
+function sheet(scene, blocks_, caption) {
+  let title_, skies, found;
+  title_ = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
+  if (!blocks_.length) {
+    return _page(scene, title_, null, [0, 0]);
+  }
+  skies = [skyline(scene, false), skyline(scene, true)];
+  found = (() => { const out = []; for (const one of shapes(blocks_)) for (const at of corners(scene, skies, one)) { out.push(_page(scene, title_, one, at)); } return out; })();
+  return py_min(found, {key: (page) => page.cost});
+}
+function *corners(scene, skies, one) {
+  let plain, mirrored, high, out, left, reach_, top;
+  [plain, mirrored] = skies;
+  [high, out] = [Math.max(0, (scene.height - one.height)), (scene.width - one.width)];
+  for (left of [0, Math.max(0, out)]) {
+    reach_ = plain.bottom((left - LEGEND_GAP), ((left + one.width) + LEGEND_GAP));
+    yield [left, Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), high)];
+  }
+  for (top of [high, 0]) {
+    reach_ = mirrored.right((top - LEGEND_GAP), ((top + one.height) + LEGEND_GAP));
+    yield [Math.min((reach_ ? ((out - reach_) - LEGEND_GAP) : out), 0), top];
+    reach_ = plain.right((top - LEGEND_GAP), ((top + one.height) + LEGEND_GAP));
+    yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
+  }
+}
+function _page(scene, title_, one, at) {
+  let across, deep, left, top, wide, size;
+  [across, deep] = (one ? [one.width, one.height] : [0, 0]);
+  [left, top] = [Math.min(0, at[0]), (MARGIN_of_sheet + title_[1])];
+  wide = Math.max((Math.max(scene.width, (at[0] + across)) - left), title_[0]);
+  size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (at[1] + deep))) + MARGIN_of_sheet)];
+  return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], one, [((MARGIN_of_sheet - left) + at[0]), (top + at[1])]);
+}
+function skyline(scene, mirrored) {
+  let sky, box, points, text, left, rule;
+  function put_(rect) {
+    let left, upper, right, lower;
+    [left, upper, right, lower] = rect;
+    sky.add_rect((mirrored ? [(scene.width - right), upper, (scene.width - left), lower] : rect));
+  }
+  sky = new Skyline();
+  for (box of scene.boxes) {
+    put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
+  }
+  for (points of [...(() => { const out = []; for (const route_ of scene.routes) { out.push(route_.points); } return out; })(), ...(() => { const out = []; for (const stub_ of scene.stubs) { out.push(stub_.points); } return out; })()]) {
+    sky.add_line((() => { const out = []; for (const [x, y] of points) { out.push([(mirrored ? (scene.width - x) : x), y]); } return out; })());
+  }
+  for (text of scene.texts) {
+    left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
+    put_([left, (text.y - text.size), (left + text.width), (text.y + 3)]);
+  }
+  for (rule of scene.rules) {
+    put_([rule.x1, rule.y1, rule.x2, rule.y2]);
+  }
+  return sky;
+}
+function _title_width(caption) {
+  if (!caption.title) {
+    return 0;
+  }
+  return Math.max(LEAST_WIDTH, Math.min(MOST_TITLE, hand_width(caption.title, TITLE_SIZE, true)));
+}
+function title_row(caption, theme, page_width) {
+  let room, name, facts, size, first, second;
+  if (!caption.title) {
+    return [];
+  }
+  room = (page_width - (2 * MARGIN_of_sheet));
+  name = elide(hand_clean(caption.title), room, TITLE_SIZE, true);
+  facts = elide(caption.facts, room, FACTS_SIZE);
+  size = [TITLE_SIZE, hand_width(name, TITLE_SIZE, true)];
+  first = written(name, MARGIN_of_sheet, (MARGIN_of_sheet + 14), ...size, theme.text, undefined, true);
+  second = written(facts, MARGIN_of_sheet, (MARGIN_of_sheet + 32), FACTS_SIZE, hand_width(facts, FACTS_SIZE), theme.secondary);
+  return [new Group([...first, ...second])];
+}
+
+// render.compose
+const PORT = 2.5;
+const BADGE_SIZE = 9;
+function compose(scene, paint, caption, with_legend = true) {
+  let page, parts;
+  page = sheet(scene, (with_legend ? legend(scene, paint) : []), caption);
+  parts = [new Part("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
+  if (page.legend) {
+    parts.push(new Part("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
+  }
+  return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
+}
+function graph(scene, paint, select) {
+  let theme, chosen, inside, text, opened, closed;
+  theme = paint.theme;
+  chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
+  inside = new Map();
+  for (text of scene.texts) {
+    py_setdefault(inside, (text.inside ? text.box : -1), []).push(text);
+  }
+  opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
+  closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+}
+function lines(scene, paint, chosen) {
+  let tinted, group;
+  tinted = [...py_zip(scene.routes, paint.tints.routes)];
+  py_sort(tinted, {key: (pair) => (((pair[1] == null) || !pair[1].sign) ? 0 : (1 + pair[1].whole))});
+  return (() => { const out = []; for (const [one, tint] of tinted) if ((group = route(one, paint.theme, (chosen.has(one.source) || chosen.has(one.target)), tint)).shapes.length) { out.push(group); } return out; })();
+}
+function _rule(rule, theme) {
+  let points;
+  points = [[(rule.x1 + 0.5), (rule.y1 + 0.5)], [(rule.x2 + 0.5), (rule.y2 + 0.5)]];
+  return new Group([straight_of_lines(...points, new Pen(theme.rule))]);
+}
+function _stub_of_compose(theme, one, fill, tint) {
+  return new Group([...stub(one, fill, theme, tint)], undefined, one.title);
+}
+function _node(scene, index, paint, texts, chosen) {
+  let box, fill, theme, shapes_, halo, text, title_;
+  [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
+  shapes_ = (box.open ? frame_of_boxes(box, fill, theme) : closed_of_boxes(box, fill, theme));
+  if (chosen.has(index)) {
+    shapes_.push(_outline(box, theme));
+  }
+  if ((!box.open && fill.badge)) {
+    py_extend(shapes_, _badge(box, fill.badge, fill.text));
+  }
+  halo = (fill.hatch ? fill.fill : null);
+  for (text of texts) {
+    py_extend(shapes_, _text_of_compose(text, _colour_of_compose(text, fill.text, fill.second, theme), halo));
+  }
+  title_ = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
+  return new Group([...shapes_], box.address, title_);
+}
+function _outline(box, theme) {
+  let radius;
+  radius = (is_pill(box) ? 13 : 7);
+  return new Rect_of_drawing((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
+}
+function _badge(box, badge, colour) {
+  let x, y, wide, tall;
+  [x, y, wide, tall] = front(box);
+  return written(badge, ((x + wide) - 5), ((y + tall) - 5), BADGE_SIZE, hand_width(badge, BADGE_SIZE), colour, "end");
+}
+function _titles(box, texts, theme) {
+  let shapes_;
+  shapes_ = (() => { const out = []; for (const text of texts) for (const shape_ of _text_of_compose(text, _colour_of_compose(text, "", "", theme))) { out.push(shape_); } return out; })();
+  return new Group([...shapes_], undefined, box.title);
+}
+function _colour_of_compose(text, first, second, theme) {
+  if ((text.role === "label")) {
+    return first;
+  }
+  if ((text.role === "second")) {
+    return second;
+  }
+  return (["title", "heading"].includes(text.role) ? theme.text : theme.secondary);
+}
+function _text_of_compose(text, colour, halo = null) {
+  return written(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
+}
+function _free(text, scene, theme) {
+  let colour, ground;
+  colour = ((text.role === "heading") ? theme.text : theme.secondary);
+  ground = null;
+  if ((text.role === "edge")) {
+    ground = ((text.box >= 0) ? theme.frame((scene.boxes.at(text.box).depth + 1)) : theme.background);
+  }
+  return new Group([..._text_of_compose(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
+}
+function _port_of_compose(port, theme) {
+  return new Group([new Disc(port.x, port.y, PORT, edge_colour(port, theme))], undefined, port.title);
+}
+
+const exported = {
+  place: place,
+  Metaedge: Metaedge,
+  Bridge: Bridge,
+  Annotation: Annotation,
+  Mask: Mask,
+  Metagraph: Metagraph,
+  PortSlot: PortSlot,
+  Wire: Wire,
+  Skeleton: Skeleton,
+  Face: Face,
+  View: View,
+  Fill: Fill,
+  LegendRow: LegendRow,
+  Tint: Tint,
+  Caption: Caption,
+  Paint: Paint,
+  THEMES: THEMES,
+  elide: elide,
+  Rect: Rect_of_drawing,
+  Hatch: Hatch,
+  Disc: Disc,
+  Curve: Curve,
+  Label: Label_of_drawing,
+  Group: Group,
+  compose: compose,
+  node: _node,
+  rule: _rule,
+  stub: _stub_of_compose,
+  titles: _titles,
+  port: _port_of_compose,
+  free: _free,
+  route: route,
+  legend: legend,
+  shapes: shapes,
+  drawn: drawn_of_rows,
+  mark_place: mark_place,
+  front: front,
+  is_pill: is_pill,
+};

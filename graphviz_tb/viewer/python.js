@@ -1,0 +1,425 @@
+// What Python has and JavaScript has not, for `place.js`, which is made from Python. Only what it uses is here.
+
+/** Order of numbers, texts and arrays, as Python has it. @param {any} a @param {any} b @returns {number} */
+function py_compare(a, b) {
+  if (Array.isArray(a)) {
+    const shared = Math.min(a.length, b.length);
+    for (let at = 0; at < shared; at++) {
+      const found = py_compare(a[at], b[at]);
+      if (found !== 0) return found;
+    }
+    return a.length - b.length;
+  }
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Equality by value. @param {any} a @param {any} b @returns {boolean} */
+function py_equal(a, b) {
+  if (a === b) return true;
+  if (a == null || b == null || typeof a !== "object" || typeof b !== "object") return a == null && b == null;
+  if (Array.isArray(a)) return a.length === b.length && a.every((one, at) => py_equal(one, b[at]));
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => py_equal(a[key], b[key]));
+}
+
+/** A map whose keys are tuples. */
+class TupleMap {
+  /** @param {Iterable<[any[], any]>} [entries] */
+  constructor(entries = []) {
+    /** @type {Map<string, [any[], any]>} */
+    this.held = new Map();
+    for (const [key, value] of entries) this.set(key, value);
+  }
+  get size() {
+    return this.held.size;
+  }
+  /** @param {any[]} key */
+  has(key) {
+    return this.held.has(key.join());
+  }
+  /** @param {any[]} key */
+  get(key) {
+    const found = this.held.get(key.join());
+    return found === undefined ? undefined : found[1];
+  }
+  /** @param {any[]} key @param {any} value */
+  set(key, value) {
+    const word = key.join();
+    const found = this.held.get(word);
+    if (found === undefined) this.held.set(word, [key, value]);
+    else found[1] = value;
+    return this;
+  }
+  /** @param {any[]} key */
+  delete(key) {
+    return this.held.delete(key.join());
+  }
+  *keys() {
+    for (const pair of this.held.values()) yield pair[0];
+  }
+  *values() {
+    for (const pair of this.held.values()) yield pair[1];
+  }
+  entries() {
+    return this.held.values();
+  }
+  [Symbol.iterator]() {
+    return this.held.values();
+  }
+}
+
+/** A set of tuples. */
+class TupleSet {
+  /** @param {Iterable<any[]>} [items] */
+  constructor(items = []) {
+    this.held = new Map();
+    for (const item of items) this.add(item);
+  }
+  get size() {
+    return this.held.size;
+  }
+  /** @param {any[]} item */
+  has(item) {
+    return this.held.has(item.join());
+  }
+  /** @param {any[]} item */
+  add(item) {
+    const word = item.join();
+    if (!this.held.has(word)) this.held.set(word, item);
+    return this;
+  }
+  /** @param {any[]} item */
+  delete(item) {
+    return this.held.delete(item.join());
+  }
+  [Symbol.iterator]() {
+    return this.held.values();
+  }
+}
+
+/** How often each thing occurs. */
+class Counter extends Map {
+  /** @param {Iterable<any>} [items] */
+  constructor(items = []) {
+    super();
+    for (const item of items) this.set(item, this.get(item) + 1);
+  }
+  /** @param {any} key */
+  get(key) {
+    return super.get(key) ?? 0;
+  }
+}
+
+/** The same of tuples. */
+class TupleCounter extends TupleMap {
+  /** @param {Iterable<any>} [items] */
+  constructor(items = []) {
+    super();
+    for (const item of items) this.set(item, this.get(item) + 1);
+  }
+  /** @param {any[]} key */
+  get(key) {
+    return super.get(key) ?? 0;
+  }
+}
+
+/** A map that makes what it is asked for. */
+class DefaultMap extends Map {
+  /** @param {() => any} make */
+  constructor(make) {
+    super();
+    this.make = make;
+  }
+  /** @param {any} key */
+  get(key) {
+    if (!this.has(key)) this.set(key, this.make());
+    return super.get(key);
+  }
+}
+
+/** @param {any} value @returns {boolean} */
+function py_truth(value) {
+  if (value == null || value === 0 || value === "" || value === false) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (value instanceof Map || value instanceof Set || value instanceof TupleMap || value instanceof TupleSet) return value.size > 0;
+  return true;
+}
+/** @param {any} value @param {() => any} other */
+const py_or = (value, other) => (py_truth(value) ? value : other());
+/** @param {any} value @param {() => any} other */
+const py_and = (value, other) => (py_truth(value) ? other() : value);
+/** @param {any} value */
+const py_len = (value) => (typeof value === "string" ? py_letters(value) : value.length ?? value.size);
+/** How many characters, not halves of them. @param {string} text */
+function py_letters(text) {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xd800) count--;
+  return count;
+}
+/** @param {string} text @param {number} start @param {number} [stop] */
+function py_slice(text, start, stop) {
+  return py_letters(text) === text.length ? text.slice(start, stop) : [...text].slice(start, stop).join("");
+}
+/** @param {string} text @param {number} at */
+const py_char = (text, at) => (py_letters(text) === text.length ? text.at(at) : [...text].at(at));
+/** @param {any} one @param {Iterable<any>} items */
+function py_in(one, items) {
+  for (const item of items) if (py_equal(one, item)) return true;
+  return false;
+}
+/** @param {number} a @param {number} b */
+const py_mod = (a, b) => a - b * Math.floor(a / b);
+/** @param {any[]} items @param {number} times */
+function py_repeat(items, times) {
+  if (items.length === 1) return new Array(Math.max(times, 0)).fill(items[0]);
+  /** @type {any[]} */
+  const out = [];
+  for (let at = 0; at < times; at++) py_extend(out, items);
+  return out;
+}
+/** @param {Iterable<any>} items */
+const py_reversed = (items) => [...items].reverse();
+/** @param {any[]} items @param {Iterable<any>} more */
+function py_extend(items, more) {
+  for (const one of Array.isArray(more) && more === items ? [...more] : more) items.push(one);
+}
+/** @param {any[]} items @param {number} at @param {any} one */
+const py_insert = (items, at, one) => items.splice(at, 0, one);
+/** @param {any[]} items @param {number} [at] */
+const py_pop = (items, at) => (at === undefined ? items.pop() : items.splice(at, 1)[0]);
+/** @param {any[]} items @param {any} one */
+const py_index = (items, one) => items.findIndex((item) => py_equal(item, one));
+/** @param {any[]} items @param {any} one */
+const py_count = (items, one) => items.filter((item) => py_equal(item, one)).length;
+/** @param {{key?: (one: any) => any, reverse?: boolean}} how */
+function py_order({ key, reverse } = {}) {
+  const sign = reverse ? -1 : 1;
+  if (key === undefined) return (/** @type {any} */ a, /** @type {any} */ b) => sign * py_compare(a, b);
+  return (/** @type {any} */ a, /** @type {any} */ b) => sign * py_compare(a[0], b[0]);
+}
+/** @param {any[]} items @param {any} how */
+function py_sort(items, how = {}) {
+  const found = py_sorted(items, how);
+  for (let at = 0; at < found.length; at++) items[at] = found[at];
+}
+/** @param {Iterable<any>} items @param {any} how @returns {any[]} */
+function py_sorted(items, how = {}) {
+  const order = py_order(how);
+  if (how.key === undefined) return [...items].sort(order);
+  return Array.from(items, (item) => [how.key(item), item]).sort(order).map((pair) => pair[1]);
+}
+/** @param {Iterable<any>} items @param {any} how @param {number} sign */
+function py_extreme(items, how, sign) {
+  /** @type {any} */
+  let best;
+  /** @type {any} */
+  let rank;
+  let none = true;
+  for (const item of items) {
+    const mine = how.key === undefined ? item : how.key(item);
+    if (none || sign * py_compare(mine, rank) > 0) [best, rank, none] = [item, mine, false];
+  }
+  if (!none) return best;
+  if (!("default" in how)) throw new Error("nothing to choose from");
+  return how.default;
+}
+/** @param {Iterable<any>} items @param {any} how */
+const py_max = (items, how = {}) => py_extreme(items, how, 1);
+/** @param {Iterable<any>} items @param {any} how */
+const py_min = (items, how = {}) => py_extreme(items, how, -1);
+/** @param {Iterable<any>} items @param {number} start */
+function py_sum(items, start = 0) {
+  for (const item of items) start += Number(item);
+  return start;
+}
+/** @param {Iterable<any>} items */
+function py_any(items) {
+  for (const item of items) if (py_truth(item)) return true;
+  return false;
+}
+/** @param {Iterable<any>} items */
+function py_all(items) {
+  for (const item of items) if (!py_truth(item)) return false;
+  return true;
+}
+/** @param {number} start @param {number} [stop] @param {number} step */
+function py_range(start, stop, step = 1) {
+  if (stop === undefined) [start, stop] = [0, start];
+  const out = [];
+  if (step > 0) for (let at = start; at < stop; at += step) out.push(at);
+  else for (let at = start; at > stop; at += step) out.push(at);
+  return out;
+}
+/** @param {Iterable<any>} items @param {number} start */
+function* py_enumerate(items, start = 0) {
+  for (const item of items) yield [start++, item];
+}
+/** @param {...any} lists */
+function py_zip(...lists) {
+  const rows = lists.filter((one) => one === null || typeof one !== "object" || Symbol.iterator in one);
+  const arrays = rows.map((one) => (Array.isArray(one) ? one : [...one]));
+  const count = Math.min(...arrays.map((one) => one.length));
+  const out = [];
+  for (let at = 0; at < count; at++) out.push(arrays.map((one) => one[at]));
+  return out;
+}
+/** @param {Iterable<any>} items */
+function py_pairwise(items) {
+  const all = Array.isArray(items) ? items : [...items];
+  const out = [];
+  for (let at = 1; at < all.length; at++) out.push([all[at - 1], all[at]]);
+  return out;
+}
+/** @param {...Iterable<any>} lists */
+function py_chain(...lists) {
+  /** @type {any[]} */
+  const out = [];
+  for (const one of lists) py_extend(out, one);
+  return out;
+}
+/** @param {((...items: any[]) => any) | null} run @param {...Iterable<any>} lists */
+const py_map = (run, ...lists) => py_zip(...lists).map((row) => /** @type {any} */ (run)(...row));
+/** @param {((item: any) => any) | null} test @param {Iterable<any>} items */
+const py_filter = (test, items) => [...items].filter((item) => py_truth(test === null ? item : test(item)));
+/** @param {Iterable<any>} items */
+const py_iter = (items) => items[Symbol.iterator]();
+/** @param {any} items @param {any} [other] */
+function py_next(items, other = null) {
+  const found = items.next();
+  return found.done ? other : found.value;
+}
+/** @param {any} map @param {any} key @param {any} other */
+function py_get(map, key, other = null) {
+  const found = map.get(key);
+  return found === undefined ? other : found;
+}
+/** @param {any} map @param {any} key @param {any} other */
+function py_setdefault(map, key, other = null) {
+  if (!map.has(key)) map.set(key, other);
+  return map.get(key);
+}
+/** @param {any} map @param {any} key @param {any} other */
+function py_dict_pop(map, key, other = null) {
+  const found = map.has(key) ? map.get(key) : other;
+  map.delete(key);
+  return found;
+}
+/** @param {any} map @param {Iterable<any>} more */
+function py_update(map, more) {
+  for (const [key, value] of more) map.set(key, value);
+}
+/** @param {any} set @param {...Iterable<any>} lists */
+function py_add_all(set, ...lists) {
+  for (const list of lists) for (const item of list) set.add(item);
+}
+/** @param {any} kind @param {Iterable<any>} keys @param {any} value */
+function py_fromkeys(kind, keys, value = null) {
+  const out = new kind();
+  for (const key of keys) out.set(key, value);
+  return out;
+}
+/** @param {any} one @param {...any} others */
+function py_union(one, ...others) {
+  const out = new one.constructor(one);
+  for (const other of others) {
+    if (typeof out.add === "function") py_add_all(out, other);
+    else py_update(out, other);
+  }
+  return out;
+}
+/** @param {any} one @param {any} other */
+const py_intersection = (one, other) => new one.constructor([...one].filter(py_held(one, other)));
+/** @param {any} one @param {any} other */
+const py_difference = (one, other) => new one.constructor([...one].filter((item) => !py_held(one, other)(item)));
+/** Whether something is in what may be a set or a list. @param {any} one @param {any} other */
+function py_held(one, other) {
+  const set = typeof other.has === "function" ? other : new one.constructor(other);
+  return (/** @type {any} */ item) => set.has(item);
+}
+/** A value with some fields changed. @param {any} one @param {any} changes */
+const py_replace = (one, changes) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, changes);
+/** @param {string} glue @param {Iterable<any>} items */
+const py_join = (glue, items) => [...items].join(glue);
+/** @param {string} text @param {string} by @param {number} most */
+function py_rsplit(text, by, most) {
+  const parts = text.split(by);
+  return parts.length <= most + 1 ? parts : [parts.slice(0, -most).join(by), ...parts.slice(-most)];
+}
+/** @param {string} text @param {string} first */
+const py_removeprefix = (text, first) => (text.startsWith(first) ? text.slice(first.length) : text);
+/** @param {RegExp} pattern @param {string} text */
+const py_search = (pattern, text) => pattern.exec(text);
+/** @param {RegExpExecArray} found @param {number} at */
+const py_group = (found, at = 0) => found[at];
+/** @param {any[]} items @param {any} one */
+function py_bisect_right(items, one) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (py_compare(one, items[middle]) < 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+/** @param {any[]} items @param {any} one */
+function py_bisect_left(items, one) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (py_compare(items[middle], one) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+/** The whole square root. @param {number} square */
+function py_isqrt(square) {
+  let root = Math.floor(Math.sqrt(square));
+  while (root * root > square) root--;
+  while ((root + 1) * (root + 1) <= square) root++;
+  return root;
+}
+/** @param {Iterable<any>} items @param {number} stop */
+function py_islice(items, stop) {
+  const out = [];
+  for (const item of items) {
+    if (out.length >= stop) break;
+    out.push(item);
+  }
+  return out;
+}
+/** @param {(one: any) => any} [make] */
+const py_defaultdict = (make) => new DefaultMap(/** @type {any} */ (make));
+/** @param {any[]} heap @param {any} item */
+function py_heappush(heap, item) {
+  let at = heap.push(item) - 1;
+  while (at > 0) {
+    const above = (at - 1) >> 1;
+    if (py_compare(item, heap[above]) >= 0) break;
+    heap[at] = heap[above];
+    at = above;
+  }
+  heap[at] = item;
+}
+/** @param {any[]} heap */
+function py_heappop(heap) {
+  const top = heap[0];
+  const item = heap.pop();
+  if (heap.length === 0) return top;
+  let at = 0;
+  for (;;) {
+    let below = 2 * at + 1;
+    if (below >= heap.length) break;
+    if (below + 1 < heap.length && py_compare(heap[below + 1], heap[below]) < 0) below++;
+    if (py_compare(item, heap[below]) <= 0) break;
+    heap[at] = heap[below];
+    at = below;
+  }
+  heap[at] = item;
+  return top;
+}
+/** @param {any} one @param {string} name @param {any} other */
+function py_getattr(one, name, other = null) {
+  const found = one[name];
+  return found == null ? other : typeof found === "function" ? found.bind(one) : found;
+}
+const py_sqrt = Math.sqrt;

@@ -1,0 +1,82 @@
+// What is on the screen as a file: the whole picture with title and legend, as `tbgraph render` writes it.
+
+const FONTS = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif";
+const LONGEST_SIDE = 8000; // pixels of a PNG
+
+/** The picture as one SVG document. @param {App} app */
+function wholePicture(app) {
+  const { scene, paint } = app;
+  const select = app.selected ? [app.graph.address(app.selected)] : [];
+  const drawing = layout.compose(scene, paint, new layout.Caption(app.title, factsLine(app), select), true);
+  const { width, height } = drawing;
+  const svg = svgEl("svg", { xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "font-family": FONTS });
+  svgEl("title", {}, svg).textContent = safe(drawing.title);
+  svgEl("desc", {}, svg).textContent = safe(drawing.summary);
+  hatchPattern(svg, paint.theme);
+  svgEl("rect", { width, height, fill: drawing.ground }, svg);
+  for (const part of drawing.parts) {
+    const held = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
+    for (const group of part.groups) {
+      const one = grouped(group, held);
+      if (group.address !== null && group.address !== undefined) one.setAttribute("data-name", safe(group.address));
+      if (group.tooltip) {
+        const title = document.createElementNS(SVG, "title");
+        title.textContent = safe(group.tooltip);
+        one.prepend(title);
+      }
+    }
+  }
+  return svg;
+}
+
+/** What stands below the title. @param {App} app */
+function factsLine(app) {
+  const shown = app.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
+  const { opsThrough: ops } = app.head;
+  return `${ops < 0 ? "∞" : counted(ops)} op${ops === 1 ? "" : "s"} · ${counted(shown)} shown · colour: ${app.scheme}`;
+}
+
+/** The hatch of boxes that nothing is known about. @param {Element} svg @param {any} theme */
+function hatchPattern(svg, theme) {
+  const defs = svgEl("defs", {}, svg);
+  const pattern = svgEl("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, defs);
+  svgEl("path", { d: "M0 0V6", stroke: theme.stroke, "stroke-width": 1, "stroke-opacity": 0.4 }, pattern);
+  return defs;
+}
+
+/** @param {App} app */
+const svgText = (app) => `${new XMLSerializer().serializeToString(wholePicture(app))}\n`;
+
+/** @param {Blob} blob @param {string} name */
+function download(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** @param {App} app */
+const fileName = (app) => (app.title.replace(/\.[a-z]+$/i, "").replace(/[^\p{L}\p{N}._-]+/gu, "_") || "graph").slice(0, 80);
+
+/** @param {App} app */
+function saveSvg(app) {
+  download(new Blob([svgText(app)], { type: "image/svg+xml" }), `${fileName(app)}.svg`);
+}
+
+/** @param {App} app */
+async function savePng(app) {
+  const url = URL.createObjectURL(new Blob([svgText(app)], { type: "image/svg+xml" }));
+  const image = new Image();
+  await new Promise((done, failed) => {
+    image.onload = done;
+    image.onerror = failed;
+    image.src = url;
+  });
+  const scale = Math.min(2, LONGEST_SIDE / image.width, LONGEST_SIDE / image.height);
+  const canvas = el("canvas", { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(url);
+  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  download(blob, `${fileName(app)}.png`);
+}

@@ -1,0 +1,63 @@
+// From the data to the first picture, and what programs may call.
+
+async function start() {
+  const head = JSON.parse(byId("head").textContent);
+  const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
+  const blocks = new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent })));
+  layout.setAdvances(head.advances);
+  const [words, columns] = await Promise.all([blocks.get("words"), blocks.get("rows")]);
+  const graph = new Graph(head, blocks, words, columns);
+  const app = new App(graph, head);
+  new Hands(app);
+  interface_(app);
+  await app.queue(() => app.restore(stateOf(location.hash)));
+  app.past = [];
+  return app;
+}
+
+/** What `window.tbgraph` offers. @param {App} app */
+function interface_(app) {
+  const found = (/** @type {string} */ name) => {
+    const path = app.graph.find(name);
+    if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
+    return path;
+  };
+  Object.assign(api, {
+    open: (/** @type {string} */ name) => app.queue(async () => app.openNow(found(name), false)),
+    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name))),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false)),
+    find: async (/** @type {string} */ text) => {
+      app.find.box.value = text;
+      const hits = await app.find.run(text);
+      return hits.map((row) => app.graph.address(app.facts.path(row)));
+    },
+    state: async (/** @type {any} */ value) => {
+      if (value !== undefined) await app.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
+      return app.state();
+    },
+    scene: async () => app.queue(async () => sceneTold(app.scene)),
+  });
+}
+
+/** A scene as plain values. @param {any} scene */
+function sceneTold(scene) {
+  const name = (/** @type {number} */ at) => (at >= 0 ? scene.boxes[at].address : null);
+  return {
+    width: scene.width,
+    height: scene.height,
+    boxes: scene.boxes.map((/** @type {any} */ box) => ({ name: box.address, kind: box.kind, x: box.x, y: box.y, width: box.width, height: box.height, open: box.open, parent: name(box.parent) })),
+    lines: scene.routes.map((/** @type {any} */ one) => ({ from: one.identity.source, to: one.identity.target, kind: one.kind, points: one.points })),
+  };
+}
+
+/** @type {any} */
+const api = {};
+/** @type {any} */ (window).tbgraph = api;
+api.ready = start().then(
+  () => undefined,
+  (error) => {
+    console.error(error);
+    byId("toast").textContent = t("unreadable");
+    byId("toast").classList.add("shown", "bad");
+  },
+);

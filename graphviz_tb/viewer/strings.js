@@ -1,0 +1,78 @@
+// Every word of the page, in each language.
+
+/** @type {Record<string, Record<string, string>>} */
+const STRINGS = {
+  en: {
+    language: "Language", languageName: "English", find: "Find", findHint: "Name, op type, device or /regex/", theme: "Theme", colourBy: "Colour by",
+    system: "System", light: "Light", dark: "Dark", outline: "Outline", details: "Details", legend: "Legend",
+    minimap: "Minimap", help: "Keyboard shortcuts", share: "Share", copyLink: "Copy link", saveSvg: "Save SVG",
+    savePng: "Save PNG", copied: "Link copied", zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Fit", close: "Close", closeDetails: "Close details",
+    attributes: "Attributes", inputs: "Inputs", outputs: "Outputs", controlInputs: "Control inputs",
+    statistics: "Statistics", opTypes: "Op types", twins: "Twins", kind: "Kind", op: "Op", device: "Device",
+    open: "Open", traceInputs: "Trace inputs", traceOutputs: "Trace outputs", traceOff: "End trace",
+    openAll: "Open all inside", closeAll: "Close all", toAux: "To the auxiliary area", toMain: "To the main graph",
+    group: "Group", ungroup: "Ungroup", graph: "Graph", run: "Run", step: "Step", allSteps: "All steps",
+    ops: "{n} ops", oneOp: "1 op", shown: "{n} shown", hits: "{n} found", oneHit: "1 found", noHits: "Nothing found",
+    moreHits: "The first {n} are listed", moreLike: "{n} more like this", and: "and {n} more", longer: "… {n} characters in all",
+    damaged: "Part of this file is damaged: {names}. The rest is shown.", missing: "Not in this file: {names}",
+    unreadable: "This file is damaged and cannot be shown.", notHeld: "What is in {name} is not in this file.",
+    carries: "{n} tensors", undo: "Back", redo: "Forward", picture: "Graph of {name}", loading: "Loading…",
+    "kind.scope": "Scope", "kind.op": "Operation", "kind.series": "Series", "kind.fold": "Fold", "kind.function": "Function",
+    "kind.call": "Function call", "mark.1": "Constant", "mark.2": "Summary", "mark.3": "Weight",
+    "scheme.structure": "Structure", "scheme.device": "Device", "scheme.xla-cluster": "XLA cluster", "scheme.op-type": "Op type",
+    "scheme.compute-time": "Compute time", "scheme.memory": "Memory", "scheme.none": "None", "scheme.flops": "FLOPs",
+    "scheme.parameters": "Parameters", "scheme.activations": "Activations", "scheme.diff": "Changes",
+    stated: "Value", from: "From", to: "To", tensor: "Tensor", name: "Name", count: "Count", time: "Compute time", memory: "Memory",
+    expanded: "open", collapsed: "closed", reference: "reference", control: "control", traced: "{n} ops traced",
+    "help.find": "Find", "help.enter": "Open or close", "help.arrows": "Along the lines, and between siblings", "help.parent": "To the group around",
+    "help.zoom": "Zoom, fit everything", "help.fit": "Fit the selection", "help.trace": "Trace inputs, outputs (Shift: all the way)",
+    "help.move": "To the auxiliary area and back", "help.fold": "Fold or unfold the series", "help.colour": "Next colouring",
+    "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list",
+    changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", before: "Before", after: "After",
+    regexError: "This is no regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
+  },
+  ko: {
+    language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, 연산, 장치 또는 /정규식/", theme: "테마", colourBy: "색 기준",
+    system: "시스템", light: "밝게", dark: "어둡게", outline: "개요", details: "상세 정보", legend: "범례",
+    minimap: "축소 지도", help: "단축키", share: "공유", copyLink: "링크 복사", saveSvg: "SVG 저장",
+    savePng: "PNG 저장", copied: "링크를 복사했습니다", zoomIn: "확대", zoomOut: "축소", fit: "화면에 맞춤", close: "닫기", closeDetails: "상세 정보 닫기",
+    attributes: "속성", inputs: "입력", outputs: "출력", controlInputs: "제어 입력",
+    statistics: "통계", opTypes: "연산 종류", twins: "같은 구조", kind: "종류", op: "연산", device: "장치",
+    open: "열기", traceInputs: "입력 추적", traceOutputs: "출력 추적", traceOff: "추적 끝내기",
+    openAll: "안쪽 모두 열기", closeAll: "모두 닫기", toAux: "보조 영역으로", toMain: "본 그래프로",
+    group: "묶기", ungroup: "풀기", graph: "그래프", run: "실행", step: "단계", allSteps: "모든 단계",
+    ops: "연산 {n}개", oneOp: "연산 1개", shown: "{n}개 표시", hits: "{n}개 찾음", oneHit: "1개 찾음", noHits: "찾지 못했습니다",
+    moreHits: "처음 {n}개만 나열합니다", moreLike: "같은 구조 {n}개 더", and: "외 {n}개", longer: "… 모두 {n}자",
+    damaged: "파일 일부가 손상되었습니다: {names}. 나머지는 표시합니다.", missing: "이 파일에 없음: {names}",
+    unreadable: "파일이 손상되어 표시할 수 없습니다.", notHeld: "{name}의 내용은 이 파일에 없습니다.",
+    carries: "텐서 {n}개", undo: "뒤로", redo: "앞으로", picture: "{name} 그래프", loading: "불러오는 중…",
+    "kind.scope": "스코프", "kind.op": "연산", "kind.series": "연속 묶음", "kind.fold": "접은 묶음", "kind.function": "함수",
+    "kind.call": "함수 호출", "mark.1": "상수", "mark.2": "요약", "mark.3": "가중치",
+    "scheme.structure": "구조", "scheme.device": "장치", "scheme.xla-cluster": "XLA 클러스터", "scheme.op-type": "연산 종류",
+    "scheme.compute-time": "계산 시간", "scheme.memory": "메모리", "scheme.none": "없음", "scheme.flops": "FLOPs",
+    "scheme.parameters": "매개변수", "scheme.activations": "활성값", "scheme.diff": "변경",
+    stated: "값", from: "출처", to: "대상", tensor: "텐서", name: "이름", count: "개수", time: "계산 시간", memory: "메모리",
+    expanded: "열림", collapsed: "닫힘", reference: "참조", control: "제어", traced: "연산 {n}개 추적",
+    "help.find": "찾기", "help.enter": "열기 또는 닫기", "help.arrows": "선을 따라, 형제 사이로", "help.parent": "바깥 묶음으로",
+    "help.zoom": "확대·축소, 전체 보기", "help.fit": "선택에 맞춤", "help.trace": "입력·출력 추적 (Shift: 끝까지)",
+    "help.move": "보조 영역으로 옮기거나 되돌리기", "help.fold": "연속 묶음 접기·펼치기", "help.colour": "다음 색 기준",
+    "help.theme": "테마", "help.views": "이전·다음 보기", "help.escape": "하나씩 되돌리기", "help.help": "이 목록",
+    changes: "변경 사항", next: "다음 변경", previous: "이전 변경", consequences: "결과로 따라온 변경", before: "이전", after: "이후",
+    regexError: "올바른 정규식이 아닙니다", skip: "그래프로 건너뛰기", crossing: "텐서 {n}개", values: "상수와 가중치",
+  },
+};
+
+let language = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
+
+/** A word in the reader's language. @param {string} key @param {Record<string, string | number>} [values] */
+function t(key, values = {}) {
+  let text = STRINGS[language][key] ?? STRINGS.en[key] ?? key;
+  for (const [name, value] of Object.entries(values)) text = text.replace(`{${name}}`, () => (typeof value === "number" ? counted(value) : value));
+  return text;
+}
+
+/** A count with thin spaces between its thousands. @param {number} number */
+const counted = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+
+/** @param {number} count */
+const opsWord = (count) => (count < 0 ? t("ops", { n: "∞" }) : count === 1 ? t("oneOp") : t("ops", { n: count }));

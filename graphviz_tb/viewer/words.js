@@ -1,0 +1,49 @@
+// Words and their widths, for `place.js`: what Python computed is data, and a text is as wide as its letters.
+
+/** @type {{regular: Map<string, number>, semibold: Map<string, number>, joining: Set<string>}} */
+let advances = { regular: new Map(), semibold: new Map(), joining: new Set() };
+/** @type {Map<string, number>[]} */
+const widths = [];
+const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
+
+/** Take the advances of the letters of this file, in 1/2048 em.
+ * @param {{chars: string[], regular: number[], semibold: number[], joining: string[]}} told */
+function setAdvances(told) {
+  const table = (/** @type {number[]} */ column) => new Map(told.chars.map((char, at) => [char, column[at]]));
+  advances = { regular: table(told.regular), semibold: table(told.semibold), joining: new Set(told.joining) };
+  widths.length = 0;
+}
+/** @param {string} char @param {boolean} semibold @returns {number} */
+const hand_advance = (char, semibold) => (semibold ? advances.semibold : advances.regular).get(char) ?? 1536;
+
+/** Pixels that a text takes. @param {string} text @param {number} size @param {boolean} semibold @returns {number} */
+function hand_width(text, size, semibold = false) {
+  const known = (widths[2 * size + Number(semibold)] ??= new Map());
+  let found = known.get(text);
+  if (found === undefined) {
+    let total = 0;
+    for (const char of text) total += hand_advance(char, semibold);
+    found = Math.ceil((total * size) / 2048);
+    known.set(text, found);
+  }
+  return found;
+}
+/** @param {string} text @param {number} index */
+const hand_joins = (text, index) => advances.joining.has(/** @type {string} */ ([...text][index])) || [...text][index - 1] === "\u200d";
+/** @param {string} text */
+const hand_clean = (text) => text.replace(UNSAFE, "\ufffd");
+/** @param {number} number */
+const hand_thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+const hand_carry = () => null;
+
+// What is said of a line comes with it.
+/** @param {any} line */
+const hand_shown = (line) => [line.label, hand_width(line.label, 10)];
+/** @param {any} line */
+const hand_thickness = (line) => line.thickness;
+/** @param {any} line */
+const hand_label = (line) => line.label;
+/** @param {any} line @param {string} source @param {string} target */
+const hand_account = (line, source, target) => `${toldName(source)} → ${toldName(target)}: ${line.told}`;
+/** A name as a tooltip tells it. @param {string} name */
+const toldName = (name) => (name.length <= 300 ? hand_clean(name) : `${hand_clean(name.slice(0, 150))}…${hand_clean(name.slice(-149))}`);

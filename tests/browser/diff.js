@@ -1,0 +1,31 @@
+// The page of a diff: a list of changes that walks through the picture.
+
+const changes = (tab) => tab.getByRole("list", { name: "Changes" });
+const card = (tab) => tab.getByRole("complementary", { name: "Details" });
+
+test("the list walks through the changes", async ({ tab, page }) => {
+  await page("diff.html");
+  const items = changes(tab).getByRole("listitem");
+  equal(await items.count(), 2);
+  await tab.getByRole("button", { name: "Next change" }).click();
+  const first = await card(tab).getByRole("heading").first().textContent();
+  await tab.getByRole("button", { name: "Next change" }).click();
+  await until(async () => (await card(tab).getByRole("heading").first().textContent()) !== first);
+  await tab.getByRole("button", { name: "Previous change" }).click();
+  await card(tab).getByRole("heading", { name: first, exact: true }).waitFor();
+});
+
+test("a change in the list brings its node into view, with before and after", async ({ tab, page }) => {
+  await page("diff.html");
+  await changes(tab).getByRole("button", { name: /Relu → Elu/ }).click();
+  await card(tab).getByRole("heading", { name: "conv1/activation", exact: true }).waitFor();
+  ok(await card(tab).getByRole("row", { name: /Before\s*Relu/ }).isVisible());
+  ok(await card(tab).getByRole("row", { name: /After\s*Elu/ }).isVisible());
+  ok(await tab.locator('g.node[data-name="conv1/activation"]').isVisible());
+});
+
+test("the first picture is open on the way to each change", async ({ tab, page }) => {
+  await page("diff.html");
+  const names = await tab.evaluate(async () => (await window.tbgraph.scene()).boxes.map((box) => box.name));
+  ok(names.includes("conv1/activation"), names.join());
+});

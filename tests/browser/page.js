@@ -1,0 +1,373 @@
+// What a person does with the page, by role and name, and what they see.
+
+const node = (tab, name) => tab.locator(`g.node[data-name="${name}"]`);
+const card = (tab) => tab.getByRole("complementary", { name: "Details" });
+const boxes = (tab) => tab.evaluate(async () => (await window.tbgraph.scene()).boxes.map((box) => box.name));
+const middle = async (locator) => {
+  const box = await locator.boundingBox();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+};
+
+test("the first picture is the one that render draws, fitted", async ({ tab, page }) => {
+  await page("mnist.html");
+  const tree = tab.getByRole("tree", { name: /^Graph of mnist/ });
+  ok(await tree.isVisible());
+  for (const name of ["conv1", "conv2", "train"]) ok(await tab.getByRole("treeitem", { name: new RegExp(`^${name}`) }).first().isVisible(), name);
+  const shown = await tab.evaluate(async () => {
+    const names = (await window.tbgraph.scene()).boxes.map((box) => box.name);
+    return [...document.querySelectorAll("g.node")].map((one) => [names.includes(one.dataset.name), one.getBoundingClientRect().toJSON()]);
+  });
+  ok(shown.length > 5 && shown.every(([known]) => known));
+  ok(shown.every(([, { top, left, bottom, right }]) => top > 48 && left >= 0 && bottom < 900 && right <= 1440), "fitted");
+});
+
+test("a double click opens a group and closes it again", async ({ tab, page }) => {
+  await page("mnist.html");
+  const before = await boxes(tab);
+  await node(tab, "conv1").dblclick();
+  await until(async () => (await boxes(tab)).includes("conv1/weights"));
+  equal(await node(tab, "conv1").getAttribute("aria-expanded"), "true");
+  await tab.evaluate(() => window.tbgraph.close("conv1"));
+  equal(await boxes(tab), before);
+});
+
+test("the mark opens, and stays under the pointer", async ({ tab, page }) => {
+  await page("mnist.html");
+  const [x, y] = await tab.evaluate(async () => {
+    const box = (await window.tbgraph.scene()).boxes.find((one) => one.name === "conv2");
+    const home = document.querySelector('g.node[data-name="conv2"]').getBoundingClientRect();
+    const scale = home.width / box.width;
+    return [home.right - 10 * scale, home.top + 10 * scale];
+  });
+  await tab.mouse.click(x, y);
+  await until(async () => (await boxes(tab)).includes("conv2/weights"));
+  const under = await tab.evaluate(([x, y]) => document.elementFromPoint(x, y).closest("g.node").dataset.name, [x, y]);
+  equal(under, "conv2");
+  await tab.mouse.click(x, y);
+  await until(async () => !(await boxes(tab)).includes("conv2/weights"));
+});
+
+test("a click chooses, and the card tells", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1");
+  await node(tab, "conv1/pool").click();
+  await card(tab).getByRole("heading", { name: "conv1/pool" }).waitFor();
+  await card(tab).getByRole("table", { name: "Attributes" }).getByText("ksize").waitFor();
+  const inputs = card(tab).getByRole("table", { name: "Inputs" });
+  await inputs.getByRole("button", { name: "conv1/activation" }).click();
+  await card(tab).getByRole("heading", { name: "conv1/activation" }).waitFor();
+  equal(await node(tab, "conv1/activation").getAttribute("aria-selected"), "true");
+  await tab.keyboard.press("Escape");
+  ok(!(await card(tab).isVisible()));
+});
+
+test("what a card names opens what is around it", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "conv1").click();
+  await card(tab).getByRole("table", { name: "Op types" }).waitFor();
+  await card(tab).getByRole("table", { name: "Twins" }).getByRole("button", { name: "conv2" }).waitFor();
+  await card(tab).getByRole("table", { name: "Outputs" }).getByRole("button", { name: /train\/gradients/ }).first().click();
+  await until(async () => (await boxes(tab)).some((name) => name.startsWith("train/gradients/")));
+});
+
+test("find counts, lists, and walks", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.keyboard.press("/");
+  const find = tab.getByRole("searchbox", { name: "Find" });
+  await find.fill("conv1/weights");
+  await tab.getByRole("status").filter({ hasText: /\d+ found/ }).waitFor();
+  ok((await tab.getByRole("option").count()) > 3);
+  await find.press("Enter");
+  await until(async () => (await boxes(tab)).includes("conv1/weights"));
+  await card(tab).getByRole("heading", { name: "conv1/weights", exact: true }).waitFor();
+  await find.press("Enter");
+  await card(tab).getByRole("heading", { name: /^conv1\/weights\/./ }).waitFor();
+});
+
+test("find takes op types, attributes and regular expressions", async ({ tab, page }) => {
+  await page("mnist.html");
+  const count = (text) => tab.evaluate(async (text) => (await window.tbgraph.find(text)).length, text);
+  ok((await count("MaxPool")) >= 2, "by op type");
+  ok((await count("padding=SAME")) >= 2, "by attribute");
+  equal(await count("/^conv[12]$/"), 2);
+  equal(await count("/(/"), 0);
+});
+
+test("the wheel zooms about the pointer, dragging pans", async ({ tab, page }) => {
+  await page("mnist.html");
+  const [x, y] = await middle(node(tab, "conv1"));
+  await tab.mouse.move(x, y);
+  await tab.mouse.wheel(0, -200);
+  const [zx, zy] = await middle(node(tab, "conv1"));
+  ok(Math.hypot(zx - x, zy - y) < 3, "stays under the pointer");
+  await tab.mouse.move(80, 120);
+  await tab.mouse.down();
+  await tab.mouse.move(140, 180, { steps: 4 });
+  await tab.mouse.up();
+  const [px, py] = await middle(node(tab, "conv1"));
+  ok(Math.abs(px - zx - 60) < 2 && Math.abs(py - zy - 60) < 2, `panned by ${px - zx}, ${py - zy}`);
+  await tab.keyboard.press("0");
+  const [fx, fy] = await middle(node(tab, "conv1"));
+  ok(Math.hypot(fx - x, fy - y) < 3, "fits again");
+});
+
+test("the address holds the state, and another tab shows the same", async ({ tab, page, context }) => {
+  await page("mnist.html");
+  await tab.evaluate(async () => {
+    await window.tbgraph.open("conv1");
+    await window.tbgraph.select("conv1/weights");
+  });
+  await tab.getByRole("combobox", { name: "Colour by" }).selectOption("op-type");
+  await until(async () => (await tab.evaluate(() => location.hash)).includes("colour=op-type"));
+  const hash = await tab.evaluate(() => location.hash);
+  ok(hash.includes("open=conv1") && hash.includes("select=conv1/weights"), hash);
+  const other = await context.newPage();
+  await other.goto((await tab.evaluate(() => location.href)));
+  await other.evaluate(() => window.tbgraph.ready);
+  equal(await boxes(other), await boxes(tab));
+  await card(other).getByRole("heading", { name: "conv1/weights" }).waitFor();
+});
+
+test("a hash of another file opens what it can and says what it could not", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1,nothing/here&colour=pink&later=1");
+  ok((await boxes(tab)).includes("conv1/weights"));
+  await tab.getByRole("status").filter({ hasText: "nothing/here" }).waitFor();
+  ok((await tab.evaluate(() => location.hash)).includes("later=1"), "unknown keys are kept");
+});
+
+test("the keyboard does it all", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("tree", { name: /^Graph/ }).focus();
+  await tab.keyboard.press("ArrowDown");
+  await card(tab).waitFor();
+  await tab.evaluate(() => window.tbgraph.select("conv1"));
+  await tab.getByRole("tree", { name: /^Graph/ }).focus();
+  await tab.keyboard.press("Enter");
+  await until(async () => (await boxes(tab)).includes("conv1/weights"));
+  await tab.keyboard.press("ArrowUp");
+  const above = await card(tab).getByRole("heading").first().textContent();
+  ok(above !== "conv1", `went on to ${above}`);
+  await tab.evaluate(() => window.tbgraph.select("conv1/pool"));
+  await tab.keyboard.press("Alt+ArrowUp");
+  await card(tab).getByRole("heading", { name: "conv1", exact: true }).waitFor();
+  await tab.keyboard.press("?");
+  await tab.getByRole("dialog").waitFor();
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("t");
+  await until(async () => (await tab.evaluate(() => document.documentElement.dataset.theme)) === "dark");
+});
+
+test("tracing fades the rest", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "fc1").click();
+  await card(tab).getByRole("button", { name: "Trace inputs" }).click();
+  await until(() => tab.evaluate(() => document.querySelector('g.node[data-name="fc2"]').classList.contains("faded")));
+  ok(!(await tab.evaluate(() => document.querySelector('g.node[data-name="conv2"]').classList.contains("faded"))));
+  await tab.keyboard.press("Escape");
+  await until(async () => (await tab.locator(".faded").count()) === 0);
+});
+
+test("the outline shows the same tree, by keyboard too", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("button", { name: "Outline" }).click();
+  const outline = tab.getByRole("tree", { name: "Outline" });
+  const line = outline.getByRole("treeitem", { name: "conv1" });
+  await line.click();
+  await line.focus();
+  await tab.keyboard.press("ArrowRight");
+  await outline.getByRole("treeitem", { name: "conv1/weights" }).waitFor();
+  ok((await boxes(tab)).includes("conv1/weights"));
+});
+
+test("two languages", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("combobox", { name: "Language" }).selectOption("ko");
+  await tab.getByRole("searchbox", { name: "찾기" }).waitFor();
+  equal(await tab.evaluate(() => document.documentElement.lang), "ko");
+});
+
+test("saved pictures stand by themselves", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1");
+  await tab.getByLabel("Share").click();
+  const waiting = tab.waitForEvent("download");
+  await tab.getByRole("button", { name: "Save SVG" }).click();
+  const file = await (await waiting).path();
+  const text = require("node:fs").readFileSync(file, "utf8");
+  ok(text.startsWith("<svg") && text.includes('data-name="conv1/weights"') && !text.includes("class="), text.slice(0, 200));
+  const png = tab.waitForEvent("download");
+  await tab.getByRole("button", { name: "Save PNG" }).click();
+  ok((await png).suggestedFilename().endsWith(".png"));
+});
+
+test("the link can be copied", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv2");
+  await tab.getByLabel("Share").click();
+  await tab.getByRole("button", { name: "Copy link" }).click();
+  ok((await tab.evaluate(() => navigator.clipboard.readText())).includes("#open=conv2"));
+});
+
+test("opening in any order gives the same picture", async ({ tab, page }) => {
+  await page("mnist.html");
+  const scene = () => tab.evaluate(async () => JSON.stringify(await window.tbgraph.scene()));
+  await tab.evaluate(async () => {
+    await window.tbgraph.open("conv1");
+    await window.tbgraph.open("train");
+    await window.tbgraph.open("fc1");
+  });
+  const one = await scene();
+  await tab.evaluate(async () => {
+    for (const name of ["conv1", "train", "fc1"]) await window.tbgraph.close(name);
+    for (const name of ["fc1", "conv2", "train", "conv1"]) await window.tbgraph.open(name);
+    await window.tbgraph.close("conv2");
+  });
+  equal(await scene(), one);
+});
+
+test("functions open in themselves", async ({ tab, page }) => {
+  await page("recursive.html");
+  const deep = await tab.evaluate(async () => {
+    for (let depth = 0; depth < 6; depth++) {
+      const { boxes } = await window.tbgraph.scene();
+      const calls = boxes.filter((box) => !box.open && box.kind === "call");
+      if (!calls.length) break;
+      await window.tbgraph.open(calls.sort((a, b) => b.name.split("::").length - a.name.split("::").length)[0].name);
+    }
+    const { boxes } = await window.tbgraph.scene();
+    return Math.max(...boxes.map((box) => box.name.split("::").length));
+  });
+  ok(deep >= 5, `only ${deep} deep`);
+});
+
+test("hostile names stay text", async ({ tab, page }) => {
+  await page("hostile.html");
+  await tab.evaluate(async () => {
+    const { boxes } = await window.tbgraph.scene();
+    for (const box of boxes) await window.tbgraph.select(box.name);
+    await window.tbgraph.find("alert");
+    await window.tbgraph.find("/script/");
+  });
+  await tab.getByRole("button", { name: "Outline" }).click();
+  ok((await tab.evaluate(() => document.querySelectorAll("script:not([data-block])").length)) === 2, "two scripts: the head and ours");
+  ok(await tab.evaluate(() => window.hacked === undefined));
+});
+
+test("events bubble from the picture", async ({ tab, page }) => {
+  await page("mnist.html");
+  const told = await tab.evaluate(async () => {
+    const found = [];
+    for (const name of ["select", "open", "state"]) document.body.addEventListener(`tbgraph:${name}`, (event) => found.push(event.type));
+    await window.tbgraph.open("conv1");
+    await window.tbgraph.select("conv1/pool");
+    return [...new Set(found)].sort();
+  });
+  equal(told, ["tbgraph:open", "tbgraph:select", "tbgraph:state"]);
+});
+
+test("a damaged block is told and the rest is shown", async ({ tab, page }) => {
+  await page("damaged.html");
+  ok(await node(tab, "conv1").isVisible());
+  await node(tab, "conv1").click();
+  await card(tab).getByRole("heading", { name: "conv1" }).waitFor();
+});
+
+test(
+  "a finger chooses, and the card is a sheet from below",
+  async ({ tab, page }) => {
+    await page("mnist.html");
+    await node(tab, "conv1").tap();
+    const sheet = await card(tab).boundingBox();
+    ok(sheet.y > 300 && sheet.width > 380, JSON.stringify(sheet));
+  },
+  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+);
+
+test("a node goes to the auxiliary area and comes back, and nothing else moves", async ({ tab, page }) => {
+  await page("mnist.html");
+  const before = await tab.evaluate(() => window.tbgraph.scene());
+  await node(tab, "fc2").click();
+  await card(tab).getByRole("button", { name: "To the auxiliary area" }).click();
+  await until(async () => (await tab.evaluate(() => location.hash)).includes("aux=fc2"));
+  const moved = await tab.evaluate(() => window.tbgraph.scene());
+  const at = (scene, name) => scene.boxes.find((box) => box.name === name);
+  ok(!moved.lines.some((line) => line.from === "fc2" || line.to === "fc2"), "its lines are stubs now");
+  ok((await tab.locator('[data-stub="fc2"]').count()) > 0);
+  for (const one of ["conv1", "conv2", "train"]) {
+    for (const other of ["conv1", "conv2", "train"]) {
+      equal(at(moved, one).y < at(moved, other).y, at(before, one).y < at(before, other).y, `${one} above ${other}`);
+    }
+  }
+  await card(tab).getByRole("button", { name: "To the main graph" }).click();
+  await until(async () => !(await tab.evaluate(() => location.hash)).includes("aux="));
+  equal(await tab.evaluate(() => window.tbgraph.scene()), before);
+});
+
+test("a hub comes back with its lines, by keyboard", async ({ tab, page }) => {
+  await page("hub.html");
+  const away = await tab.evaluate(async () => {
+    const names = [...document.querySelectorAll("g.node")].map((one) => one.dataset.name);
+    return names;
+  });
+  ok(away.includes("init"), away.join());
+  const lines = async () => (await tab.evaluate(() => window.tbgraph.scene())).lines.filter((line) => line.to === "init" || line.from === "init").length;
+  equal(await lines(), 0);
+  await tab.evaluate(() => window.tbgraph.select("init"));
+  await tab.getByRole("tree", { name: /^Graph/ }).focus();
+  await tab.keyboard.press("m");
+  await until(async () => (await lines()) > 0);
+  await tab.keyboard.press("m");
+  await until(async () => (await lines()) === 0);
+});
+
+test("the context menu offers what can be done", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "fc1").click({ button: "right" });
+  await tab.getByRole("menuitem", { name: "Trace inputs" }).click();
+  await until(async () => (await tab.locator(".faded").count()) > 0);
+  await tab.keyboard.press("Escape");
+  await node(tab, "conv1").click({ button: "right" });
+  await tab.getByRole("menuitem", { name: "Open all inside" }).click();
+  await until(async () => (await boxes(tab)).includes("conv1/weights/summaries"));
+  await card(tab).getByRole("button", { name: "Close all" }).click();
+  await until(async () => !(await boxes(tab)).includes("conv1/weights/summaries"));
+  await card(tab).getByRole("button", { name: "Close", exact: true }).click();
+  await until(async () => !(await boxes(tab)).includes("conv1/weights"));
+});
+
+test("statistics colour the picture, step by step", async ({ tab, page }) => {
+  await page("steps.html");
+  const fill = () => tab.evaluate(() => document.querySelector('g.node[data-name="conv1"] > rect').getAttribute("fill"));
+  await tab.getByRole("combobox", { name: "Colour by" }).selectOption("compute-time");
+  await until(async () => !["#77AADD", "#EAEEF2"].includes(await fill()), "it has the colour of its time");
+  await tab.getByRole("region", { name: "Legend" }).getByText("0 µs").waitFor();
+  const all = await fill();
+  await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 2 });
+  await until(async () => (await tab.evaluate(() => location.hash)).includes("step="));
+  ok(/^#/.test(await fill()), all);
+  await node(tab, "conv1").click();
+  await card(tab).getByRole("table", { name: "Statistics" }).getByText("ms").first().waitFor();
+});
+
+test("the minimap shows the window and moves it", async ({ tab, page }) => {
+  await page("mnist.html");
+  const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
+  for (let at = 0; at < 4; at++) await tab.keyboard.press("+");
+  const before = await tab.evaluate(() => location.hash);
+  await tab.mouse.move(map.x + 90, map.y + 100);
+  await tab.mouse.down();
+  await tab.mouse.move(map.x + 60, map.y + 40, { steps: 3 });
+  await tab.mouse.up();
+  await until(async () => (await tab.evaluate(() => location.hash)) !== before);
+});
+
+test(
+  "a large picture is drawn in part, and far away coarsely",
+  async ({ tab, page }) => {
+    await page("mnist.html");
+    await tab.evaluate(async () => {
+      for (const name of ["conv1", "conv2", "fc1", "fc2", "train", "train/gradients"]) await window.tbgraph.open(name);
+    });
+    const all = (await boxes(tab)).length;
+    await tab.keyboard.press("0");
+    for (let at = 0; at < 9; at++) await tab.keyboard.press("+");
+    await until(async () => (await tab.locator("g.node").count()) < all / 2);
+  },
+);

@@ -1,0 +1,24 @@
+// Makes scenes outside a browser: reads a page's data and open sets, writes what `place.js` gives.
+// Usage: node scenes.js SCRIPT DATA (see scenes.py)
+const fs = require("node:fs");
+const [, , script, file] = process.argv;
+const { cases } = JSON.parse(fs.readFileSync(file, "utf8"));
+const make = new Function(`${fs.readFileSync(script, "utf8")}\nreturn {Blocks, Graph, Views, layout};`);
+const { Blocks, Graph, Views, layout } = make();
+
+async function main() {
+  const out = [];
+  for (const { head, blocks, open, options } of cases) {
+    const held = new Blocks(blocks.map((one) => ({ ...one, read: () => one.data })));
+    layout.setAdvances(head.advances);
+    const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
+    for (const paths of open) {
+      const set = new Map(paths.map((path) => [graph.key(path), path]));
+      await graph.prepare([[0], ...paths]);
+      const view = new Views(graph).build(set, () => null);
+      out.push(layout.place(view, options));
+    }
+  }
+  process.stdout.write(JSON.stringify(out));
+}
+main();

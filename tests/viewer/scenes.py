@@ -1,0 +1,39 @@
+"""Scenes that the viewer makes, for comparison with those of Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.page.build import data
+from graphviz_tb.pipeline import Model
+from graphviz_tb.render.html import EXPORTS, LAYOUT, source
+
+SCRIPT = Path(__file__).parent / "scenes.js"
+Paths = list[tuple[int, ...]]
+
+
+def script() -> str:
+    """The part of the viewer that needs no page."""
+    layout = "\n".join(map(source, LAYOUT))
+    rest = source("data.js") + source("levels.js")
+    return f"const layout = (() => {{ {layout}\nreturn {{ {EXPORTS} }}; }})();\n{rest}"
+
+
+def scenes(models: list[tuple[Model, list[Paths], Any]], folder: Path) -> list[dict[str, Any]]:
+    """The scenes of the open sets of each model, in order, as plain values."""
+    cases = []
+    for model, open_sets, options in models:
+        head, blocks = data(model, options)
+        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed()} for one in blocks]
+        cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
+    (folder / "script.js").write_text(script(), encoding="utf-8")
+    (folder / "cases.json").write_text(json.dumps({"cases": cases}), encoding="utf-8")
+    command = ["node", str(SCRIPT), str(folder / "script.js"), str(folder / "cases.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found

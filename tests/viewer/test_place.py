@@ -1,0 +1,135 @@
+"""The viewer places as Python places: number for number, on every fixture, on generated graphs, for any open set."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from scenes import Paths, scenes
+from twin.make import TARGET, translated
+
+import graphviz_tb
+from graphviz_tb.arrange import ArrangeOptions
+from graphviz_tb.arrange.levels import arrange_levels
+from graphviz_tb.errors import TbGraphError
+from graphviz_tb.model.paths import child_path, parent_path
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.walk import nested
+from graphviz_tb.pipeline import Model
+from graphviz_tb.place import place
+from graphviz_tb.view import build_view, open_groups
+from graphviz_tb.view.faces import Faces
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
+PICTURES: list[dict[str, Any]] = [
+    {"depth": 0},
+    {"direction": "LR"},
+    {"open_all": True, "max_open": 300, "direction": "TB"},
+]
+
+
+def test_the_script_is_current() -> None:
+    assert TARGET.read_text(encoding="utf-8") == translated() + "\n", "run make viewer"
+
+
+def loaded(path: Any) -> list[Model]:
+    try:
+        return [graphviz_tb.load(path)]
+    except TbGraphError:
+        return []
+
+
+def plain(value: Any) -> Any:
+    """As JSON gives it back."""
+    return json.loads(json.dumps(asdict(value)))
+
+
+def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: Path) -> None:
+    require("node")
+    models = [(path.name, model) for path in FILES for model in loaded(path)]
+    cases, expected = [], []
+    for name, model in models:
+        for choices in PICTURES:
+            options = replace(model.options.picture, **choices)
+            opened, _ = open_groups(model.hierarchy, model.metagraph, options, model.names)
+            cases.append((model, [[path for path in opened if path != (0,)]], options))
+            expected.append((f"{name} {choices}", plain(model.picture(options).scene)))
+    for (name, one), other in zip(expected, scenes(cases, tmp_path), strict=True):
+        assert one == other, name
+
+
+def opened_by_chance(model: Model, chance: random.Random, most: int = 60) -> Paths:
+    """Groups opened one after the other, each in a group that is open."""
+    opened: Paths = []
+    known = {(0,), *((row,) for row in model.hierarchy.function_rows)}
+    front = [child for path in sorted(known) for child in groups(model, path)]
+    for _ in range(chance.randint(0, most)):
+        if not front:
+            break
+        path = front.pop(chance.randrange(len(front)))
+        opened.append(path)
+        front += groups(model, path)
+    return [path for path in opened if parent_path(model.hierarchy, path) in {(0,), None, *opened}]
+
+
+def groups(model: Model, path: tuple[int, ...]) -> Paths:
+    """What opens in an open group."""
+    children = (child_path(model.hierarchy, path, row) for row in model.metagraph(path).children)
+    return [child for child in children if model.hierarchy.opens(child[-1]) and not nested(child)]
+
+
+@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "lstm_dynamic_rnn.pb", "func_library_recursive.pbtxt"])
+def test_fifty_open_sets_are_placed_alike(name: str, require: Callable[..., None], tmp_path: Path) -> None:
+    require("node")
+    model = graphviz_tb.load(FIXTURES / "real" / name)
+    chance = random.Random(name)
+    sets = [opened_by_chance(model, chance) for _ in range(50)]
+    found = scenes([(model, sets, model.options.picture)], tmp_path)
+    for opened, one in zip(sets, found, strict=True):
+        assert plain(scene_of(model, opened)) == one, opened
+
+
+def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
+    """The scene that Python makes for a set of open groups."""
+    hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}
+    skeletons = arrange_levels(hierarchy, model.metagraph, order, ArrangeOptions(), model.arrangements)
+    view = build_view(hierarchy, model.metagraph, order, skeletons, Faces(hierarchy, lambda path: None))
+    return place(view, options or model.options.picture)
+
+
+def test_a_thousand_generated_cases_are_placed_alike(
+    require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("node")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "properties")
+    cases = []
+    for number, model in enumerate(generated(250)):
+        chance = random.Random(number)
+        options = replace(model.options.picture, direction=chance.choice(("BT", "TB", "LR", "RL")))
+        cases.append((model, [opened_by_chance(model, chance, 8) for _ in range(4)], options))
+    found = iter(scenes(cases, tmp_path))
+    for model, sets, options in cases:
+        for opened in sets:
+            assert plain(scene_of(model, opened, options)) == next(found), opened
+
+
+def generated(count: int) -> list[Model]:
+    """Models of arbitrary graphs, the same on every run."""
+    from graphs import graph_defs
+
+    found: list[Model] = []
+
+    @settings(max_examples=count, phases=(Phase.generate,), derandomize=True, database=None)
+    @given(graph_defs())
+    def collect(graph: Any) -> None:
+        found.extend(loaded(graph))
+
+    collect()
+    return found

@@ -1,0 +1,61 @@
+"""The script of the page: its types are right, its parts fit together, and nothing in it asks for anything."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from graphviz_tb.render.html import LAYOUT, MODULES, script, source
+
+# Numbers that may be missing are told apart by hand; everything else is checked.
+STRICT = [
+    "--strict",
+    "--strictNullChecks",
+    "false",
+    "--noImplicitAny",
+    "false",
+    "--useUnknownInCatchVariables",
+    "false",
+]
+OPTIONS = ["--noEmit", "--checkJs", "--allowJs", "--target", "es2023", "--lib", "es2023,dom,dom.iterable", *STRICT]
+COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..', 'tsc.js'))"
+
+
+def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
+    require("node", "typescript")
+    page = "".join(source(name) for name in MODULES)
+    (tmp_path / "page.js").write_text(f"// @ts-check\n{page}", encoding="utf-8")
+    (tmp_path / "layout.d.ts").write_text("declare const layout: any;\n", encoding="utf-8")
+    (tmp_path / "python.js").write_text(
+        "// @ts-check\n" + "".join(source(name) for name in LAYOUT if name != "place.js"), encoding="utf-8"
+    )
+    root = Path(__file__).parents[2]
+    found = subprocess.run(["node", "-e", COMPILER], cwd=root, capture_output=True, text=True, check=True)
+    for files in (["page.js", "layout.d.ts"], ["python.js"]):
+        command = ["node", found.stdout.strip(), *OPTIONS, *files]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout == "", done.stdout[:3000]
+
+
+def test_every_module_is_joined() -> None:
+    viewer = Path(source.__code__.co_filename).parents[1] / "viewer"
+    assert {*LAYOUT, *MODULES} == {path.name for path in viewer.glob("*.js")}
+
+
+def test_it_asks_for_nothing() -> None:
+    """No address, no way to load, nothing that makes code or markup from text."""
+    told = script()
+    assert re.findall(r"https?://[\w./]+", told) == ["http://www.w3.org/2000/svg"]
+    for word in (
+        "fetch(",
+        "XMLHttpRequest",
+        "WebSocket",
+        "import(",
+        "eval(",
+        "innerHTML",
+        "outerHTML",
+        "document.write",
+    ):
+        assert word not in told, word
