@@ -13,7 +13,7 @@ PIPELINE = ROOT / "graphviz_tb" / "pipeline.py"
 
 # A call of the pipeline, and the same with two arguments swapped or one that belongs to another stage.
 SWAPPED = [
-    ("flatten(loaded.graph_def, options.flatten)", "flatten(options.flatten, loaded.graph_def)"),
+    ("flatten(loaded.graph_def, options.flatten", "flatten(options.flatten, loaded.graph_def"),
     ("group(graph, options.group)", "group(graph, options.flatten)"),
     ("open_groups(hierarchy, model.metagraph, options,", "open_groups(model.metagraph, hierarchy, options,"),
     ("place(view, options)", "place(options, view)"),
