@@ -52,15 +52,16 @@ def test_stubs_leave_the_flow_sides_free() -> None:
 
 @pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
 def test_the_auxiliary_area_stands_apart_behind_a_rule(direction: str) -> None:
-    found = graphviz_tb.load(REAL / "control_heavy.pb", preset="tensorboard").picture(direction=direction).scene
+    found = graphviz_tb.load(REAL / "xor.pbtxt").picture(direction=direction, depth=0).scene
     away = [box for box in found.boxes if box.area != "main"]
     main = [box for box in found.boxes if box.area == "main"]
     (rule,) = found.rules
     assert away
-    if direction in ("BT", "TB"):
-        assert max(box.x + box.width for box in main) < rule.x1 < min(box.x for box in away)
-    else:
-        assert max(box.y + box.height for box in main) < rule.y1 < min(box.y for box in away)
+    for box in main:
+        for one in away:
+            aside = box.x + box.width + 16 < one.x or one.x + one.width + 16 < box.x
+            assert aside or box.y + box.height + 16 < one.y or one.y + one.height + 16 < box.y
+        assert not (box.x <= rule.x1 <= box.x + box.width and box.y <= rule.y1 <= box.y + box.height)
     assert [text.content for text in found.texts if text.role == "heading"] == ["Auxiliary"]
 
 
@@ -130,7 +131,7 @@ def test_where_there_is_no_room_for_a_title_the_content_moves() -> None:
 
 
 def test_what_stood_beside_a_group_is_counted_when_it_is_open() -> None:
-    found = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture(open=("conv1",)).scene
+    found = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture(open=("conv1",), direction="LR").scene
     (count,) = (text.content for text in found.texts if text.role == "count")
     assert "link" in count
     opened = next(box for box in found.boxes if box.open)
