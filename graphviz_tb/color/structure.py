@@ -106,7 +106,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
 
 
 def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
-    """A hue for each template: the first that no structure on a level with it has, else the one least used there.
+    """A hue for each template: that no structure on a level with it has, if there is one; the least used of the file.
 
     Members of a series stand where it stands, too. Taken in the order of rank (greedy colouring).
     """
@@ -119,13 +119,15 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
                 parent = int(hierarchy.parent[parent])
             levels[template].add(parent)
     used: dict[int, list[int]] = {}
+    everywhere = [0] * count
     found: dict[int, int] = {}
     for template in rank:
         taken = [0] * count
         for level in levels[template]:
             for hue, times in enumerate(used.get(level, ())):
                 taken[hue] += times
-        found[template] = min(range(count), key=lambda hue: (taken[hue], hue))
+        found[template] = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
+        everywhere[found[template]] += 1
         for level in levels[template]:
             used.setdefault(level, [0] * count)[found[template]] += 1
     return found

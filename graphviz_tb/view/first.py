@@ -80,7 +80,7 @@ class First:
         heapq.heapify(queue)
         while queue:
             _, path = heapq.heappop(queue)
-            if path in self.opened or not self.repeats.hides(path[-1]) or self.boxes_with(path) > ROOMY:
+            if path in self.opened or not self.repeats.tells(path[-1]) or self.boxes_with(path) > ROOMY:
                 continue
             self.open(path)
             for child in self.below(path):

@@ -12,6 +12,7 @@ from graphviz_tb.model.through import OpsThroughCalls
 
 FEWEST_OPS = 3  # of one repetition
 FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for
+SMALL = 0.05  # of the largest repeat: smaller ones are details
 QUIET = 0.05  # of the ops: as many gradients, updates or savers make no part of the model
 QUIET_TYPES = re.compile(
     r".*Grad(V[0-9])?|.*Backprop.*|(Resource)?(Sparse)?Apply.*|Assign.*|Save.*|Restore.*|VarIsInitializedOp"
@@ -46,6 +47,10 @@ class Repeats:
         """Whether there is a larger repeat inside `row` than it is itself."""
         return self.most(row) > 0 and row not in self.at
 
+    def tells(self, row: int) -> bool:
+        """Whether a group hides a repeat that is not small beside the largest of the model."""
+        return self.hides(row) and self.most(row) >= SMALL * max(self.at.values())
+
     def quiet(self, row: int) -> bool:
         """Whether a row is gradients, updates, initialisers or savers."""
         inside = self.quiet_total[self.hierarchy.end[row]] - self.quiet_total[row]
@@ -65,6 +70,7 @@ class Repeats:
             for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist()
             if hierarchy.ops(row) >= FEWEST_OPS * count[row] and not self.quiet(row)
         ]
+        rows = [row for row in rows if not any(self.quiet(around) for around in hierarchy.ancestors(row)[1:])] or rows
         longer: set[int] = set()
         for row in rows:
             around = int(hierarchy.parent[row])
