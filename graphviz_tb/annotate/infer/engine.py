@@ -140,7 +140,7 @@ class Inference:
             outs = tuple([sensible(each) for each in rule(op)])
             fold = FOLDS.get(op.definition.op)
             value = fold(op) if fold is not None and outs and small(outs[0].shape) else None
-        except Contradiction:
+        except (Contradiction, *ILL_FORMED):
             return ()  # the file is no graph that TensorFlow would run
         if value is not None and len(value) == count(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
@@ -170,14 +170,29 @@ class Inference:
         return join(a, b, self.symbols)
 
 
+# What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.
+ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+
+
 def sensible(given: Dims | Out) -> Out:
     """What a rule gave as an output; a shape that cannot be, for a size is negative, is not known."""
     out = given if isinstance(given, Out) else Out(given)
+    if not (is_shape(out.shape) and is_shape(out.held)):
+        return UNKNOWN
     if out.shape:
         for size in out.shape:
             if HIDDEN < size < 0:
                 return Out(None, None, out.held)
     return out
+
+
+def is_shape(dims: object) -> bool:
+    """Whether a rule gave a shape: an attribute of another kind may be a text, or one number.
+
+    >>> is_shape((1, 2)), is_shape(None), is_shape("ab"), is_shape(((1,),))
+    (True, True, False, False)
+    """
+    return dims is None or (isinstance(dims, tuple | list) and all(isinstance(size, int) for size in dims))
 
 
 def small(shape: Dims) -> bool:
