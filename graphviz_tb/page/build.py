@@ -10,7 +10,7 @@ from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import ELLIPSIS, _advance, joins
+from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
@@ -22,7 +22,7 @@ from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.levels import Told, level
 from graphviz_tb.page.walk import walk
-from graphviz_tb.render.html import document
+from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
 from graphviz_tb.view import open_groups
 from graphviz_tb.view.faces import Faces
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of the data; a viewer refuses another
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
-ALWAYS = "".join(map(chr, range(32, 127))) + "×·∞…“”→\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"  # what we write ourselves
+REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
+ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
 
 
 def html(model: Model, options: PictureOptions) -> bytes:
@@ -162,7 +163,7 @@ def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:
     """The advance of each character that occurs, in both weights; and those that join the one before them."""
-    chars = sorted(set(ALWAYS + ELLIPSIS).union(*map(set, texts)))
+    chars = sorted(set(ASCII + REPLACED + source("place.js")).union(*map(set, texts)))
     return {
         "chars": chars,
         "regular": [_advance(char, False) for char in chars],
