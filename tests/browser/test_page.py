@@ -62,13 +62,14 @@ def hostile() -> GraphDef:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages that the tests open."""
     folder = tmp_path_factory.mktemp("pages")
-    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt").save(folder / "mnist.html")
+    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False).save(folder / "mnist.html")
     graphviz_tb.load(FIXTURES / "real" / "func_library_recursive.pbtxt").save(folder / "recursive.html")
     graphviz_tb.load(hostile()).save(folder / "hostile.html")
     graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt").save(folder / "hub.html")
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
     (folder / "step199.pb").write_bytes(step.read_bytes())
-    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", run_metadata=(str(step), str(folder / "step199.pb"))).save(
+    traced = (str(step), str(folder / "step199.pb"))
+    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False, run_metadata=traced).save(
         folder / "steps.html"
     )
     old = (FIXTURES / "real" / "mnist_cnn.pbtxt").read_text(encoding="utf-8")
