@@ -102,6 +102,8 @@ STANDS_FOR = {
     "saved_model": "containers/saved_model",
     "old": "containers/saved_model",
     "new": "containers/saved_model",
+    "models/a.pb": "real/gan_scopes.pb",
+    "models.new/a.pb": "real/keras2_mnist.pb",
     **{f"logdir/{run}": "logdirs/mnist_runs/train" for run in ("train", "a", "b")},
 }
 EXAMPLES = [
