@@ -34,6 +34,7 @@ class Growing:
     leaf_node: list[int] = field(default_factory=list)
     renamed: dict[int, str] = field(default_factory=dict)
     leaf_key: dict[int, int] = field(default_factory=dict)
+    port: int = -1  # the op type of PyTorch's inputs and outputs, looked up once
     longest: int = 0  # letters of the longest name of a scope
     room: Room = field(default_factory=Room)
 
@@ -74,6 +75,8 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], 
     that exists.
     """
     growing = Growing()
+    if PORT in graph.op_types and not options.tensorboard:
+        growing.port = graph.op_types.index(PORT)
     starts = block_starts(graph)
     for block in range(len(starts) - 1):
         main = block == 0
@@ -104,7 +107,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     scopes: dict[str, int] = {}
     names = graph.name
     first = len(growing.leaf_node)
-    ordinary = (start + np.flatnonzero((graph.mark[start:stop] == 0) & ~is_port(graph, start, stop, options))).tolist()
+    ordinary = (start + np.flatnonzero((graph.mark[start:stop] == 0) & ~is_port(growing, graph, start, stop))).tolist()
     add_parent, find = growing.leaf_parent.append, scopes.get
     for node in ordinary:
         name = names[node]
@@ -201,7 +204,7 @@ def add_marks(
     growing: Growing, graph: Graph, scopes: dict[str, int], root: int, start: int, stop: int, options: GroupOptions
 ) -> None:
     """Hang constants, summaries and ports below the nearest scope of their name."""
-    hung = ((graph.mark[start:stop] > 0) & graph.kept[start:stop]) | is_port(graph, start, stop, options)
+    hung = ((graph.mark[start:stop] > 0) & graph.kept[start:stop]) | is_port(growing, graph, start, stop)
     marks = (start + np.flatnonzero(hung)).tolist()
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
     names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
@@ -218,14 +221,12 @@ def add_marks(
         growing.leaf_node.append(node)
 
 
-def is_port(graph: Graph, start: int, stop: int, options: GroupOptions) -> Bools:
+def is_port(growing: Growing, graph: Graph, start: int, stop: int) -> Bools:
     """Which ops are the module's own inputs and outputs, that PyTorch names "input/x" and "output/output.1".
 
     TensorBoard knows none.
     """
-    if options.tensorboard or PORT not in graph.op_types:
-        return np.zeros(stop - start, bool)
-    ports: Bools = graph.op[start:stop] == graph.op_types.index(PORT)
+    ports: Bools = graph.op[start:stop] == growing.port
     ports &= graph.mark[start:stop] == 0
     return ports
 
