@@ -71,7 +71,9 @@ def test_an_option_changes_the_file_or_is_refused(model: Model, format: str, nam
         with pytest.raises(RequestError, match=f"{name} changes nothing in {format}"):
             model.render(format, **{name: OTHER[name]})
         return
-    more = {"open_all": True} if name == "max_open" else {"depth": 2} if name == "max_annotations" else {}
+    alone: dict[str, Any] = {}
+    beside = {"max_open": {"open_all": True}, "max_annotations": {"depth": 2}, "select": {"open": ("conv1",)}}
+    more = beside.get(name, alone)
     assert model.render(format, **more, **{name: OTHER[name]}) != model.render(format, **more)
 
 

@@ -67,7 +67,7 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
         zoom = min(zoom, WIDEST / width)
         if width * height * zoom * zoom > MOST:
             zoom = isqrt(MOST * 1_000_000 // (width * height)) / 1000
-    size = Raster(max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked)
+    size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked)
     if size.width * size.height > NEVER:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",

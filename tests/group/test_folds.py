@@ -74,7 +74,7 @@ def test_a_small_change_changes_the_folding_a_little(name: str) -> None:
         after = folds(graphviz_tb.load(changed(graph, chance)))
         counts.append(((after - before) + (before - after)).total())
     assert sorted(counts)[10] <= 6
-    assert sum(count > 12 for count in counts) <= 4
+    assert sum(count > 12 for count in counts) <= 5
 
 
 @pytest.mark.parametrize("name", ["cifar10_shapes", "flat"])
