@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from laws import levels, order_of
 
 import graphviz_tb
-from graphviz_tb.color import colour
-from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import Path as Place
 from graphviz_tb.model.paths import address
 from graphviz_tb.pipeline import Model, Picture
@@ -102,29 +100,6 @@ def test_moving_one_node_by_hand_moves_no_other(graph: GraphDef, folding: dict, 
 def compare(one: tuple[int, int, int], two: tuple[int, int, int]) -> tuple[bool, bool]:
     """Whether `one` lies on a lower rank, and on an equal one to the left."""
     return one[1] < two[1], one[1] == two[1] and one[2] < two[2]
-
-
-@given(graph_defs(), st.data())
-def test_ungrouping_a_series_changes_no_colour(graph: GraphDef, data: st.DataObject) -> None:
-    model = graphviz_tb.load(graph, series_min=2)
-    hierarchy = model.hierarchy
-    series = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
-    assume(series)
-    name = hierarchy.name[data.draw(st.sampled_from(series))]
-    assume(sum(hierarchy.name[row] == name for row in series) == 1)
-    other = graphviz_tb.load(graph, series_min=2, ungroup=(name,))
-    assert name not in [
-        other.hierarchy.name[row] for row in range(len(other.hierarchy)) if other.hierarchy.kind[row] == 2
-    ]
-    assert colours(model) == colours(other)
-
-
-def colours(model: Model) -> list[tuple[str, str]]:
-    """Name and fill of every scope and op, in file order."""
-    hierarchy = model.hierarchy
-    fill = colour(hierarchy, model.facts).fill
-    rows = [row for row in range(1, len(hierarchy)) if hierarchy.kind[row] in (Kind.SCOPE, Kind.OP)]
-    return sorted((hierarchy.name[row], repr(fill((row,)))) for row in rows)
 
 
 DIGESTS = """

@@ -10,6 +10,7 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
 
 Sizes = tuple[int, ...]
+MOST_ELEMENTS = 2**63 - 1
 
 
 class Work(NamedTuple):
@@ -56,8 +57,8 @@ def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:
 
 
 def elements(shape: Sizes) -> int:
-    """The product."""
+    """The product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape has thousands of sizes."""
     count = 1
     for size in shape:
-        count *= size
-    return count
+        count = min(count * size, MOST_ELEMENTS)
+    return 0 if 0 in shape else count
