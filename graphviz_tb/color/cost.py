@@ -83,7 +83,7 @@ class ByCost(Colouring):
 def told_flops(count: float) -> str:
     """Floating point operations.
 
-    >>> told_flops(7_755_000_000), told_flops(12)
+    >>> told_flops(7_756_000_000), told_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
     """
     number, _, unit = told_count(count).partition(" ")

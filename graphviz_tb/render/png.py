@@ -39,8 +39,8 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     try:
         data = resvg_py.svg_to_bytes(
             svg_string=svg(drawing).decode(),
+            # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
             width=size.width,
-            height=size.height,
             font_files=font_files(options.font_files, drawing),
             skip_system_fonts=not foreign(drawing, options.font_files),
             font_family=FAMILY,
