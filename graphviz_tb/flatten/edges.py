@@ -129,7 +129,9 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     key[found.at], control[found.at] = found.key, found.control
     control[found.control_at] = True
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
-    reference = modifies[target] & (slot == 0 if options.tensorboard else first_data_inputs(target, control))
+    # TensorBoard takes the first input, whatever it is; one that is a control input carries no reference.
+    first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
+    reference = modifies[target] & first
     edges = Edges(source, target, key, tuple(found.keys), slot, control, reference)
     notices = unknown_inputs(truly_unknown(nodes, edges, found.unknown), options)
     return replace(edges.pick(wanted(edges, options)), notices=notices)

@@ -75,6 +75,17 @@ def test_the_kinds_of_metaedges(rule: Rule) -> None:
     assert kinds == {"data", "control", "reference"}
 
 
+@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+def test_no_more_references_than_tensors(preset: str) -> None:
+    # A control input written before the data: TensorBoard takes the first input of an Assign for its reference.
+    text = (
+        b'node{name:"v" op:"Variable"} node{name:"i" op:"X"} node{name:"a" op:"Assign" input:"^i" input:"v" input:"i"}'
+    )
+    found = edges(graphviz_tb.load(text, preset=preset, show_variables=True))
+    assert found["i", "a"] == (1, 1, 0)
+    assert all(reference <= tensors for tensors, _, reference in found.values())
+
+
 def test_two_tensors_on_one_line(rule: Rule) -> None:
     # x ─▶ s,  s:0 ─▶ a,  s:1 ─▶ a,  s:1 ─▶ b
     found = edges(rule("multiple_outputs"))
