@@ -43,11 +43,13 @@ NOTHING = Cost()
 class Costs:
     """Costs of all rows of a hierarchy.
 
-    `own[row]` is that of an op: a call has what its functions cost with its arguments. `uncounted` are op types whose
+    `own[row]` is that of an op: a call has what its functions cost with its arguments. `counted[row]` is the same as
+    sums take it: what a variable keeps counts at the op that uses it. `uncounted` are op types whose
     operations nobody counts, with how many ops there are. `role[row]` is an index into `ROLES`.
     """
 
     own: Sequence[Cost]
+    counted: Sequence[Cost] = field(repr=False)
     end: Sequence[int] = field(repr=False)
     role: Sequence[int] = field(repr=False)
     uncounted: Mapping[str, int]
@@ -66,7 +68,7 @@ class Costs:
         if found is None:
             each = (
                 getattr(cost, name) if role < 0 or mine == role else 0
-                for cost, mine in zip(self.own, self.role, strict=True)
+                for cost, mine in zip(self.counted, self.role, strict=True)
             )
             found = self._sums[name, role] = list(accumulate(each, initial=0))
         return found

@@ -65,10 +65,20 @@ def traced_model(model: Any) -> Any:
 
 
 def named(message: Any, graph: Any) -> Any:
-    """Write on the placeholders of captured variables what the program calls these."""
-    names = {id(variable.handle): variable.name for variable in getattr(graph, "variables", ())}
-    called = {inner.op.name: names.get(id(outer)) for outer, inner in getattr(graph, "captures", ())}
+    """Write on the placeholders of captured variables what the program calls these, and their shapes."""
+    variables = {id(variable.handle): variable for variable in getattr(graph, "variables", ())}
+    called = {inner.op.name: variables.get(id(outer)) for outer, inner in getattr(graph, "captures", ())}
     for node in message.node if called else ():
-        if name := called.get(node.name):
-            node.attr[VARIABLE].s = name.removesuffix(":0").encode()
+        if (variable := called.get(node.name)) is not None:
+            node.attr[VARIABLE].s = variable.name.removesuffix(":0").encode()
+            describe(node, variable)
     return message
+
+
+def describe(node: Any, variable: Any) -> None:
+    """Write dtype and shape of a variable on its handle, as TensorFlow does on arguments of saved functions."""
+    dtype: Any = getattr(variable, "dtype", None)
+    shape: Any = getattr(variable, "shape", None)
+    if hasattr(dtype, "as_datatype_enum") and hasattr(shape, "as_proto"):
+        node.attr["_handle_dtypes"].list.type.append(dtype.as_datatype_enum)
+        node.attr["_handle_shapes"].list.shape.append(shape.as_proto())

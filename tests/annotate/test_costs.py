@@ -134,3 +134,37 @@ def test_json_has_the_cost_of_each_node() -> None:
         "weight_bytes": 120,
     }
     assert "cost" not in model(*nodes, infer=False).to_json()["nodes"][0]
+
+
+def test_a_variable_outside_of_its_layer_counts_in_it() -> None:
+    # handle ─▶ read (in net/dense) ─▶ net/dense/MatMul: the handle stands at the root
+    nodes = (
+        placeholder("x", 4, 3),
+        variable("kernel", 3, 5),
+        node("net/dense/read", "ReadVariableOp", "kernel"),
+        node("net/dense/MatMul", "MatMul", "x", "net/dense/read"),
+        node("net/out", "Relu", "net/dense/MatMul"),
+    )
+    found = model(*nodes)
+    (path,) = found.names.find("net/dense")
+    assert found.cost.under(path[-1]).parameters == found.cost.under(0).parameters == 3 * 5
+    assert found.costs()["kernel"].parameters == 3 * 5  # the node that keeps them
+
+
+def test_a_variable_that_is_handed_in_counts_and_a_metric_does_not() -> None:
+    # w, total: arguments that are handles ─▶ y = x · w; total += sum(y), read again
+    handle = {"dtype": {"type": 20}}
+    shaped = {"dtype": FLOAT, "_output_shapes": {"list": {"shape": [{"dim": [{"size": 3}, {"size": 5}]}]}}}
+    single = {"dtype": FLOAT, "_output_shapes": {"list": {"shape": [{}]}}}
+    nodes = (
+        placeholder("x", 4, 3),
+        {"name": "w", "op": "Placeholder", "attr": handle},
+        {"name": "total", "op": "Placeholder", "attr": handle},
+        {"name": "net/read", "op": "ReadVariableOp", "input": ["w"], "attr": shaped},
+        node("net/MatMul", "MatMul", "x", "net/read"),
+        node("sum", "L2Loss", "net/MatMul"),
+        node("add", "AssignAddVariableOp", "total", "sum"),
+        {"name": "read", "op": "ReadVariableOp", "input": ["total", "^add"], "attr": single},
+        node("mean", "Neg", "read"),
+    )
+    assert model(*nodes).cost.under(0).parameters == 3 * 5

@@ -106,3 +106,34 @@ def test_a_shared_layer_says_how_often() -> None:
     assert layers_of("keras3", "siamese")["siamese/tower"]["telling"] == "8 · relu · 2 calls"
     weights = load(MODELS / "keras3" / "siamese_saved").hierarchy.graph.weights.values()
     assert {weight.uses for weight in weights if weight.variable == "tower/kernel"} == {2}
+
+
+def rows_of(model: Model, layer: str) -> list[int]:
+    """The scopes of a layer in an op graph, but not those in them: Keras 3 counts names up."""
+    hierarchy = model.hierarchy
+    names = re.compile(rf"(.*/)?{re.escape(layer)}(_\d+)?")
+    found = [
+        row
+        for row in range(1, int(hierarchy.end[0]))
+        if hierarchy.node[row] < 0 and names.fullmatch(hierarchy.name[row])
+    ]
+    return [row for row in found if not any(row != one and one <= row < hierarchy.end[one] for one in found)]
+
+
+@pytest.mark.parametrize("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_parameters_count_at_the_layer_that_uses_them(folder: Path) -> None:
+    truth = TRUTH[folder.parent.name][folder.name.removesuffix("_saved")]
+    model = load(folder)
+    assert model.cost.under(0).parameters == sum(layer["parameters"] for layer in truth.values())
+    for path, layer in truth.items():
+        rows = [] if path.count("/") > 1 else rows_of(model, path.rsplit("/", 1)[-1])
+        if rows and layer["weights"]:
+            counted = sum(model.cost.under(row).parameters for row in rows)
+            assert counted == layer["parameters"], path
+
+
+@pytest.mark.parametrize(("version", "name"), CONFIGURED)
+def test_the_layers_of_a_keras_file_count_as_well(version: str, name: str) -> None:
+    model = load(MODELS / version / f"{name}.json")
+    known = [layer["parameters"] for layer in TRUTH[version][name].values() if layer["class"] != "Gain"]
+    assert model.cost.under(0).parameters == sum(known)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphviz_tb.annotate.costs.owners import origins
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
@@ -16,6 +17,7 @@ from graphviz_tb.annotate.infer.wiring import CHOOSING
 from graphviz_tb.model.graph import Graph
 
 VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
+ARGUMENTS = frozenset({"Placeholder", "_Arg"})
 THROUGH = frozenset(
     ("Identity", "ReadOnlyIdentity", "Enter", "Reshape", "Cast", "Transpose", "ExpandDims", "Squeeze", "Dequantize")
 )
@@ -42,7 +44,8 @@ class Weight(NamedTuple):
 
 
 def weights_of(inference: Inference) -> Iterator[Weight]:
-    """Every variable once, though several nodes may name it; in a graph without any, constants in their places."""
+    """Every variable once, though several nodes may name it, and every one that is handed in as an argument; in a graph
+    without any, constants in their places. A Keras layer that is a node brings what its class keeps."""
     graph = inference.graph
     seen: set[str] = set()
     variables = nodes_of(graph, VARIABLES)
@@ -58,8 +61,41 @@ def weights_of(inference: Inference) -> Iterator[Weight]:
             seen.add(name)
             number = definition.attr["dtype"].type if "dtype" in definition.attr else 0
             yield Weight(node, count(shape), dtype_of(number))
-    if not variables:
+    given = list(handed_in(graph))
+    yield from given
+    if not variables and not given:
         yield from constants(inference)
+        yield from kept_by_layers(graph)
+
+
+def handed_in(graph: Graph) -> Iterator[Weight]:
+    """The arguments of the main graph that are handles of variables, as a traced function captures them; single numbers
+    that are counted up there are metrics."""
+    makers, counters = origins(graph), written(graph)
+    seen: set[int] = set()
+    for mark, weight in graph.weights.items():
+        node = makers.get(mark, mark)
+        argument = graph.function[node] < 0 and graph.op_types[graph.op[node]] in ARGUMENTS
+        sizes = None if weight.shape is None else tuple(size for size in weight.shape if size is not None)
+        whole = sizes is not None and len(sizes) == len(weight.shape or ())
+        if argument and whole and node not in seen and (sizes or node not in counters):
+            seen.add(node)
+            yield Weight(node, count(sizes), weight.dtype)
+
+
+def kept_by_layers(graph: Graph) -> Iterator[Weight]:
+    """The nodes of a conceptual graph with what their layers keep; an op that bears a scope's name is none."""
+    for name, layer in graph.layers.items():
+        node = graph.index[0].get(name, -1)
+        if node >= 0 and layer.parameters and graph.op_types[graph.op[node]] == layer.class_name:
+            dtype = layer.config.get("dtype")
+            yield Weight(node, layer.parameters, dtype if isinstance(dtype, str) else "")
+
+
+def written(graph: Graph) -> set[int]:
+    """The nodes that something is added or assigned to."""
+    writes = np.array([op.startswith("Assign") for op in graph.op_types] or [False])[graph.op]
+    return set(graph.source[writes[graph.target] & (graph.slot == 0) & ~graph.control].tolist())
 
 
 def constants(inference: Inference) -> Iterator[Weight]:

@@ -4,8 +4,10 @@ a loop one round."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.owners import owners
 from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
 from graphviz_tb.annotate.costs.roles import role
 from graphviz_tb.annotate.costs.rules import work
@@ -72,17 +74,27 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     bill = Bill(inference, batch)
     found = bill.nodes()
     told = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
-    for weight in weights_of(inference):
-        size = weight.elements * BYTES.get(weight.dtype, USUAL)
-        found[weight.node] += Cost(parameters=weight.elements, weight_bytes=size)
     names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
     roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
-    own = [found[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
+    for weight in weights_of(inference):
+        size = weight.elements * BYTES.get(weight.dtype, USUAL)
+        trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
+        found[weight.node] += Cost(parameters=trained, weight_bytes=size)
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
-    for row, node in enumerate(hierarchy.node.tolist()):
-        if node >= 0 and by_row[row] and own[row].parameters:  # slots of optimizers are no parameters of the network
-            own[row] = Cost(0, own[row].macs, own[row].flops, own[row].activation_bytes, own[row].weight_bytes)
-    return Costs(own, hierarchy.end.tolist(), by_row, told, batch)
+    own = [found[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
+    counted = beside_users(hierarchy, own, owners(graph, roles))
+    return Costs(own, counted, hierarchy.end.tolist(), by_row, told, batch)
+
+
+def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
+    """The costs of rows, those of variables moved to the ops that own them."""
+    counted, rows = list(own), hierarchy.row_of_node.tolist()
+    for variable, user in used_by.items():
+        row, owner = rows[variable], rows[user]
+        if row >= 0 and owner >= 0:
+            counted[owner] += own[row]
+            counted[row] = NOTHING
+    return counted
 
 
 def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:

@@ -1,0 +1,58 @@
+"""Which op a variable's parameters are counted at: that of the network which uses it first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.annotate.costs.roles import FORWARD
+from graphviz_tb.model.graph import Graph, Mark
+
+WRITES = re.compile(r"Assign.*|.*Apply.*|.*Scatter.*|VarIsInitializedOp|.*Save.*|.*Restore.*")
+
+
+def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
+    """Before: the role of every node. After: for variables and frozen constants that are drawn as marks, the op that
+    owns them.
+
+    Only those are told that stand outside of the scopes of all ops of the network that use them, as the handles of
+    TensorFlow 2 do; the others count where they are.
+    """
+    users = users_of(graph, roles)
+    return {node: found[0] for node, found in users.items() if not beside_a_user(graph, node, found)}
+
+
+def users_of(graph: Graph, roles: Sequence[int]) -> dict[int, list[int]]:
+    """For each origin of a weight the ops of the network, in the same graph or body, that use it: in file order."""
+    makers = origins(graph)
+    found: dict[int, list[int]] = {}
+    reads = graph.beside.inward & (graph.mark[graph.beside.mark] == Mark.WEIGHT)
+    for mark, host in zip(graph.beside.mark[reads].tolist(), graph.beside.host[reads].tolist(), strict=True):
+        origin = makers.get(mark, mark)
+        reads_it = not WRITES.fullmatch(graph.op_types[graph.op[host]])
+        if reads_it and roles[host] == roles[origin] == FORWARD and graph.function[host] == graph.function[origin]:
+            found.setdefault(origin, []).append(host)
+    return found
+
+
+def origins(graph: Graph) -> dict[int, int]:
+    """For each mark that hands a weight on: the variable, handle or constant that it comes from."""
+    weight = graph.mark == Mark.WEIGHT
+    handed = np.flatnonzero(weight[graph.target] & weight[graph.source] & (graph.slot == 0) & ~graph.control)
+    before = dict(zip(graph.target[handed].tolist(), graph.source[handed].tolist(), strict=True))
+    found: dict[int, int] = {}
+    for mark in before:
+        way, seen = [mark], {mark}
+        while way[-1] in before and way[-1] not in found and before[way[-1]] not in seen:
+            way.append(before[way[-1]])
+            seen.add(way[-1])
+        found.update(dict.fromkeys(way[:-1], found.get(way[-1], way[-1])))
+    return found
+
+
+def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:
+    """Whether a variable stands in the scope of an op that uses it."""
+    scope = graph.name[node].rpartition("/")[0]
+    return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)
