@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from graphviz_tb.annotate.costs import costs_by_name, costs_of
+from graphviz_tb.annotate.costs import costs_by_node as operations_of
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.tensors import Tensors, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
-from graphviz_tb.model.costs import Costs
+from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import AnnotateOptions
@@ -23,6 +25,7 @@ __all__ = [
     "account",
     "annotate",
     "costs_by_name",
+    "costs_by_node",
     "join_statistics",
     "library",
     "shapes_of",
@@ -38,3 +41,8 @@ def annotate(hierarchy: Hierarchy, stats: Stats | None = None, options: Annotate
         return costs_of(hierarchy, tensors.inference, options.batch)
 
     return Facts(hierarchy.graph, tensors.decode, stats=stats, odd=tensors.odd, cost=cost)
+
+
+def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:
+    """What the operations of each node of a flat graph cost, in node order."""
+    return operations_of(Tensors(graph, options.infer).inference, options.batch)

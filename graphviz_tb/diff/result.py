@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from graphviz_tb.model.change import KINDS, SEVERITIES, Change, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, in_order
 from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.source import Source
 
 Style = Literal["text", "json", "markdown"]
 REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
@@ -19,23 +23,21 @@ REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
 class Changes:
     """All changes between two graphs: a sequence that filters, counts and explains itself.
 
-    `old_name`, `new_name` say what was compared, `parameters` how many numbers the weights of either hold (None:
-    unknown), `ignored` counts differences of classes that were not asked for,
-    `renumbered` how many nodes and scopes only have another number because members of their series came or went,
-    `notices` tells bounds that were hit. `source` knows the two graphs and the matching.
+    `old_name`, `new_name` say what was compared, `matched` how many nodes have a partner, `ignored` counts differences
+    of classes that were not asked for, `renumbered` how many nodes and scopes only have another number because members
+    of their series came or went, `notices` tells bounds that were hit. `source` knows the two graphs and the matching,
+    `found` is how many changes there were before any were filtered out.
     """
 
     items: tuple[Change, ...]
     old_name: str = "old"
     new_name: str = "new"
-    old_ops: int = 0
-    new_ops: int = 0
     matched: int = 0
-    parameters: tuple[int | None, int | None] = (None, None)
     ignored: Mapping[str, int] = field(default_factory=dict)
     renumbered: int = 0
     notices: tuple[Notice, ...] = ()
-    source: Any = field(default=None, repr=False)
+    source: Source | None = field(default=None, repr=False)
+    found: int = 0
 
     def __iter__(self) -> Iterator[Change]:
         return iter(self.items)
@@ -61,17 +63,31 @@ class Changes:
         return not self.items
 
     @property
+    def kinds(self) -> dict[Kind, int]:
+        """How many changes of each kind."""
+        counts = Counter(one.kind for one in self.items)
+        return {kind: counts[kind] for kind in KINDS if kind in counts}
+
+    @property
+    def numbers(self) -> dict[str, Pair]:
+        """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
+        return self.source.numbers.whole if self.source is not None else dict.fromkeys(QUANTITIES, (None, None))
+
+    def numbers_of(self, change: Change) -> dict[str, Pair]:
+        """The same of the layers that a change is about and what follows from it, where they differ."""
+        return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """Counts: by kind, by severity, of ops on either side and of matched ones, of what was ignored."""
+        """Counts: by kind, by severity, of matched nodes, of what was ignored; the numbers of either side."""
         return {
             "changes": len(self.items),
-            "kinds": {kind: count for kind in KINDS if (count := sum(one.kind == kind for one in self.items))},
+            "kinds": self.kinds,
             "severities": {
                 word: count for word in SEVERITIES if (count := sum(one.severity == word for one in self.items))
             },
-            "ops": {"old": self.old_ops, "new": self.new_ops},
+            **as_dicts(self.numbers),
             "matched": self.matched,
-            "parameters": dict(zip(("old", "new"), self.parameters, strict=True)),
             "renumbered": self.renumbered,
             "ignored": dict(self.ignored),
         }
@@ -94,9 +110,6 @@ class Changes:
             items=in_order(change.inverted() for change in self.items),
             old_name=self.new_name,
             new_name=self.old_name,
-            old_ops=self.new_ops,
-            new_ops=self.old_ops,
-            parameters=(self.parameters[1], self.parameters[0]),
             source=self.source.inverted() if self.source is not None else None,
         )
 
@@ -136,6 +149,15 @@ class Changes:
         from graphviz_tb.diff.report.explain import explain
 
         return explain(self, style, limit, colour)
+
+
+def as_dicts(numbers: Mapping[str, Pair]) -> dict[str, dict[str, int | None]]:
+    """Numbers as plain values.
+
+    >>> as_dicts({"ops": (3, 4)})
+    {'ops': {'old': 3, 'new': 4}}
+    """
+    return {word: {"old": old, "new": new} for word, (old, new) in numbers.items()}
 
 
 def _below(name: str | None, scope: str) -> bool:

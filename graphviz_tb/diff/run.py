@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +11,12 @@ import numpy as np
 from graphviz_tb.diff.changes.compare import compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.numbers import parameters
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
 from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.diff.source import Source
 from graphviz_tb.errors import RequestError
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.change import Change, in_order
@@ -40,45 +38,9 @@ class Loaded:
     kind: str = ""  # "op" or "conceptual"; "" for a graph of neither
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The two graphs and their matching; `turned` where the matching runs from new to old."""
-
-    matching: Matching
-    turned: bool = False
-
-    @property
-    def old(self) -> Graph:
-        """The old graph."""
-        return (self.matching.b if self.turned else self.matching.a).graph
-
-    @property
-    def new(self) -> Graph:
-        """The new graph."""
-        return (self.matching.a if self.turned else self.matching.b).graph
-
-    def inverted(self) -> Source:
-        """The same, from the other side."""
-        return replace(self, turned=not self.turned)
-
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Matched nodes, old and new."""
-        mine, others = (column.tolist() for column in self.matching.together())
-        return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
-
-    def matches(self) -> Iterator[tuple[str, str, str]]:
-        """Every matched node: its old name, its new name, and why."""
-        reasons = self.matching.reason
-        for old, new in self.pairs():
-            why = WORDS[Reason(int(reasons[new if self.turned else old]))]
-            yield self.old.name[old], self.new.name[new], why
-
-
 def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
     one, two = load_flat(old, choices, 0), load_flat(new, choices, 1)
-    if one.graph is two.graph:
-        return nothing(one, two)
     if {one.kind, two.kind} == {"op", "conceptual"}:
         raise RequestError(
             f"{one.label or 'old'} and {two.label or 'new'}: layers of a Keras model cannot be compared with ops",
@@ -103,18 +65,17 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
     found = signatures(m, one.signatures, two.signatures)
+    items = with_signatures(changes, found)
     return Changes(
-        items=with_signatures(changes, found),
+        items=items,
+        found=len(items),
         old_name=one.label,
         new_name=two.label,
-        old_ops=len(a),
-        new_ops=len(b),
-        parameters=(parameters(layers[0]), parameters(layers[1])),
         matched=int(np.count_nonzero(m.to_b >= 0)),
         ignored=ignored(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*one.notices, *two.notices, *m.notices),
-        source=Source(m),
+        source=Source(m, layers),
     )
 
 
@@ -126,11 +87,6 @@ def with_signatures(changes: tuple[Change, ...], found: list[Change]) -> tuple[C
     said = [one for one in changes if one.severity == "signature" and one.detail.get("key") == "shape"]
     first = replace(ports, consequences=in_order(said), ops=ports.ops)
     return in_order([*(one for one in changes if one not in said), *(first if one is ports else one for one in found)])
-
-
-def nothing(one: Loaded, two: Loaded) -> Changes:
-    """A graph and itself."""
-    return Changes((), one.label, two.label, len(one.graph), len(two.graph), len(one.graph))
 
 
 def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:

@@ -17,6 +17,8 @@ KINDS: tuple[Kind, ...] = (
     "signature-changed", "removed", "added", "changed", "function-changed", "rewired", "moved", "renamed",
 )  # fmt: skip
 SEVERITIES: tuple[Severity, ...] = ("signature", "op", "attribute", "wiring", "rename", "cosmetic")
+QUANTITIES = ("ops", "parameters", "flops")
+Pair = tuple[int | None, int | None]  # a quantity before and after; None where it is not known
 Place = tuple[str | None, str | None]  # the name in the old graph, the name in the new one
 
 

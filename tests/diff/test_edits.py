@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.read import read
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
 
@@ -96,14 +98,42 @@ def test_consequences_stand_behind_their_cause() -> None:
 
 
 @pytest.mark.parametrize("form", [FROZEN, TRAIN])
-def test_parameters_before_and_after(form: str) -> None:
+def test_numbers_before_and_after(form: str) -> None:
     # one more convolution 1×1×4×4 and its bias of 4
     changes = changes_of("inserted", form)
-    old, new = changes.parameters
+    old, new = changes.numbers["parameters"]
     assert old is not None
     assert new == old + 4 * 4 + 4
     assert "parameters (+20)" in changes.explain()
     assert changes.inverted().summary["parameters"] == {"old": new, "new": old}
+    layer = changes.numbers_of(changes[0])
+    assert layer["parameters"][1] - layer["parameters"][0] == 20  # type: ignore[operator]
+    for word in ("ops", "flops"):  # what a change comes to is all there is, where it is the only one
+        before, after = changes.numbers[word]
+        assert layer[word][1] - layer[word][0] == after - before > 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("form", [JSON, FROZEN, TRAIN])
+def test_numbers_are_those_of_the_model(form: str) -> None:
+    model = load(EDITS / f"base.{form}")
+    changes = changes_of("kernel" if form != TRAIN else "gelu", form)
+    assert changes.numbers["ops"][0] == model.hierarchy.ops(0)
+    cost = model.cost.under(0)
+    if form != JSON:
+        assert changes.numbers["flops"][0] == cost.flops > 0
+    if form == FROZEN:
+        assert changes.numbers["parameters"][0] == cost.parameters > 0
+
+
+def test_each_change_has_its_own_numbers() -> None:
+    old, new = (read(EDITS / f"{edit}.frozen.pb").graph_def for edit in ("base", "inserted"))
+    next(node for node in new.node if node.op == "Conv2D" and "extra" not in node.name).attr["padding"].s = b"VALID"
+    changes = diff(old, new)
+    (added,) = changes.filter(kind="added")
+    assert len(changes) == 2
+    told = changes.numbers_of(added)["parameters"]
+    assert told[1] - told[0] == 20  # type: ignore[operator]
+    assert all("parameters" not in changes.numbers_of(one) for one in changes if one is not added)
 
 
 @pytest.mark.parametrize("word", ["attributes", "signature"])

@@ -134,4 +134,4 @@ def test_a_group_that_holds_a_change_bears_no_sign() -> None:
 def test_title_and_verdict() -> None:
     told = picture(diff(chain("A", "B"), chain("A", "C"))).render("svg").decode()
     assert ">old → new<" in told
-    assert "1 changed · 2 ops of both together" in told
+    assert "1 change: 1 changed · 2 ops" in told

@@ -97,6 +97,11 @@ def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, in
     return counted
 
 
+def costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
+    """What the operations of each node cost, in node order, without its weights."""
+    return Bill(inference, batch).nodes()
+
+
 def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
     """The cost of each node of the main graph."""
     graph = hierarchy.graph

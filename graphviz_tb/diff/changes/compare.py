@@ -24,7 +24,7 @@ from graphviz_tb.diff.changes.interface import function_signatures, versions
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import name_changes
 from graphviz_tb.diff.changes.settings import setting_changes
-from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, units_of
+from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
@@ -160,7 +160,8 @@ def _unit(m: Matching, group: list[Unit], new: bool) -> Change:
     side = m.b if new else m.a
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
-    detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, nodes)}
+    shown = shown_ops(side, nodes)
+    detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, shown)}
     links = sorted((link.told for unit in group for link in unit.links), key=str)  # type: ignore[attr-defined]
     if links:
         detail["links"] = links
@@ -174,7 +175,7 @@ def _unit(m: Matching, group: list[Unit], new: bool) -> Change:
     kind: Kind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
-    return Change(kind, severity, old_name, new_name, len(nodes), detail, tuple(names[1:]), edits=edits)
+    return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
 
 
 def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
@@ -211,7 +212,7 @@ def whole_functions(m: Matching) -> list[Change]:
         for index, function in enumerate(side.graph.functions):
             if index in kept:
                 continue
-            nodes = np.flatnonzero(side.block == index + 1).tolist()
+            nodes = shown_ops(side, np.flatnonzero(side.block == index + 1).tolist())
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
             kind: Kind = "added" if new else "removed"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
@@ -122,15 +123,13 @@ def came_or_went(
     side = m.b if kind == "added" else m.a
     parts = in_flow(side, parts)
     first = next((change for change in parts if change.detail["scope"]), parts[0])
-    types: dict[str, int] = {}
-    for change in parts:
-        for op, count in change.detail["op_types"].items():
-            types[op] = types.get(op, 0) + count
+    nodes = [node for one in parts for node in (*one.edits.added, *one.edits.removed)]
+    shown = shown_ops(side, nodes)
     inside = {name for change in parts for name in names_of(m, change, kind)}
     links = [wire for change in parts for wire in change.detail.get("links", ())]
     detail: dict[str, Any] = {
         "scope": first.detail["scope"],
-        "op_types": dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))),
+        "op_types": op_types(side, shown),
     }
     if links:
         links.sort(key=str)
@@ -140,12 +139,9 @@ def came_or_went(
     named = [change.name for change in parts if not is_quiet(side, change)]
     if len(named) > 1:
         detail["parts"] = named
-    if reads := weights_read(
-        layers[kind == "added"], [node for one in parts for node in (*one.edits.added, *one.edits.removed)]
-    ):
+    if reads := weights_read(layers[kind == "added"], nodes):
         detail["reads"] = reads
-    ops = sum(change.ops for change in parts)
-    return Change(kind, severity, first.old, first.new, ops, detail, first.also, edits=edits_of(changes))
+    return Change(kind, severity, first.old, first.new, len(shown), detail, first.also, edits=edits_of(changes))
 
 
 def in_flow(side: Side, parts: list[Change]) -> list[Change]:

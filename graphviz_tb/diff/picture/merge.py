@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.report.words import place, value
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import Source
+from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.measure import width
@@ -48,7 +48,8 @@ def merge(changes: Changes) -> Merged:
     old one around them became; a name that is taken gets ` (old)` behind it."""
     from graphviz_tb.proto import GraphDef
 
-    source: Source = changes.source
+    source = changes.source
+    assert source is not None, "changes of two graphs"
     merged = Merged(GraphDef())
     merged.graph_def.CopyFrom(source.new.graph_def)
     names = old_names(source)
@@ -68,14 +69,11 @@ def where_new(source: Source, node: int) -> Where:
 
 def old_names(source: Source) -> dict[int, Where]:
     """Where each removed node of the old graph stands in the merged one."""
-    m, turned = source.matching, source.turned
-    old, new = (m.b, m.a) if turned else (m.a, m.b)
-    scope_of = m.scope_to_a if turned else m.scope_to_b
-    node_of = m.to_a if turned else m.to_b
+    old, new, functions = source.old_side, source.new_side, source.functions
     standing = set(new.scopes.name)
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
-        partner = int(scope_of[row])
+        partner = int(source.scope_to_new[row])
         if parent < 0:
             paths.append("")
         elif partner >= 0:
@@ -83,12 +81,11 @@ def old_names(source: Source) -> dict[int, Where]:
         else:
             path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
             paths.append(f"{path} (old)" if path in standing else path)
-    functions = {mine: other for other, mine in m.functions.items()} if turned else m.functions
     taken = {where_new(source, node) for node in range(len(source.new))}
     told: dict[int, Where] = {}
     for node in range(len(old)):
-        if node_of[node] >= 0:
-            told[node] = where_new(source, int(node_of[node]))
+        if source.to_new[node] >= 0:
+            told[node] = where_new(source, int(source.to_new[node]))
             continue
         function = int(old.graph.function[node])
         inside = new.graph.functions[functions[function]].name if function in functions else ""
@@ -174,8 +171,7 @@ def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
         at = where_new(source, node)
         merged.signs.setdefault(at, "→")
         merged.told.setdefault(at, []).append(was(source.old.name[old], at[1]))
-    m, turned = source.matching, source.turned
-    before, scopes = (m.b.scopes, m.a.scopes) if turned else (m.a.scopes, m.b.scopes)
+    before, scopes = source.old_side.scopes, source.new_side.scopes
     for old, row in edits.scopes:
         block = int(scopes.block[row])
         inside = source.new.functions[block - 1].name if block else ""
@@ -191,8 +187,7 @@ def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[
     if edits.added:
         return [where_new(source, edits.added[0])]
     if edits.scopes:
-        m, turned = source.matching, source.turned
-        inside = (m.a if turned else m.b).scopes.nodes(edits.scopes[0][1])
+        inside = source.new_side.scopes.nodes(edits.scopes[0][1])
         return [where_new(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
     return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
@@ -235,14 +230,12 @@ def fitting(*words: str) -> str:
 def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:
     """Put the removed nodes of compared blocks back, wired as they were."""
     graph = source.old
-    m, turned = source.matching, source.turned
-    partner = m.to_a if turned else m.to_b
     index = {where_in(graph, node): node for node in range(len(graph))}
     bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
     for node in range(len(graph)):
         where = names[node]
         definition = graph.node_def(node)
-        if partner[node] >= 0 or definition is None or merged.signs.get(where) != "−":
+        if source.to_new[node] >= 0 or definition is None or merged.signs.get(where) != "−":
             continue
         made: NodeDef = (bodies[where[0]] if where[0] else merged.graph_def.node).add()
         made.CopyFrom(definition)
@@ -266,17 +259,14 @@ def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, 
 
 def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, Where]) -> None:
     """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
-    from graphviz_tb.diff.changes.wiring import rewires
-
-    m, turned = source.matching, source.turned
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
     for function, body in bodies.items():
         nodes.update({(function, node.name): node for node in body})
     for old, new in sorted({pair for change in changes for pair in change.all_edits().inputs}):
         at = where_new(source, new)
-        for wire in rewires(m, new, old) if turned else rewires(m, old, new):
-            before, after = (wire.after, wire.before) if turned else (wire.before, wire.after)
+        for wire in source.rewires(old, new):
+            before, after = wire.before, wire.after
             if wire.reordered:
                 continue
             if after >= 0:

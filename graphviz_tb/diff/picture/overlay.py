@@ -17,7 +17,7 @@ from graphviz_tb.diff.picture.opened import ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
-from graphviz_tb.diff.report.explain import kinds_of
+from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
@@ -80,9 +80,8 @@ class Overlay(Colouring):
         return self.words.get(path[-1])
 
     def summary(self, ops: int, shown: int) -> str:
-        """The verdict, and how much is counted and shown."""
-        both = f"{counted(ops, 'op')} of both together, constants and summaries apart"
-        return f"{kinds_of(self.changes)} · {both} · {shown:,} shown"
+        """The verdict, and how much is shown."""
+        return f"{verdict(self.changes).replace('; ', ' · ')} · {shown:,} shown"
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Totals, then the changes one by one, the gravest first."""

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.report.words import SIGNS, behind, counted, facts, head
+from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
+from graphviz_tb.diff.result import as_dicts
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change
 
@@ -46,7 +47,7 @@ def document(changes: Changes) -> dict[str, Any]:
         "old": changes.old_name,
         "new": changes.new_name,
         "summary": changes.summary,
-        "changes": [change.to_json() for change in changes],
+        "changes": [{**change.to_json(), "numbers": as_dicts(changes.numbers_of(change))} for change in changes],
         "notices": [{"code": one.code, "message": one.message, "count": one.count} for one in changes.notices],
     }
 
@@ -58,25 +59,18 @@ def verdict(changes: Changes) -> str:
     >>> verdict(diff(b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'))
     '1 change: 1 changed; 1 op'
     """
-    old, new = changes.old_ops, changes.new_ops
-    ops = counted(new, "op") if old == new else f"{old:,} → {counted(new, 'op')}"
+    numbers = changes.numbers
+    ops = numbers["ops"][1]
+    whole = [counted(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
+    told = "; ".join([*whole, *differing(numbers)])
     if changes.same:
-        return f"same; {ops}"
-    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {ops}{weights_of(changes)}"
-
-
-def weights_of(changes: Changes) -> str:
-    """How many parameters there are now, where that is another number: `; 9,514 → 12,106 parameters (+2,592)`."""
-    old, new = changes.parameters
-    if old is None or new is None or old == new:
-        return ""
-    return f"; {old:,} → {new:,} parameters ({'+' if new > old else '−'}{abs(new - old):,})"
+        return f"same; {told}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {told}"
 
 
 def kinds_of(changes: Changes) -> str:
     """How many changes of each kind: `1 removed, 2 rewired`."""
-    kinds = changes.summary["kinds"]
-    return ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kind in kinds) or "same"
+    return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
 def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
@@ -88,25 +82,27 @@ def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
         if found:
             lines += ["", _bold(HEADINGS[severity], colour)]
             for change in found:
-                lines += _lines(change, colour, "  ", limit is None)
+                lines += _lines(changes, change, colour, "  ", limit is None)
     if len(shown) < len(changes):
         lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
     lines += remarks(changes)
     return "\n".join(lines) + "\n"
 
 
-def _lines(change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
+def _lines(changes: Changes, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
     sign = SIGNS[change.kind]
     shown = f"\x1b[{COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
     yield f"{indent}{shown} {printable(head(change))}"
     for fact in facts(change):
         yield f"{indent}    {printable(fact)}"
+    if numbers := ", ".join(differing(changes.numbers_of(change)) if change in changes.items else ()):
+        yield f"{indent}    {numbers}"
     for inner in change.inside:
-        yield from _lines(inner, colour, indent + "    ", listed)
+        yield from _lines(changes, inner, colour, indent + "    ", listed)
     if change.consequences:
         yield f"{indent}    {printable(behind(change))}"
         for inner in change.consequences if listed else ():
-            yield from _lines(inner, colour, indent + "      ", listed)
+            yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 
 def printable(words: str) -> str:

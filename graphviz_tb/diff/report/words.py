@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.units import told_count
 
 SIGNS = {
     "added": "+",
@@ -141,6 +142,21 @@ def facts(change: Change) -> Iterator[str]:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
     if change.also and change.kind != "moved":
         yield _also(change)
+
+
+def differing(numbers: Mapping[str, tuple[int | None, int | None]]) -> list[str]:
+    """The numbers that differ, with their difference; operations to three digits.
+
+    >>> differing({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
+    ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
+    """
+    return [
+        f"{shown(old)} → {shown(new)} {'FLOPs' if word == 'flops' else word} ({'+' if new > old else '−'}"
+        f"{shown(abs(new - old))})"
+        for word, (old, new) in numbers.items()
+        if old is not None and new is not None and old != new
+        for shown in [told_count if word == "flops" else "{:,}".format]
+    ]
 
 
 def barrier(name: str) -> bool:

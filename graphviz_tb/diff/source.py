@@ -1,0 +1,93 @@
+"""What a diff was made from: the two graphs and their matching, seen from old to new whichever way it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.numbers import Numbers
+from graphviz_tb.diff.changes.wiring import Rewire, rewires
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The two graphs and their matching; `turned` where the matching runs from new to old.
+
+    Nothing outside reads the matching by its own orientation: `to_new[node]` is the partner of an old node, -1 for
+    none, `scope_to_new` the same for scopes, `functions` maps old functions to new ones.
+    """
+
+    matching: Matching
+    layers: tuple[Layers, Layers]
+    turned: bool = False
+
+    @property
+    def old_side(self) -> Side:
+        """The columns of the old graph."""
+        return self.matching.b if self.turned else self.matching.a
+
+    @property
+    def new_side(self) -> Side:
+        """The columns of the new graph."""
+        return self.matching.a if self.turned else self.matching.b
+
+    @property
+    def old(self) -> Graph:
+        """The old graph."""
+        return self.old_side.graph
+
+    @property
+    def new(self) -> Graph:
+        """The new graph."""
+        return self.new_side.graph
+
+    @property
+    def to_new(self) -> Ints:
+        """The new node of each old one."""
+        return self.matching.to_a if self.turned else self.matching.to_b
+
+    @property
+    def scope_to_new(self) -> Ints:
+        """The new scope of each old one."""
+        return self.matching.scope_to_a if self.turned else self.matching.scope_to_b
+
+    @cached_property
+    def functions(self) -> Mapping[int, int]:
+        """The new function of each old one."""
+        known = self.matching.functions
+        return {other: mine for mine, other in known.items()} if self.turned else known
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What the ops of both graphs cost."""
+        old, new = reversed(self.layers) if self.turned else self.layers
+        return Numbers(old, new, self.to_new)
+
+    def inverted(self) -> Source:
+        """The same, from the other side."""
+        return replace(self, turned=not self.turned)
+
+    def rewires(self, old: int, new: int) -> list[Rewire]:
+        """How the inputs of two matched nodes differ."""
+        if not self.turned:
+            return rewires(self.matching, old, new)
+        found = rewires(self.matching, new, old)
+        return [replace(one, old=old, new=new, before=one.after, after=one.before) for one in found]
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Matched nodes, old and new."""
+        mine, others = (column.tolist() for column in self.matching.together())
+        return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
+
+    def matches(self) -> Iterator[tuple[str, str, str]]:
+        """Every matched node: its old name, its new name, and why."""
+        reasons = self.matching.reason
+        for old, new in self.pairs():
+            why = WORDS[Reason(int(reasons[new if self.turned else old]))]
+            yield self.old.name[old], self.new.name[new], why
