@@ -96,15 +96,19 @@ def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def equal_runs(children: Runs, metaedges: Runs) -> tuple[list[int], Longs]:
-    """Groups whose runs are equal: one head of each class, in order, and the number of the class of each group.
+def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
+    """Groups whose runs are equal in all columns: one head of each class, in order, and the class of each group.
 
     Hashes propose, values decide: every group is compared with its head, and is its own head if they differ.
     """
-    digest = children.digest(1) ^ scramble(metaedges.digest(2))
+    digest = np.zeros(len(columns[0].start), np.uint64)
+    for seed, column in enumerate(columns):
+        digest = scramble(digest) ^ column.digest(seed)
     _, first, inverse = np.unique(digest, return_index=True, return_inverse=True)
     head = first[inverse]
-    same = equal_to_head(children, head) & equal_to_head(metaedges, head)
+    same = np.ones(len(head), bool)
+    for column in columns:
+        same &= equal_to_head(column, head)
     head = np.where(same, head, np.arange(len(head)))
     heads, same_as = np.unique(head, return_inverse=True)
     return heads.tolist(), same_as

@@ -1,5 +1,6 @@
 """Fold by flow: the architecture of a network from the way its data takes, helped by names.
 
+    columns    children of all levels by name, the edges between them; equal levels are folded once
     items      children with flow between them; circles are one box, what has no flow stands aside
     feeders    small inputs stand beside their only consumer
     likeness   equal structures between the same neighbours are a stack
@@ -18,16 +19,18 @@ a flow. Nothing depends on the order of the file.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.guard import without_lies
-from graphviz_tb.group.flow.items import Files, find_items
+from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
 from graphviz_tb.group.flow.setting import Setting
@@ -39,32 +42,31 @@ from graphviz_tb.group.series import Run, below
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
-SMALLEST = 3  # children that can be folded
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
 
 
 def fold_by_flow(hierarchy: Hierarchy, series: list[Run], options: GroupOptions) -> list[NewGroup]:
     """All new groups of a file; inner ones stand before those around them."""
-    files, symbols = Files(hierarchy), Symbols()
+    levels, symbols = columns(hierarchy), Symbols()
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in series:
         runs[run.parent].append(run)
+    kind = kinds(levels, series)
+    planned = {
+        at: plan(level, fold_level(level, symbols, runs[level.parent], options))
+        for at in np.unique(kind).tolist()
+        for level in [levels.level(at)]
+    }
     groups: list[NewGroup] = []
-    for parent in np.flatnonzero(np.diff(hierarchy.child_start) >= SMALLEST).tolist():
-        if hierarchy.kind[parent] == Kind.SERIES:
-            continue
-        boxes = fold_level(files, symbols, parent, runs[parent], options)
-        groups.extend(listed(hierarchy, parent, boxes, len(groups)))
+    for at in np.flatnonzero(np.isin(kind, [at for at, made in planned.items() if made])).tolist():
+        groups.extend(carried_out(levels.level(at), planned[int(kind[at])], len(groups)))
     return groups
 
 
-def fold_level(files: Files, symbols: Symbols, parent: int, series: list[Run], options: GroupOptions) -> list[Box]:
+def fold_level(level: Siblings, symbols: Symbols, series: list[Run], options: GroupOptions) -> list[Box]:
     """The boxes of one level."""
-    hierarchy = files.hierarchy
-    children = files.children(parent)
-    names = [hierarchy.leaf(child) for child in children]
-    setting = Setting(Vocabulary(names), symbols, min(16, options.max_children), options.max_children)
-    items = find_items(files, parent, children, symbols)
+    setting = Setting(Vocabulary(level.labels), symbols, min(16, options.max_children), options.max_children)
+    items = find_items(level, symbols)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     dag = stack_runs(join_feeders(items.dag, symbols, values), series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
@@ -76,13 +78,14 @@ def fold_level(files: Files, symbols: Symbols, parent: int, series: list[Run], o
         boxes = finished(narrowed(boxes, setting, setting.most), setting)
     boxes = with_series(boxes, series, symbols)
     if any(box.members for box in boxes):
-        boxes = without_lies(boxes, len(children), {child: at for at, child in enumerate(children)}, items.edges)
-    name_groups(boxes, setting, hierarchy)
+        boxes = without_lies(boxes, len(level.rows), {row: at for at, row in enumerate(level.rows)}, items.edges)
+    name_groups(boxes, setting, level.hierarchy)
     return boxes
 
 
-def listed(hierarchy: Hierarchy, parent: int, boxes: list[Box], serial: int) -> list[NewGroup]:
-    """Groups of one level as new groups, inner ones first; their names are made unique."""
+def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
+    """The groups of one level, inner ones first, as they are in all levels that equal it: members are places of
+    children, names are without the scopes around them, and unique."""
     order: list[Box] = []
     todo = list(reversed(boxes))
     while todo:
@@ -91,25 +94,37 @@ def listed(hierarchy: Hierarchy, parent: int, boxes: list[Box], serial: int) -> 
             order.append(box)
         todo.extend(reversed([*box.feeders, *box.members]))
     names: dict[int, str] = {}
-    taken: dict[str, int] = defaultdict(int)
-    for child in hierarchy.children(parent).tolist():
-        taken[hierarchy.leaf(child)] += 1
+    taken = Counter(level.labels)
     for box in order:
         taken[box.name] += 1
-        unique = box.name if taken[box.name] == 1 else f"{box.name} ({taken[box.name]})"
-        names[id(box)] = below(hierarchy, parent, unique)
-    number = {id(box): serial + at for at, box in enumerate(reversed(order))}
+        names[id(box)] = box.name if taken[box.name] == 1 else f"{box.name} ({taken[box.name]})"
+    number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
+    place = {row: at for at, row in enumerate(level.rows)} if order else {}
     return [
         NewGroup(
             Kind.SERIES if box.stack else Kind.FOLD,
-            parent,
+            -1,
             names[id(box)],
             tuple(
-                -1 - number[id(one)] if one.members else one.row for member in box.members for one in standing(member)
+                number[id(one)] if one.members else place[one.row] for member in box.members for one in standing(member)
             ),
             box.how,
         )
         for box in reversed(order)
+    ]
+
+
+def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[NewGroup]:
+    """The groups of a plan in one level; `serial` is the number of the first."""
+    parent, rows = level.parent, level.rows
+    return [
+        replace(
+            group,
+            parent=parent,
+            name=below(level.hierarchy, parent, group.name),
+            members=tuple(rows[one] if one >= 0 else one - serial for one in group.members),
+        )
+        for group in planned
     ]
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.circles import loop_box
+from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import circles, contract, make_dag
-from graphviz_tb.group.flow.items import Edges
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed, width

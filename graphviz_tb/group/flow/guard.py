@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import circles, strong_components
-from graphviz_tb.group.flow.items import Edges
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import ints
 from graphviz_tb.model.hierarchy import How

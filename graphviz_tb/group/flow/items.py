@@ -7,38 +7,20 @@ that is most of a level, it is what the level is about, and what is stored is it
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.circles import break_circles, loop_box
+from graphviz_tb.group.flow.columns import Edges, Siblings
 from graphviz_tb.group.flow.dag import Dag, contract, make_dag
 from graphviz_tb.group.flow.sorting import Sorting, begin
-from graphviz_tb.group.flow.words import DIGITS
 from graphviz_tb.model.columns import Bools, Longs
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Kind
 
-HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))
 VARIABLES = frozenset(("VarHandleOp", "VariableV2", "Variable"))
-STORES = re.compile(
-    r"Assign|AssignAdd|AssignSub|Assign\w*VariableOp|ResourceScatter\w+|Scatter(Add|Sub|Update)|SaveV2"
-    r"|MergeV2Checkpoints|VarIsInitializedOp|IsVariableInitialized"
-)
 STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else it is what the level is about
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
-    """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` where it comes
-    from a handle or goes into storage."""
-
-    source: Longs
-    target: Longs
-    handle: Bools
-    store: Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,84 +34,59 @@ class Items:
     edges: Edges
 
 
-class Files:
-    """What is asked of each level, worked out once for a file."""
-
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        graph = hierarchy.graph
-        self.hierarchy = hierarchy
-        self.handle = np.array([op in HANDLES for op in graph.op_types], bool)
-        self.variable = np.array([op in VARIABLES for op in graph.op_types], bool)
-        self.store = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)
-        self.place = np.full(len(hierarchy), -1, np.int64)
-
-    def children(self, row: int) -> list[int]:
-        """The children of a group, by name: the order of the file says nothing."""
-        hierarchy = self.hierarchy
-        return sorted(hierarchy.children(row).tolist(), key=lambda child: natural(hierarchy.name[child]))
-
-    def edges(self, row: int, children: Sequence[int]) -> Edges:
-        """The data edges between children."""
-        hierarchy, graph = self.hierarchy, self.hierarchy.graph
-        self.place[children] = np.arange(len(children))
-        owned = hierarchy.owned(row)
-        start, stop = hierarchy.edge_from[owned], hierarchy.edge_to[owned]
-        owned = owned[(start >= 0) & (stop >= 0) & (start != stop) & ~graph.control[owned]]
-        source, target = self.place[hierarchy.edge_from[owned]], self.place[hierarchy.edge_to[owned]]
-        order = np.lexsort((source, graph.slot[owned], target))
-        handle, store = self.handle[graph.op[graph.source[owned]]], self.store[graph.op[graph.target[owned]]]
-        return Edges(source[order], target[order], handle[order], store[order])
-
-
-def natural(name: str) -> tuple[str, int, str]:
-    """What names are sorted by: `x2` before `x10`.
-
-    >>> sorted(["x10", "x2", "w"], key=natural)
-    ['w', 'x2', 'x10']
-    """
-    return DIGITS.sub("#", name), len(name), name
-
-
-def find_items(files: Files, row: int, children: list[int], symbols: Symbols) -> Items:
+def find_items(level: Siblings, symbols: Symbols) -> Items:
     """The boxes of a level.
 
     Before: children and edges, with circles. After: a graph without circles, and what stands beside it.
     """
-    edges = files.edges(row, children)
-    boxes = [leaf(files.hierarchy, child, symbols) for child in children]
-    level = sorted_out(files, children, boxes, edges, edges.handle | edges.store)
-    if edges.store.any() and level.ops(level.stored) > STORAGE_MOST * level.ops(range(len(boxes))):
-        level = sorted_out(files, children, boxes, edges, edges.handle)
-    kept = [at for at in range(len(boxes)) if at not in level.away]
+    edges = level.edges
+    boxes = boxes_of(level, symbols)
+    sorting = sorted_out(level, boxes, edges.handle | edges.store)
+    if edges.store.any() and sorting.ops(sorting.stored) > STORAGE_MOST * sorting.ops(range(len(boxes))):
+        sorting = sorted_out(level, boxes, edges.handle)
+    kept = [at for at in range(len(boxes)) if at not in sorting.away]
     place = {at: spot for spot, at in enumerate(kept)}
-    before = [[place[source] for source in level.before[at] if source in place] for at in kept]
-    rings = [[place[at] for at in ring if at in place] for ring in level.rings]
+    before = [[place[source] for source in sorting.before[at] if source in place] for at in kept]
+    rings = [[place[at] for at in ring if at in place] for ring in sorting.rings]
     dag = make_dag([boxes[at] for at in kept], before)
     loops = [(ring, loop_box([dag.boxes[at] for at in ring], symbols)) for ring in rings if ring]
-    return Items(contract(dag, loops), sorted(level.away), boxes, edges)
+    return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)
 
 
-def sorted_out(files: Files, children: list[int], boxes: list[Box], edges: Edges, storage: Bools) -> Sorting:
+def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
     """What flows, what stands aside, and which circles are left, if `storage` edges are no flow."""
-    hierarchy = files.hierarchy
-    ops = [int(hierarchy.graph.op[node]) if node >= 0 else -1 for node in hierarchy.node[children].tolist()]
-    level = begin(
-        boxes, edges.source[~storage], edges.target[~storage], [op >= 0 and bool(files.variable[op]) for op in ops]
-    )
-    level.away.update(at for at, op in enumerate(ops) if op >= 0 and hierarchy.graph.op_types[op] == "NoOp")
-    break_circles(level, {at for at, child in enumerate(children) if hierarchy.kind[child] == Kind.SERIES})
-    level.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
-    level.take_loose()
-    return level
+    hierarchy, edges = level.hierarchy, level.edges
+    types = hierarchy.graph.op_types
+    ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]
+    sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
+    sorting.away.update(at for at, op in enumerate(ops) if op == "NoOp")
+    asked = np.flatnonzero(hierarchy.kind[level.rows] == int(Kind.SERIES))
+    break_circles(sorting, set(asked.tolist()))
+    sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
+    sorting.take_loose()
+    return sorting
 
 
-def leaf(hierarchy: Hierarchy, row: int, symbols: Symbols) -> Box:
-    """A child as a box: equal op types are equal, and so are equal structures."""
-    node = int(hierarchy.node[row])
-    if node >= 0:
-        symbol = symbols.of("op", hierarchy.graph.op_types[hierarchy.graph.op[node]])
-    elif hierarchy.template[row] >= 0:
-        symbol = symbols.of("scope", int(hierarchy.template[row]))
-    else:
-        symbol = symbols.of("row", row)
-    return Box(hierarchy.leaf(row), symbol, hierarchy.ops(row), row, scope=node < 0)
+def op_of(level: Siblings) -> Longs:
+    """The id of each child's op type, -1 for groups."""
+    node = level.hierarchy.node[level.rows]
+    found: Longs = np.where(node >= 0, level.hierarchy.graph.op[node], -1)
+    return found
+
+
+def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
+    """Children as boxes: equal op types are equal, and so are equal structures."""
+    hierarchy, rows = level.hierarchy, np.array(level.rows)
+    types, total = hierarchy.graph.op_types, hierarchy.op_total
+    ops = (total[hierarchy.end[rows]] - total[rows]).tolist()
+    found = []
+    for label, row, op, template, size in zip(
+        level.labels, level.rows, op_of(level).tolist(), hierarchy.template[rows].tolist(), ops, strict=True
+    ):
+        kind: tuple[str, str | int] = ("row", row)
+        if op >= 0:
+            kind = ("op", types[op])
+        elif template >= 0:
+            kind = ("scope", template)
+        found.append(Box(label, symbols.of(*kind), size, row, scope=op < 0))
+    return found

@@ -1,0 +1,195 @@
+"""All levels of a file at once, as columns: children by name, the edges between them, and which levels are equal.
+
+Repeated code writes equal levels, so a file has far fewer kinds of level than levels: one of each kind is folded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.group.flow.words import DIGITS
+from graphviz_tb.group.series import Run
+from graphviz_tb.group.templates import Runs, equal_runs
+from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+
+SMALLEST = 3  # children that can be folded
+HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))
+STORES = re.compile(
+    r"Assign|AssignAdd|AssignSub|Assign\w*VariableOp|ResourceScatter\w+|Scatter(Add|Sub|Update)|SaveV2"
+    r"|MergeV2Checkpoints|VarIsInitializedOp|IsVariableInitialized"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` where it comes
+    from a handle or goes into storage."""
+
+    source: Longs
+    target: Longs
+    handle: Bools
+    store: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Siblings:
+    """One level: the rows directly below `parent`, by name, what each shows, and the data edges between them."""
+
+    hierarchy: Hierarchy
+    parent: int
+    rows: list[int]
+    labels: list[str]
+    edges: Edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Children and edges of the levels that can be folded, level by level.
+
+    `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows. Level
+    number `n` is the inside of row `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges
+    `edge_start[n]:edge_start[n + 1]` of `edge`.
+    """
+
+    hierarchy: Hierarchy
+    parent: Longs
+    child: Longs
+    child_start: Longs
+    label: list[str]
+    edge: Edges
+    edge_start: Longs
+
+    def level(self, at: int) -> Siblings:
+        """One level."""
+        held = slice(self.child_start[at], self.child_start[at + 1])
+        run = slice(self.edge_start[at], self.edge_start[at + 1])
+        edge = self.edge
+        edges = Edges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
+        return Siblings(self.hierarchy, int(self.parent[at]), self.child[held].tolist(), self.label[held], edges)
+
+
+def columns(hierarchy: Hierarchy) -> Columns:
+    """The levels of a file, in the order of their rows."""
+    held = np.diff(hierarchy.child_start) >= SMALLEST
+    held &= hierarchy.kind != int(Kind.SERIES)
+    parent = np.flatnonzero(held)
+    rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
+    names = local_names(hierarchy, rows)
+    order = np.lexsort((ranked(names), hierarchy.parent[rows]))
+    child = rows[order]
+    child_start = np.searchsorted(hierarchy.parent[child], [*parent.tolist(), len(hierarchy)])
+    shown = labels(hierarchy, rows.tolist(), names)
+    place = np.full(len(hierarchy), -1, np.int64)
+    place[child] = np.arange(len(child))
+    level = np.full(len(hierarchy), -1, np.int64)
+    level[parent] = np.arange(len(parent))
+    edge, edge_start = filed_edges(hierarchy, level, place, child_start)
+    return Columns(hierarchy, parent, child, child_start, [shown[at] for at in order.tolist()], edge, edge_start)
+
+
+def local_names(hierarchy: Hierarchy, rows: Longs) -> list[str]:
+    """The name of each row below that of its parent; whole names in the main graph and in functions."""
+    name = hierarchy.name
+    around = hierarchy.parent[rows]
+    scopes = (hierarchy.kind[around] == int(Kind.SCOPE)) & (around > 0)
+    length = [len(one) + 1 for one in name]
+    cuts = np.where(scopes, np.array(length, np.int64)[around], 0)
+    return [name[row][cut:] for row, cut in zip(rows.tolist(), cuts.tolist(), strict=True)]
+
+
+def ranked(names: Sequence[str]) -> Longs:
+    """The place of each name among all names: `x2` stands before `x10`."""
+    rank = {name: at for at, name in enumerate(sorted(dict.fromkeys(names), key=natural))}
+    return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
+
+
+def natural(name: str) -> tuple[str, int, str]:
+    """What names are sorted by.
+
+    >>> sorted(["x10", "x2", "w"], key=natural)
+    ['w', 'x2', 'x10']
+    """
+    return DIGITS.sub("#", name), len(name), name
+
+
+def labels(hierarchy: Hierarchy, rows: Sequence[int], names: Sequence[str]) -> list[str]:
+    """What each row shows (see `Hierarchy.leaf`)."""
+    found = [name or hierarchy.leaf(row) for row, name in zip(rows, names, strict=True)]
+    told = hierarchy.graph.labels
+    if told:
+        for at, node in enumerate(hierarchy.node[rows].tolist()):
+            found[at] = told.get(node, found[at])
+    return found
+
+
+def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Edges, Longs]:
+    """The data edges between children of a level, by target and slot, and where those of each level start.
+
+    Before: `level` numbers the rows that are levels, `place` the children of all levels.
+    """
+    graph = hierarchy.graph
+    edges = hierarchy.edge_order
+    start, stop = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
+    held = (start >= 0) & (stop >= 0) & (start != stop) & ~graph.control[edges]
+    held &= place[stop] >= 0
+    edges = edges[held]
+    source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
+    order = np.lexsort((source, graph.slot[edges], target))
+    edges, source, target = edges[order], source[order], target[order]
+    owner = level[hierarchy.parent[hierarchy.edge_to[edges]]]
+    handle = np.array([op in HANDLES for op in graph.op_types], bool)[graph.op[graph.source[edges]]]
+    store = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)[graph.op[graph.target[edges]]]
+    first = child_start[owner]
+    starts = np.searchsorted(owner, np.arange(len(child_start)))
+    return Edges(source - first, target - first, handle, store), starts
+
+
+def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
+    """For each level the first that equals it: in names, structures, edges and series, place by place.
+
+    Whatever is equal there is folded alike.
+    """
+    starts, stops = columns.child_start[:-1], columns.child_start[1:]
+    names = {name: at for at, name in enumerate(dict.fromkeys(columns.label))}
+    name = np.fromiter(map(names.__getitem__, columns.label), np.int64, len(columns.label))
+    edge = columns.edge
+    codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
+    heads, same_as = equal_runs(
+        Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),
+        Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
+        Runs(in_runs(columns, runs), starts, stops),
+    )
+    found: Longs = np.array(heads, np.int64)[same_as]
+    return found
+
+
+def symbols(columns: Columns) -> Longs:
+    """A number for each child, equal for equal op types and for equal structures."""
+    hierarchy, child = columns.hierarchy, columns.child
+    types = len(hierarchy.graph.op_types)
+    template = hierarchy.template[child].astype(np.int64)
+    alone = types + int(template.max(initial=0)) + 1 + child
+    found: Longs = np.where(template >= 0, types + template, alone)
+    ops = hierarchy.node[child] >= 0
+    found[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
+    return found
+
+
+def in_runs(columns: Columns, runs: Iterable[Run]) -> Longs:
+    """For each child a number for its place in its series, and that of its series in the level; 0 for none."""
+    place = np.zeros(len(columns.child), np.int64)
+    spot = np.full(len(columns.hierarchy), -1, np.int64)
+    spot[columns.child] = np.arange(len(columns.child))
+    told: dict[int, int] = defaultdict(int)
+    for run in runs:
+        if spot[run.members[0]] < 0:
+            continue
+        place[spot[list(run.members)]] = (told[run.parent] << 32) + np.arange(1, len(run.members) + 1)
+        told[run.parent] += 1
+    return place
