@@ -19,7 +19,8 @@ class Layer:
 
     `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
     `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
-    the shapes of its outputs (None: unknown), `parameters` how many numbers it trains or keeps, None where unknown.
+    the shapes of its outputs (None: unknown), `parameters` how many numbers it trains or keeps, None where unknown;
+    `parts` how many layers a model holds, 0 for a layer that is none.
     """
 
     class_name: str
@@ -27,6 +28,7 @@ class Layer:
     telling: str = ""
     outputs: tuple[Shape, ...] = ()
     parameters: int | None = None
+    parts: int = 0
 
     @property
     def line(self) -> str:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import NoGraph, ReadError, RequestError
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -23,6 +25,8 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
+from graphviz_tb.read.keras.scopes import layers_of_scopes
+from graphviz_tb.read.keras_metadata import read_metadata
 from graphviz_tb.read.keras_model import plain, read_keras
 from graphviz_tb.read.limits import check_nodes
 from graphviz_tb.read.live import message_of
@@ -42,6 +46,7 @@ READERS: dict[str, Reader] = {
     **messages.READERS,
     "events": read_events,
     "keras_json": read_keras,
+    "keras_metadata": read_metadata,
     "archive": read_archive,
 }
 
@@ -74,8 +79,17 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
         signature=content.signature,
         left_out=content.left_out,
-        layers={} if options.whole_file else content.layers,
+        layers={} if options.whole_file else content.layers or layers_beside(holding, found, graph),
     )
+
+
+def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, Layer]:
+    """The layers of the model that is told beside an op graph, by the names of their scopes there."""
+    for other in holding.found:
+        if other.entry.kind == "conceptual" and other.entry.run == found.entry.run:
+            with suppress(ReadError):  # the graph itself is well
+                return layers_of_scopes((node.name for node in graph.node), other.load().layers)
+    return {}
 
 
 def _signature(content: Content) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.keras_metadata import beside
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.pbtxt import parse_source
@@ -52,7 +54,8 @@ def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holdi
     message, _, notices = how(opened, SavedModel)
     graphs = list(message.meta_graphs)
     sizes = [graph.ByteSize() for graph in graphs]
-    return of_meta_graphs(graphs, "SavedModel", sizes, notices, opened.name, options)
+    holding = of_meta_graphs(graphs, "SavedModel", sizes, notices, opened.name, options)
+    return replace(holding, found=(*holding.found, *beside(opened.path, options)))
 
 
 def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Holding:

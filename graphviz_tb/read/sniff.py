@@ -32,6 +32,10 @@ CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, the
 FOLDER = "give the folder that it lies in: the SavedModel"
 VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone tells
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
+# A record of keras_metadata.pb: length, number of the object, where it hangs, what sort it is.
+KERAS_METADATA = re.compile(
+    rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
+)
 Tail = Callable[[int], bytes]
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 _GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
@@ -73,6 +77,8 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> s
         return "archive"
     if is_events(head):
         return "events"
+    if KERAS_METADATA.match(head):
+        return "keras_metadata"
     text = _as_text(head, name)
     if text and (_printable(head) or not _fits(head, whole=whole)):
         return text

@@ -61,8 +61,14 @@ class First:
         away = level.mask.extracted
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, path, row)
-            if position not in away and openable(self.hierarchy, child, path[-1]):
+            if position not in away and not self.is_layer(row) and openable(self.hierarchy, child, path[-1]):
                 yield child
+
+    def is_layer(self, row: int) -> bool:
+        """Whether a scope is known to be one layer: what a reader looks for, not what it is made of."""
+        layers = self.hierarchy.graph.layers
+        layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
+        return layer is not None and not layer.parts
 
     def open_way(self) -> None:
         """Open what is around the repeat that holds most of the model."""

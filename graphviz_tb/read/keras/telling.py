@@ -21,7 +21,7 @@ SILENT = frozenset(
         *("renorm", "renorm_clipping", "renorm_momentum", "input_length", "virtual_batch_size", "projection_dim"),
         *("num_tokens", "vocabulary", "mean", "variance", "input_axes", "output_axes", "flash_attention", "fused"),
         *("lora_rank", "lora_alpha", "quantization_config", "value_range", "fill_mode", "fill_value", "int32_lookup"),
-        *("attention_axes", "use_gate"),
+        *("attention_axes", "use_gate", "softmax_robust_masking"),
         *("recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim"),
     )
 )
@@ -112,10 +112,12 @@ def _named(key: str, value: Any, said: str) -> str:
 
     >>> _named("use_bias", False, "False"), _named("mask_zero", True, "True"), _named("padding", "same", "same")
     ('no bias', 'mask zero', 'same')
+    >>> _named("strides", [2, 2], "2×2"), _named("axis", [1], "1")
+    ('stride 2', 'axis 1')
     """
     word = key.removeprefix("use_").replace("_", " ")
     if isinstance(value, list) and len(set(map(str, value))) == 1 and not isinstance(value[0], list):
-        return f"{word.removesuffix('s')} {spoken(value[0])}"
+        return f"{word.removesuffix('s') if key == 'strides' else word} {spoken(value[0])}"
     if isinstance(value, bool):
         return word if value else f"no {word}"
     return said if key == "padding" and isinstance(value, str) else f"{word} {said}"

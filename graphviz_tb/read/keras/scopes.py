@@ -1,0 +1,101 @@
+"""Which scopes of an op graph are the layers of a Keras model: by their names, as Keras makes scopes of these.
+
+tree     scopes in scopes, layers in models
+root     where the scope of the model is; graphs of TensorFlow 1 have none and begin with its layers
+match    level by level: a layer's scope has its name, or that with a counter behind it
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graphviz_tb.model.layers import Layer
+
+COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)
+NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
+Tree = Mapping[str, Sequence[str]]  # the names of what is in a scope or model, by its path
+
+
+def layers_of_scopes(names: Iterable[str], layers: Mapping[str, Layer]) -> dict[str, Layer]:
+    """Before: the names of all ops, and the layers of the model by path ("model/block/dense"). After: the layers by the
+    names of their scopes; a layer that is called several times may have several.
+
+    >>> [*layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], {"m": Layer("Model"), "m/a": Layer("Dense")})]
+    ['m_1', 'm_1/a_1', 'm_1/a_2']
+    """
+    scopes, models = tree_of_scopes(names), tree_of_layers(layers)
+    found: dict[str, Layer] = {}
+    waiting = list(roots(scopes, models))
+    while waiting:
+        scope, path = waiting.pop()
+        if path in layers and scope:
+            found[scope] = layers[path]
+        matched = match(scopes.get(scope, ()), models.get(path, ()))
+        waiting += [(joined(scope, inner), joined(path, name)) for inner, name in reversed(matched.items())]
+    return found
+
+
+def joined(around: str, name: str) -> str:
+    return f"{around}/{name}" if around else name
+
+
+def tree_of_scopes(names: Iterable[str]) -> Tree:
+    """The names of the scopes in each scope, in the order of their first ops; "" is the graph."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    seen: set[str] = set()
+    for name in names:
+        inner = name.rpartition("/")[0]
+        while inner and inner not in seen:
+            seen.add(inner)
+            around, _, last = inner.rpartition("/")
+            found[around][last] = None
+            inner = around
+    return {scope: list(inside) for scope, inside in found.items()}
+
+
+def tree_of_layers(layers: Mapping[str, Layer]) -> Tree:
+    """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in layers:
+        around = path.rpartition("/")[0]
+        while around and around not in layers:
+            around = around.rpartition("/")[0]
+        found[around].append(path[len(around) + 1 :] if around else path)
+    return found
+
+
+def roots(scopes: Tree, models: Tree) -> Iterator[tuple[str, str]]:
+    """Where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph itself,
+    if that holds its layers."""
+    told = False
+    for model in models.get("", ()):
+        waiting = [""]
+        for around in waiting:
+            inside = [name for name in scopes.get(around, ()) if not NOT_FORWARD.fullmatch(name)]
+            own = [
+                joined(around, name)
+                for name in match(inside, [model])
+                if match(scopes.get(joined(around, name), ()), models.get(model, ()))
+            ]
+            yield from ((scope, model) for scope in own)
+            told |= bool(own)
+            if not told:
+                waiting += [joined(around, name) for name in inside]
+        if not told:
+            yield "", model
+
+
+def match(scopes: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The layer that each scope is. Keras 2 names scopes as layers, Keras 3 counts all of them up: `dense_1` is its
+    `dense` and `dense_1_1` its `dense_1`. What finds more layers is believed first.
+
+    >>> match(["a_1", "a_1_2"], ["a", "a_1"]), match(["a", "a_1"], ["a", "a_1"])
+    ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})
+    """
+    known = set(names)
+    plain = {scope: scope for scope in scopes if scope in known}
+    counted = {scope: found[1] for scope in scopes if (found := COUNTED.fullmatch(scope)) and found[1] in known}
+    first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
+    return {scope: {**second, **first}[scope] for scope in scopes if scope in first or scope in second}

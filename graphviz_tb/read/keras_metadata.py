@@ -1,0 +1,125 @@
+"""`keras_metadata.pb`: what Keras 2 writes beside a SavedModel about each of its layers.
+
+A message of records: where an object hangs ("root.block.dense"), what sort it is, and JSON with its class and
+configuration. A model whose configuration holds its layers is read as its JSON would be; of others each layer is told,
+in the objects that hold it, without lines between them: nothing says who calls whom.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.errors import MalformedProto, NoGraph
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.keras.parameters import COUNTS
+from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.opened import Opened, open_path
+from graphviz_tb.read.wire import BYTES, CutError, pieces
+
+FILE = "keras_metadata.pb"
+NODES = 1  # field of SavedMetadata in TensorFlow's keras/protobuf/saved_metadata.proto
+PATH, SORT, TOLD = 3, 4, 5  # fields of its SavedObject
+LAYERS = "_tf_keras_"
+METRIC = "_tf_keras_metric"
+WRAPPED = ("__tuple__", "TensorShape")
+ROOT = "root"
+Json = dict[str, Any]
+
+
+def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
+    """Before: the file. After: its layers."""
+    data = opened.data()
+    content = content_of(data, opened.name)
+    return Holding((Found(Entry("conceptual", bytes=len(data), format="Keras metadata"), lambda: content),))
+
+
+def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
+    """The layers told beside the file of a SavedModel, if they are."""
+    path = model.with_name(FILE) if model is not None else None
+    if path is None or not path.is_file():
+        return ()
+
+    def load() -> Content:
+        with open_path(path, options) as opened:
+            return content_of(opened.data(), opened.name)
+
+    return (Found(Entry("conceptual", bytes=path.stat().st_size, format="Keras metadata"), load),)
+
+
+def content_of(data: bytes, name: str) -> Content:
+    """The conceptual graph that the records tell."""
+    objects = records(data, name)
+    if ROOT not in objects:
+        raise NoGraph(f"{name} tells of no model", hint="give the folder of the SavedModel")
+    return conceptual_graph(json.dumps(model_of(objects)).encode(), name)
+
+
+def records(data: bytes, name: str) -> dict[str, Json]:
+    """The JSON of each layer and model, by where it hangs."""
+    found: dict[str, Json] = {}
+    try:
+        for record in pieces(data):
+            if record.number == NODES and record.wire == BYTES:
+                told = {
+                    piece.number: data[piece.first : piece.last] for piece in pieces(data, record.first, record.last)
+                }
+                sort = told.get(SORT, b"").decode("utf-8", "replace")
+                if sort.startswith(LAYERS) and sort != METRIC:
+                    found[told.get(PATH, b"").decode("utf-8", "replace")] = parsed(told.get(TOLD, b""))
+    except CutError as cut:
+        raise MalformedProto(f"{name}: not a whole SavedMetadata: it is cut short", offset=cut.offset) from None
+    return found
+
+
+def parsed(text: bytes) -> Json:
+    """The JSON of one record; nothing where it is damaged."""
+    try:
+        told = json.loads(text, object_hook=plain)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def plain(value: Json) -> Any:
+    """Tuples and shapes as the lists that they are in the JSON of a model."""
+    return value["items"] if value.get("class_name") in WRAPPED and "items" in value else value
+
+
+def model_of(objects: Mapping[str, Json]) -> Json:
+    """The model as its own JSON would tell it: layers that hold others become models of these."""
+    made = {path: as_layer(path, told) for path, told in objects.items()}
+    inside: dict[str, list[Json]] = {path: [] for path in made}
+    for path in made:
+        around = path.rpartition(".")[0]
+        while around and around not in made:
+            around = around.rpartition(".")[0]
+        if around:
+            inside[around].append(made[path])
+    for path, layer in made.items():
+        if (inside[path] or path == ROOT) and "layers" not in layer["config"] and not own_class(layer):
+            layer["config"] = {**layer["config"], "layers": inside[path]}
+    return made[ROOT]
+
+
+def own_class(layer: Json) -> bool:
+    """Whether a layer is of a class of Keras itself: what it holds is no part of the program."""
+    return layer["class_name"] in RULES or layer["class_name"] in COUNTS
+
+
+def as_layer(path: str, told: Json) -> Json:
+    """One record as a layer of a model's JSON. `inbound_nodes` are none: it is not known what it is called with."""
+    config = told.get("config")
+    config = dict(config) if isinstance(config, dict) else {}
+    config.setdefault("name", told.get("name") or path.rpartition(".")[2])
+    return {
+        "class_name": str(told.get("class_name", "")),
+        "config": config,
+        "build_config": {"input_shape": told.get("build_input_shape")},
+        "inbound_nodes": [],
+    }
