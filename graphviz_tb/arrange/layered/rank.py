@@ -2,59 +2,127 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from graphviz_tb.arrange.part import Part
+
+PASSES = 8  # rarely does a ninth move anything
 
 
 def rank(part: Part) -> list[int]:
-    """Longest paths, then each node is drawn to the side where it has more edges.
+    """All nodes as early as they can be, or all as late; then each is drawn to the side where edges get shorter; the
+    better of both.
 
     Before: no cycle. After: every edge runs at least one rank down; ports stand alone on the outer ranks.
 
     >>> rank(Part(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]
     """
-    above: list[list[int]] = [[] for _ in range(part.count)]
-    below: list[list[int]] = [[] for _ in range(part.count)]
-    for source, target in part.edges:
-        below[source].append(target)
-        above[target].append(source)
-    topological = sort(above, below)
-    ranks = [0] * part.count
-    base = 1 if part.first else 0
-    for node in topological:
-        if node not in part.first:
-            ranks[node] = max((ranks[other] + 1 for other in above[node]), default=base)
-            ranks[node] = max(ranks[node], base)
-    free = [node for node in topological if node not in part.first and node not in part.last]
-    bottom = max((ranks[node] for node in free), default=base - 1)
-    for _ in range(8):
-        if not tighten(free, above, below, ranks, base, bottom, part.last):
-            break
+    graph = Ranking(part)
+    early = graph.early()
+    graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
+    found = [graph.tightened(early), graph.tightened(graph.late())]
+    best = min(found, key=graph.length)
     for node in part.last:
-        ranks[node] = bottom + 1
-    return ranks
+        best[node] = graph.bottom + 1
+    return best
 
 
-def tighten(
-    free: list[int],
-    above: list[list[int]],
-    below: list[list[int]],
-    ranks: list[int],
-    base: int,
-    bottom: int,
-    last: frozenset[int],
-) -> bool:
-    """Move each node as far as it goes towards its heavier side."""
-    moved = False
-    for node in [*reversed(free), *free]:
-        pull = len(below[node]) - len(above[node])
-        low = max((ranks[other] + 1 for other in above[node]), default=base)
-        high = min((ranks[other] - 1 for other in below[node] if other not in last), default=bottom)
-        best = ranks[node] if not pull else high if pull > 0 else max(low, base)
-        if best != ranks[node]:
-            ranks[node] = best
-            moved = True
-    return moved
+@dataclass(slots=True)
+class Ranking:
+    """A part with its neighbours above and below each node; `free` nodes, no ports, lie on ranks `base` … `bottom`."""
+
+    part: Part
+    above: list[list[int]] = field(init=False)
+    below: list[list[int]] = field(init=False)
+    topological: list[int] = field(init=False)
+    free: list[int] = field(init=False)
+    pulls: list[int] = field(init=False)
+    base: int = field(init=False)
+    bottom: int = 0
+
+    def __post_init__(self) -> None:
+        part = self.part
+        self.above, self.below = [[] for _ in range(part.count)], [[] for _ in range(part.count)]
+        for source, target in part.edges:
+            self.below[source].append(target)
+            self.above[target].append(source)
+        self.topological = sort(self.above, self.below)
+        self.free = [node for node in self.topological if node not in part.first and node not in part.last]
+        self.base = 1 if part.first else 0
+        before = dragged(self.topological, self.above, self.below, part.first)
+        after = dragged(self.topological[::-1], self.below, self.above, part.last)
+        self.pulls = [pull(self.above[node], self.below[node], before, after) for node in range(part.count)]
+
+    def early(self) -> list[int]:
+        """Each node on the first rank that it can have."""
+        ranks = [0] * self.part.count
+        for node in self.free:
+            ranks[node] = max([ranks[other] + 1 for other in self.above[node]], default=self.base)
+            ranks[node] = max(ranks[node], self.base)
+        return ranks
+
+    def late(self) -> list[int]:
+        """Each node on the last one."""
+        ranks = [0] * self.part.count
+        last = self.part.last
+        for node in reversed(self.free):
+            ranks[node] = min(
+                [ranks[other] - 1 for other in self.below[node] if other not in last], default=self.bottom
+            )
+        return ranks
+
+    def tightened(self, ranks: list[int]) -> list[int]:
+        """The ranks after each node has moved as far as it goes towards its heavier side, again and again."""
+        for _ in range(PASSES):
+            if not self.tighten(ranks):
+                break
+        return ranks
+
+    def tighten(self, ranks: list[int]) -> bool:
+        """Move each node once; whether any has moved."""
+        moved = False
+        last, pulls = self.part.last, self.pulls
+        for node in [*reversed(self.free), *self.free]:
+            if not pulls[node]:
+                continue
+            if pulls[node] > 0:
+                best = min([ranks[other] - 1 for other in self.below[node] if other not in last], default=self.bottom)
+            else:
+                best = max([ranks[other] + 1 for other in self.above[node]], default=self.base)
+                best = max(best, self.base)
+            if best != ranks[node]:
+                ranks[node] = best
+                moved = True
+        return moved
+
+    def length(self, ranks: list[int]) -> int:
+        """The total length of all edges but those to the last ports."""
+        last = self.part.last
+        return sum([ranks[target] - ranks[source] for source, target in self.part.edges if target not in last])
+
+
+def dragged(
+    topological: list[int], behind: list[list[int]], ahead: list[list[int]], fixed: frozenset[int]
+) -> list[int]:
+    """Whether an edge gets longer (1) when the node ahead moves on, or whether what hangs behind it follows (0).
+
+    >>> dragged([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
+    [0, 0, 1]
+    """
+    stays = [1] * len(behind)
+    for node in topological:
+        if len(ahead[node]) == 1 and node not in fixed:
+            stays[node] = int(any(stays[other] for other in behind[node]))
+    return stays
+
+
+def pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
+    """More than 0 where edges get shorter in all when a node moves down, with all that hangs on it above; less than 0
+    where they do when it moves up, with all that hangs on it below."""
+    down = len(below) - sum([before[other] for other in above])
+    up = len(above) - sum([after[other] for other in below])
+    return down if up <= 0 else -up if down <= 0 else len(below) - len(above)
 
 
 def sort(above: list[list[int]], below: list[list[int]]) -> list[int]:
