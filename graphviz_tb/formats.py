@@ -26,7 +26,7 @@ Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 OPENING = frozenset({"open", "depth", "open_all", "max_open"})
 STUBS = frozenset({"max_annotations"})
 WORDS = frozenset({"title", "stats", "color_by", "theme"})
-LOOKS = OPENING | STUBS | WORDS | {"engine", "direction", "legend", "select"}
+LOOKS = OPENING | STUBS | WORDS | {"engine", "wrap", "direction", "legend", "select"}
 FONTS = frozenset({"font_files"})
 PIXELS = frozenset({"scale", "width"})
 

@@ -154,6 +154,7 @@ class PictureOptions:
     open_all: bool = False
     max_open: int = 5000
     engine: str = "layered"
+    wrap: bool = True  # long chains go on in further columns
     color_by: str = "structure"
     direction: Direction = "BT"  # rankDirection
     theme: Literal["light", "dark"] = "light"

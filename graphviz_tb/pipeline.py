@@ -102,7 +102,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         with report.stage("open"):
             opened, odd = open_groups(hierarchy, model.metagraph, options, model.names)
         with report.stage("arrange"):
-            order = ArrangeOptions(options.engine)
+            order = ArrangeOptions(options.engine, wrap=options.wrap)
             skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
         with report.stage("view"):
             view = build_view(hierarchy, model.metagraph, opened, skeletons, Faces(hierarchy, colouring.second))

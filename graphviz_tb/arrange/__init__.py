@@ -1,6 +1,6 @@
 """arrange: a metagraph becomes a skeleton, its order of drawing.
 
-    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ shelves
+    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ columns ─ shelves
 
 An engine is one word in `ENGINES`. Equal metagraphs share one result.
 """
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from graphviz_tb.arrange.acyclic import turn
+from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.layered import layered
@@ -78,7 +80,8 @@ def fresh(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> Skel
     skeleton = draw(metagraph, slots, drawn, ENGINES[options.engine], options)
     if mask == metagraph.mask:
         return skeleton
-    return replace(follow(metagraph, skeleton, turned), notices=skeleton.notices)
+    moved = follow(metagraph, skeleton, turned)
+    return replace(moved, notices=skeleton.notices, breaks=kept(skeleton, moved))
 
 
 def draw(
@@ -94,12 +97,13 @@ def draw(
     core = [child for child in range(base) if child not in away]
     found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward)
     made = engine([piece.part for piece in found], options)
-    layers = [
-        wrap(laid, len(piece.items), [nominal(item, metagraph.units) for item in piece.items])
-        for piece, laid in zip(found, made, strict=True)
-    ]
+    widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in found]
+    layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
+    broken: list[tuple[int, ...]] = [()] * len(layers)
+    if options.wrap:
+        broken = breaks(list(zip(layers, widths, strict=True)))
     notices = dict.fromkeys(notice for laid in made for notice in laid.notices)
-    return replace(assemble(metagraph, slots, drawn, backward, found, layers), notices=tuple(notices))
+    return replace(assemble(metagraph, slots, drawn, backward, found, layers, broken), notices=tuple(notices))
 
 
 def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> list[Piece]:
@@ -139,6 +143,7 @@ def assemble(
     backward: set[int],
     found: list[Piece],
     layers: list[Layers],
+    broken: list[tuple[int, ...]],
 ) -> Skeleton:
     """Number all waypoints through the level, and write the wires in the order of `drawn`."""
     fresh = len(metagraph.children) + len(slots)
@@ -159,10 +164,18 @@ def assemble(
     main_paths = tuple(piece.lines[edge] for piece in found for edge in piece.part.spine)
     main = 0 if slots else -1
     rest = range(main + 1, len(parts))
-    rows = shelves([extent(parts[part], metagraph.units) for part in rest])
+    rows = shelves([extent(parts[part], metagraph.units, broken[part]) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
-        len(metagraph.children), tuple(slots), wires, tuple(waypoint), tuple(parts), placed, main, main_paths
+        len(metagraph.children),
+        tuple(slots),
+        wires,
+        tuple(waypoint),
+        tuple(parts),
+        placed,
+        main,
+        main_paths,
+        breaks=tuple(broken) if any(broken) else (),
     )
 
 
@@ -171,9 +184,11 @@ def nominal(item: int, units: tuple[int, ...]) -> int:
     return units[item] * UNIT if item < len(units) else 0
 
 
-def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...]) -> tuple[int, int]:
-    """About how wide and high a part comes out."""
-    return max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part), len(part) * ROW
+def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tuple[int, ...]) -> tuple[int, int]:
+    """About how wide and high a part comes out, in columns that begin at the ranks `broken`."""
+    wide = max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part)
+    high = max(end - start for start, end in pairwise((0, *broken, len(part))))
+    return wide + len(broken) * (wide + GUTTER), high * ROW
 
 
 def turned_inside(metagraph: Metagraph, skeleton: Skeleton, child: int) -> Turned:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArrangeOptions:
-    """`engine` is a name in `ENGINES`; `limit` is how many seconds an outside program may take for one level."""
+    """`engine` is a name in `ENGINES`; `limit` is how many seconds an outside program may take for one level; `wrap`
+    whether long chains go on in further columns."""
 
     engine: str = "layered"
     limit: int = 20
+    wrap: bool = True

@@ -87,6 +87,7 @@ FLAGS = {
     "no_extract": "extract",
     "no_auto_extract": "auto_extract",
     "no_legend": "legend",
+    "no_wrap": "wrap",
 }
 
 

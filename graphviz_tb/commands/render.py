@@ -39,6 +39,7 @@ picture_options = together(
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
     click.option("--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named [5000]."),
     click.option("--engine", metavar="NAME", cls=Listed, table=engines, help="{} [layered]; dot is Graphviz's."),
+    click.option("--no-wrap", is_flag=True, help="Long chains stay in one column."),
     click.option(
         "--color-by",
         metavar="WHAT",

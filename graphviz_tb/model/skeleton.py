@@ -48,7 +48,8 @@ class Skeleton:
     Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
     or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
     wires that have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of
-    them. `spine` are the wires of each part's main path, `notices` what the engine could not do.
+    them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks` are, by part,
+    the ranks at which a new column begins, to the right of the one before; () where no part has any.
     """
 
     children: int
@@ -60,6 +61,7 @@ class Skeleton:
     main: int = -1
     spine: tuple[int, ...] = ()
     notices: tuple[Notice, ...] = ()
+    breaks: tuple[tuple[int, ...], ...] = ()
 
     @property
     def first_waypoint(self) -> int:

@@ -54,7 +54,7 @@ class Extra:
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, Words()
-    order = ArrangeOptions(options.engine)
+    order = ArrangeOptions(options.engine, wrap=options.wrap)
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
     found = list(walk(hierarchy, model.metagraph, lambda one, turned: arrange(one, order, turned)))
     index, runs, inside = levels(hierarchy, [*told_levels(found), *second_levels(model, found, order)], table)

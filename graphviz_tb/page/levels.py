@@ -112,4 +112,7 @@ def skeleton(one: Skeleton) -> list[int]:
     out.append(len(one.shelves))
     for shelf in one.shelves:
         out += listed(shelf)
-    return [*out, one.main, *listed(one.spine)]
+    out += (one.main, *listed(one.spine), len(one.breaks))
+    for broken in one.breaks:
+        out += listed(broken)
+    return out

@@ -1,6 +1,6 @@
 """Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
 
-    attach ─ columns ─ bands ─ shelves ─ routes ─ labels
+    attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
 
 Plain steps on integers with one rule for ties, because the viewer does the same in JavaScript and must give equal
 numbers: `a // b` rounds down everywhere.
@@ -15,6 +15,7 @@ from itertools import pairwise
 from graphviz_tb.model.level import Gaps, Level, Stroke
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
+from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
 from graphviz_tb.place.routes import bands, head_length, routes
 from graphviz_tb.place.taut import Band, Ways, beside
@@ -54,16 +55,19 @@ def coordinates(
     widths, heights = extents(skeleton, sizes)
     thick = thicknesses(skeleton, drawn)
     above, below = links(skeleton, chains, ends, len(widths))
-    between = [[distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
-    lefts = columns(skeleton.parts, widths, between, above, below, lane(skeleton))
+    steps = [[distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
+    lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton))
     flush_left(skeleton, lefts)
     wires, passing = hops_of(skeleton, chains, ends, lefts, drawn)
     layers = strips(skeleton, chains, heights, passing, drawn, gaps)
-    width, height = shelve(skeleton, layers, lefts, widths, gaps)
+    between = joints(skeleton, chains)
+    tall = side_by_side(skeleton, layers, lefts, widths, between)
+    width, height = shelve(skeleton, layers, lefts, widths, tall, gaps)
+    around = detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
     ways = Ways(skeleton, lefts, widths, thick, gaps)
-    lines = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band)
+    lines = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band, around)
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),
@@ -206,12 +210,17 @@ def links(
 
 
 def shelve(
-    skeleton: Skeleton, layers: list[list[Band]], lefts: list[int], widths: Sequence[int], gaps: Gaps
+    skeleton: Skeleton,
+    layers: list[list[Band]],
+    lefts: list[int],
+    widths: Sequence[int],
+    tall: Sequence[int],
+    gaps: Gaps,
 ) -> tuple[int, int]:
-    """Move the parts to their places: that of the ports on the left, the others on shelves to its right."""
+    """Move the parts, so `tall`, to their places: that of the ports on the left, the others on shelves to its right."""
     spans = [
-        (max((lefts[row[-1]] + widths[row[-1]] for row in part), default=0), rows[-1].bottom if rows else 0)
-        for part, rows in zip(skeleton.parts, layers, strict=True)
+        (max((lefts[row[-1]] + widths[row[-1]] for row in part), default=0), high)
+        for part, high in zip(skeleton.parts, tall, strict=True)
     ]
     origin = width = height = 0
     if skeleton.main >= 0:

@@ -12,7 +12,7 @@ from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.corners import blunt
-from graphviz_tb.place.taut import Band, Ways, exits, pull
+from graphviz_tb.place.taut import Band, Ways, Window, exits, pull
 from graphviz_tb.place.tracks import FLAT, Hop, gap_height
 
 SLANT = 14  # tenths of a pixel that a line goes aside at most for each pixel down when it leaves a box: 54°
@@ -65,37 +65,55 @@ def routes(
     tops: Sequence[int],
     heights: Sequence[int],
     band: Mapping[int, Band],
+    around: Mapping[tuple[int, int], tuple[Point, ...]],
 ) -> list[tuple[Point, ...]]:
     """The polyline of each wire, from its source's border to its target's.
 
+    Before: `around` are the bends of the lines that lead to another column, by wire and step.
     After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
     lefts, gaps = ways.at[0], ways.gaps
     rooms = exits(chains, ends, ways.widths)
     for wire, chain in enumerate(chains):
+        bends: list[Point] = []
+        passed: list[int] = []
         upper, lower = chain[0], chain[-1]
         begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper])
         stop = (lefts[lower] + ends[wire][1], tops[lower])
         windows = [(begin[1], begin[0], begin[0])]
         below = band[upper].bottom + band[upper].after + hops[wire][0].late
-        if below > begin[1]:
+        if below > begin[1] and (wire, 0) not in around:
             low = high = begin[0]
             if strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT:
                 slant = SLANT * (below - begin[1]) // 10
                 low = max(lefts[upper] + rooms[wire][0], begin[0] - slant)
                 high = min(lefts[upper] + rooms[wire][1], begin[0] + slant)
             windows.append((below, low, high))
-        for at in range(1, len(chain) - 1):
+        for at in range(1, len(chain)):
+            turns = around.get((wire, at - 1))
+            if turns:
+                (x, foot), (goal, head) = turns[0], turns[3]
+                bends += [*taut(ways, [*windows, (foot, x, x)], passed), turns[1], turns[2]]
+                windows, passed = [(head, goal, goal)], []
+            if at == len(chain) - 1:
+                break
             here = band[chain[at]]
+            passed.append(chain[at])
             windows.append(ways.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
             windows.append(ways.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
         above = band[lower].top - band[lower].before - hops[wire][-1].early
         windows.append((above, stop[0], stop[0]))
-        bends = pull(windows)
-        ways.keep(chain[1:-1], windows[len(windows) - 1 - 2 * (len(chain) - 2) : -1], bends)
+        bends += taut(ways, windows, passed)
         result.append(finished([*bends, stop], wire, skeleton, strokes[wire], gaps))
     return result
+
+
+def taut(ways: Ways, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:
+    """The bends of a line within one column, which passes some waypoints, two windows each, before its last window."""
+    bends = pull(windows)
+    ways.keep(passed, windows[len(windows) - 1 - 2 * len(passed) : -1], bends)
+    return bends
 
 
 def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke, gaps: Gaps) -> tuple[Point, ...]:

@@ -317,7 +317,8 @@ class Graph {
     const shelves = lists();
     const main = from.next();
     const spine = from.list();
-    return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine });
+    const breaks = lists();
+    return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks });
   }
 }
 

@@ -93,6 +93,12 @@ function stubs(marks, edges, stubbed, bridges, rows) {
   return [...found.values()];
 }
 
+/** How many ranks are left before a rank. @param {number[][]} ranks @returns {(rank: number) => number} */
+const left = (ranks) => (rank) => ranks.slice(0, rank).filter((items) => items.length).length;
+
+/** Whether a column begins at a rank, and not where another does. @param {number} ranks @returns {(rank: number, at: number, all: number[]) => boolean} */
+const inside = (ranks) => (rank, at, all) => rank > 0 && rank < ranks && rank !== all[at - 1];
+
 /** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
  * @param {any} skeleton @param {(wire: any) => boolean} stays @param {Set<number>} removed */
 function leftOut(skeleton, stays, removed) {
@@ -127,6 +133,7 @@ function leftOut(skeleton, stays, removed) {
     parts: parts.filter((/** @type {number[][]} */ part) => part.length),
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
     main: numbers.get(skeleton.main) ?? -1,
+    breaks: skeleton.breaks.map((/** @type {number[]} */ broken, /** @type {number} */ part) => broken.map(left(skeleton.parts[part].map(row))).filter(inside(parts[part].length))).filter((/** @type {any} */ _, /** @type {number} */ part) => parts[part].length),
     spine: skeleton.spine.filter((/** @type {number} */ wire) => places.has(wire)).map((/** @type {number} */ wire) => places.get(wire)),
   });
 }

@@ -13,22 +13,22 @@ class Pen {
   }
 }
 class Rect_of_drawing {
-  constructor(x, y, width, height, radius = 0, fill = null, pen = null) {
+  constructor(x, y, width, height_, radius = 0, fill = null, pen = null) {
     this.x = x;
     this.y = y;
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.radius = radius;
     this.fill = fill;
     this.pen = pen;
   }
 }
 class Hatch {
-  constructor(x, y, width, height, radius, colour) {
+  constructor(x, y, width, height_, radius, colour) {
     this.x = x;
     this.y = y;
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.radius = radius;
     this.colour = colour;
   }
@@ -81,9 +81,9 @@ class Part {
   }
 }
 class Drawing {
-  constructor(width, height, title_, summary, ground, parts) {
+  constructor(width, height_, title_, summary, ground, parts) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.title = title_;
     this.summary = summary;
     this.ground = ground;
@@ -196,7 +196,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address_, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title_ = "") {
+  constructor(address_, row, kind, parent, depth, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title_ = "") {
     this.address = address_;
     this.row = row;
     this.kind = kind;
@@ -205,7 +205,7 @@ class Box {
     this.x = x;
     this.y = y;
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.open = open;
     this.openable = openable;
     this.sheets = sheets;
@@ -247,11 +247,11 @@ class Port {
   }
 }
 class Stub {
-  constructor(x, y, width, height, kind, side_, box, other, points, control = false, title_ = "", identities = []) {
+  constructor(x, y, width, height_, kind, side_, box, other, points, control = false, title_ = "", identities = []) {
     this.x = x;
     this.y = y;
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.kind = kind;
     this.side = side_;
     this.box = box;
@@ -271,9 +271,9 @@ class Rule {
   }
 }
 class Scene {
-  constructor(width, height, direction, boxes, routes_, ports, stubs, texts, rules = []) {
+  constructor(width, height_, direction, boxes, routes_, ports, stubs, texts, rules = []) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.direction = direction;
     this.boxes = boxes;
     this.routes = routes_;
@@ -308,12 +308,12 @@ class Stroke {
   }
 }
 class Level {
-  constructor(positions, ports, routes_, width, height) {
+  constructor(positions, ports, routes_, width, height_) {
     this.positions = positions;
     this.ports = ports;
     this.routes = routes_;
     this.width = width;
-    this.height = height;
+    this.height = height_;
   }
 }
 
@@ -463,7 +463,7 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = []) {
+  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = []) {
     this.children = children_;
     this.ports = ports;
     this.wires = wires;
@@ -473,6 +473,7 @@ class Skeleton {
     this.main = main;
     this.spine = spine;
     this.notices = notices;
+    this.breaks = breaks;
   }
   get first_waypoint() {
     return (this.children + this.ports.length);
@@ -528,12 +529,12 @@ function cuts(start, stop) {
   [low, high] = [Math.min(start, stop), Math.max(start, stop)];
   return [...py_range(low, high, STRIP), high];
 }
-function raise_to(strip, low, high, height) {
+function raise_to(strip, low, high, height_) {
   let last, at;
   last = Math.floor(Math.max(high, 0) / STRIP);
   py_extend(strip, py_repeat([0], ((last + 1) - strip.length)));
   for (at of py_range(Math.floor(Math.max(low, 0) / STRIP), (last + 1))) {
-    strip[at] = Math.max(strip.at(at), height);
+    strip[at] = Math.max(strip.at(at), height_);
   }
 }
 function greatest(strip, low, high) {
@@ -641,9 +642,9 @@ const SHEET_of_sizes = 4;
 const BADGE_ROOM = 16;
 const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
 class Shape_of_sizes {
-  constructor(width, height, sheets, texts, top = 0) {
+  constructor(width, height_, sheets, texts, top = 0) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.sheets = sheets;
     this.texts = texts;
     this.top = top;
@@ -653,19 +654,19 @@ class Shape_of_sizes {
   }
 }
 function closed_of_sizes(face) {
-  let kind, stack, second, two_lines, inner, height, texts;
+  let kind, stack, second, two_lines, inner, height_, texts;
   kind = drawn_as(face);
   stack = ["series", "fold"].includes(face.kind);
   second = second_line(face);
   two_lines = (!!second || (kind !== "op"));
-  [inner, height, texts] = _front(face, kind, hand_clean(second), two_lines);
+  [inner, height_, texts] = _front(face, kind, hand_clean(second), two_lines);
   if (!stack) {
-    return new Shape_of_sizes(inner, height, 0, texts);
+    return new Shape_of_sizes(inner, height_, 0, texts);
   }
   if (!face.connected) {
-    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height, 2, texts);
+    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
   }
-  return new Shape_of_sizes(inner, (height + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
+  return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
 function second_line(face) {
   let count;
@@ -678,7 +679,7 @@ function drawn_as(face) {
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
 function _front(face, kind, second, two_lines) {
-  let op, least, most, size, side_, name, label, wanted, total, height, first;
+  let op, least, most, size, side_, name, label, wanted, total, height_, first;
   op = (kind === "op");
   [least, most, size] = (op ? [OP_LEAST, OP_MOST, OP_SIZE] : [SCOPE_LEAST, SCOPE_MOST, NODE_SIZE]);
   side_ = (face.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
@@ -688,12 +689,12 @@ function _front(face, kind, second, two_lines) {
   second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
   wanted = Math.max((hand_width(label, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
   total = Math.max(least, wanted);
-  height = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
+  height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
   if (!second) {
-    return [total, height, [_line(Math.floor(total / 2), Math.floor(height / 2), label, face.full, size, "label")]];
+    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label, face.full, size, "label")]];
   }
   first = _line(Math.floor(total / 2), 10, label, face.full, size, "label");
-  return [total, height, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
+  return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
 }
 function _line(middle, centre, content, full, size, role) {
   let baseline;
@@ -712,12 +713,12 @@ const GAP_of_auxiliary = 16;
 const LENGTHS = [96, 160, 240, 320, 480];
 const SCREEN_of_auxiliary = 900;
 class Area {
-  constructor(places, texts, rules, width, height) {
+  constructor(places, texts, rules, width, height_) {
     this.places = places;
     this.texts = texts;
     this.rules = rules;
     this.width = width;
-    this.height = height;
+    this.height = height_;
   }
 }
 class Spot {
@@ -774,18 +775,18 @@ function best(core, sky, columns_, least) {
   return py_min(found, {key: (spot) => spot.cost});
 }
 function spots_of_auxiliary(core, sky, size, places) {
-  let wide, tall, across, along_, found, top, reach_, left;
-  [[wide, tall], [across, along_]] = [core, size];
+  let wide, tall, across_, along_, found, top, reach_, left;
+  [[wide, tall], [across_, along_]] = [core, size];
   found = [];
   for (top of [0, Math.max(0, (tall - along_))]) {
     reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
     left = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Spot([left, top], size, [Math.max(wide, (left + across)), Math.max(tall, along_)], true, places));
+    found.push(new Spot([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
   }
-  for (left of [0, Math.max(0, (wide - across))]) {
-    reach_ = sky.bottom((left - AWAY), ((left + across) + AWAY));
+  for (left of [0, Math.max(0, (wide - across_))]) {
+    reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
     top = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Spot([left, top], size, [Math.max(wide, across), Math.max(tall, (top + along_))], false, places));
+    found.push(new Spot([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
   }
   return found;
 }
@@ -923,12 +924,12 @@ function rail(told_, side_, box, x) {
   return new Beside_of_beside([...stubs], [...texts]);
 }
 function _stub_of_beside(row, side_, left, middle, line) {
-  let across, along_, points, top, notes;
-  [across, along_] = EXTENT.get(row.kind);
+  let across_, along_, points, top, notes;
+  [across_, along_] = EXTENT.get(row.kind);
   points = ((side_ === "in") ? line : py_reversed(line));
   top = (middle - Math.floor(along_ / 2));
   notes = [...(() => { const out = []; for (const index of row.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
-  return new Stub(left, top, across, along_, row.kind, side_, -1, row.other, points, row.control, row.title, notes);
+  return new Stub(left, top, across_, along_, row.kind, side_, -1, row.other, points, row.control, row.title, notes);
 }
 function _label_of_beside(row, x, middle, anchor) {
   let wide, y;
@@ -941,6 +942,212 @@ function _spread(index, count, middle, reach_) {
     return middle;
   }
   return ((middle - reach_) + Math.floor(((2 * reach_) * index) / (count - 1)));
+}
+
+// place.taut
+const FAR_of_taut = (1 * 2 ** 40);
+class Band {
+  constructor(top, bottom, before = 0, after = 0) {
+    this.top = top;
+    this.bottom = bottom;
+    this.before = before;
+    this.after = after;
+  }
+  get middle() {
+    return Math.floor((this.top + this.bottom) / 2);
+  }
+  move(down) {
+    this.top += down;
+    this.bottom += down;
+  }
+}
+class Ways {
+  constructor(skeleton, lefts, widths, thick, gaps) {
+    let part, row, one, two, users;
+    [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
+    this.at = [[...lefts], [...lefts]];
+    [this.left, this.right] = [py_repeat([-1], lefts.length), py_repeat([-1], lefts.length)];
+    for (part of skeleton.parts) {
+      for (row of part) {
+        for ([one, two] of py_pairwise(row)) {
+          [this.right[one], this.left[two]] = [two, one];
+        }
+      }
+    }
+    users = new Counter((() => { const out = []; for (const wire of skeleton.wires) for (const item of wire.chain.slice(1, -1)) { out.push(item); } return out; })());
+    this.shared = (() => { const out = new Set(); for (const [item, count] of users.entries()) if ((count > 1)) { out.add(item); } return out; })();
+  }
+  window(item, side_, y) {
+    let at, here, left, right, low, high;
+    at = this.at.at(side_);
+    [here, left, right] = [at.at(item), this.left.at(item), this.right.at(item)];
+    if (this.shared.has(item)) {
+      return [y, here, here];
+    }
+    [low, high] = [-FAR_of_taut, FAR_of_taut];
+    if ((left >= 0)) {
+      low = Math.min(here, ((at.at(left) + this.widths.at(left)) + this.apart(left, item)));
+    }
+    if ((right >= 0)) {
+      high = Math.max(here, (at.at(right) - this.apart(right, item)));
+    }
+    return [y, low, high];
+  }
+  apart(other, item) {
+    return beside((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
+  }
+  keep(waypoints, windows, bends_) {
+    let number_, at, y, _, one, top, two, bottom;
+    number_ = 1;
+    for ([at, [y, _, _]] of py_enumerate(windows)) {
+      while ((bends_.at(number_)[1] < y)) {
+        number_ += 1;
+      }
+      [[one, top], [two, bottom]] = [bends_.at((number_ - 1)), bends_.at(number_)];
+      this.at.at(py_mod(at, 2))[waypoints.at(Math.floor(at / 2))] = (one + Math.floor(((two - one) * (y - top)) / (bottom - top)));
+    }
+  }
+}
+function beside(lines_, thick, gaps) {
+  return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
+}
+function exits(chains, ends, widths) {
+  let starts, chain, start, _, room, item, found, places, middles, lows, highs;
+  starts = new Map();
+  for ([chain, [start, _]] of py_zip(chains, ends)) {
+    py_setdefault(starts, chain[0], new Set()).add(start);
+  }
+  room = new TupleMap();
+  for ([item, found] of starts.entries()) {
+    places = py_sorted(found);
+    middles = (() => { const out = []; for (const [one, two] of py_pairwise(places)) { out.push(Math.floor((one + two) / 2)); } return out; })();
+    [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
+    py_update(room, (() => { const out = []; for (const [at, low, high] of py_zip(places, lows, highs)) { out.push([[item, at], [low, high]]); } return out; })());
+  }
+  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
+}
+function pull(windows) {
+  let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
+  [top, x, _] = windows[0];
+  bends_ = [[x, top]];
+  left = [0, 0, 0];
+  right = left;
+  [at, fresh] = [1, true];
+  while ((at < windows.length)) {
+    [y, low, high] = windows.at(at);
+    [down, low, high] = [(y - top), (low - x), (high - x)];
+    if (fresh) {
+      [left, right, fresh] = [[low, down, at], [high, down, at], false];
+    }
+    else {
+      if ((((high * left[1]) < (left[0] * down)) || ((low * right[1]) > (right[0] * down)))) {
+        [aside_, down, at] = (((high * left[1]) < (left[0] * down)) ? left : right);
+        [x, top, fresh] = [(x + aside_), (top + down), true];
+        bends_.push([x, top]);
+      }
+      else {
+        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, at] : left);
+        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, at] : right);
+      }
+    }
+    at += 1;
+  }
+  bends_.push([windows.at(-1)[1], windows.at(-1)[0]]);
+  return bends_;
+}
+
+// place.breaks
+const STEP = 12;
+const BESIDE_of_breaks = 20;
+const TURN = 26;
+function joints(skeleton, chains) {
+  let found, place_, wire, chain, part, rank, number_, at;
+  found = (() => { const out = []; for (const broken_ of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken_) { out.push([]); } return out; })()); } return out; })();
+  if (!found.length) {
+    return [];
+  }
+  place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    [part, rank] = place_.get(chain[0]);
+    for ([number_, at] of py_enumerate(skeleton.breaks.at(part))) {
+      if (((rank < at) && (at < (rank + chain.length)))) {
+        found.at(part).at(number_).push([wire, ((at - rank) - 1)]);
+      }
+    }
+  }
+  return found;
+}
+function side_by_side(skeleton, layers, lefts, widths, between_) {
+  let p, passing, ends, left, head_, number_, first, last, rows_, low, high, top, row, item, r, lines_;
+  for ([p, passing] of py_enumerate(between_)) {
+    ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
+    left = 0;
+    head_ = left;
+    for ([number_, [first, last]] of py_enumerate(py_pairwise(ends))) {
+      rows_ = skeleton.parts.at(p).slice(first, last);
+      low = py_min((() => { const out = []; for (const row of rows_) { out.push(lefts.at(row[0])); } return out; })());
+      high = py_max((() => { const out = []; for (const row of rows_) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
+      top = layers.at(p).at(first).top;
+      for (row of rows_) {
+        for (item of row) {
+          lefts[item] += (left - low);
+        }
+      }
+      for (r of py_range(first, last)) {
+        layers.at(p).at(r).move((head_ - top));
+      }
+      if ((number_ < passing.length)) {
+        lines_ = passing.at(number_).length;
+        left += (((high - low) + (2 * BESIDE_of_breaks)) + ((lines_ - 1) * STEP));
+        head_ = (TURN + (lines_ * STEP));
+      }
+    }
+  }
+  return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(height(bands, p, skeleton, between_)); } return out; })();
+}
+function height(bands, part, skeleton, between_) {
+  let tall, number_, at;
+  tall = (bands.length ? bands.at(-1).bottom : 0);
+  if (between_.length) {
+    for ([number_, at] of py_enumerate(skeleton.breaks.at(part))) {
+      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between_.at(part).at(number_).length * STEP)));
+    }
+  }
+  return tall;
+}
+function detours(skeleton, chains, ends, layers, lefts, widths, between_) {
+  let found, p, passing, starts, number_, lines_, at, rows_, right, leave, turn, x, joint, foot, head_, lane_, goal;
+  found = new TupleMap();
+  for ([p, passing] of py_enumerate(between_)) {
+    starts = [0, ...skeleton.breaks.at(p)];
+    for ([number_, lines_] of py_enumerate(passing)) {
+      at = skeleton.breaks.at(p).at(number_);
+      rows_ = skeleton.parts.at(p).slice(starts.at(number_), at);
+      right = py_max((() => { const out = []; for (const row of rows_) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
+      leave = (() => { const out = []; for (const joint of lines_) { out.push([across(joint, 0, chains, ends, lefts), joint]); } return out; })();
+      py_sort(leave);
+      for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
+        foot = ((layers.at(p).at((at - 1)).bottom + TURN) + (turn * STEP));
+        head_ = ((layers.at(p).at(at).top - TURN) - (((lines_.length - 1) - turn) * STEP));
+        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint, 1, chains, ends, lefts)];
+        found.set(joint, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
+      }
+    }
+  }
+  return found;
+}
+function across(joint, end, chains, ends, lefts) {
+  let wire, step, chain, item;
+  [wire, step] = joint;
+  chain = chains.at(wire);
+  item = chain.at((step + end));
+  if ((!step && !end)) {
+    return (lefts.at(item) + ends.at(wire)[0]);
+  }
+  if (((step === (chain.length - 2)) && end)) {
+    return (lefts.at(item) + ends.at(wire)[1]);
+  }
+  return lefts.at(item);
 }
 
 // place.columns
@@ -1211,118 +1418,6 @@ function gap_height(hops, after, before, spare, gaps) {
   return Math.max(usual, ((after + before) + py_max((() => { const out = []; for (const hop of hops) { out.push(((hop.late + hop.early) + hop.climb)); } return out; })(), {default: 1})));
 }
 
-// place.taut
-const FAR_of_taut = (1 * 2 ** 40);
-class Band {
-  constructor(top, bottom, before = 0, after = 0) {
-    this.top = top;
-    this.bottom = bottom;
-    this.before = before;
-    this.after = after;
-  }
-  get middle() {
-    return Math.floor((this.top + this.bottom) / 2);
-  }
-  move(down) {
-    this.top += down;
-    this.bottom += down;
-  }
-}
-class Ways {
-  constructor(skeleton, lefts, widths, thick, gaps) {
-    let part, row, one, two, users;
-    [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
-    this.at = [[...lefts], [...lefts]];
-    [this.left, this.right] = [py_repeat([-1], lefts.length), py_repeat([-1], lefts.length)];
-    for (part of skeleton.parts) {
-      for (row of part) {
-        for ([one, two] of py_pairwise(row)) {
-          [this.right[one], this.left[two]] = [two, one];
-        }
-      }
-    }
-    users = new Counter((() => { const out = []; for (const wire of skeleton.wires) for (const item of wire.chain.slice(1, -1)) { out.push(item); } return out; })());
-    this.shared = (() => { const out = new Set(); for (const [item, count] of users.entries()) if ((count > 1)) { out.add(item); } return out; })();
-  }
-  window(item, side_, y) {
-    let at, here, left, right, low, high;
-    at = this.at.at(side_);
-    [here, left, right] = [at.at(item), this.left.at(item), this.right.at(item)];
-    if (this.shared.has(item)) {
-      return [y, here, here];
-    }
-    [low, high] = [-FAR_of_taut, FAR_of_taut];
-    if ((left >= 0)) {
-      low = Math.min(here, ((at.at(left) + this.widths.at(left)) + this.apart(left, item)));
-    }
-    if ((right >= 0)) {
-      high = Math.max(here, (at.at(right) - this.apart(right, item)));
-    }
-    return [y, low, high];
-  }
-  apart(other, item) {
-    return beside((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
-  }
-  keep(waypoints, windows, bends_) {
-    let number_, at, y, _, one, top, two, bottom;
-    number_ = 1;
-    for ([at, [y, _, _]] of py_enumerate(windows)) {
-      while ((bends_.at(number_)[1] < y)) {
-        number_ += 1;
-      }
-      [[one, top], [two, bottom]] = [bends_.at((number_ - 1)), bends_.at(number_)];
-      this.at.at(py_mod(at, 2))[waypoints.at(Math.floor(at / 2))] = (one + Math.floor(((two - one) * (y - top)) / (bottom - top)));
-    }
-  }
-}
-function beside(lines_, thick, gaps) {
-  return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
-}
-function exits(chains, ends, widths) {
-  let starts, chain, start, _, room, item, found, places, middles, lows, highs;
-  starts = new Map();
-  for ([chain, [start, _]] of py_zip(chains, ends)) {
-    py_setdefault(starts, chain[0], new Set()).add(start);
-  }
-  room = new TupleMap();
-  for ([item, found] of starts.entries()) {
-    places = py_sorted(found);
-    middles = (() => { const out = []; for (const [one, two] of py_pairwise(places)) { out.push(Math.floor((one + two) / 2)); } return out; })();
-    [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
-    py_update(room, (() => { const out = []; for (const [at, low, high] of py_zip(places, lows, highs)) { out.push([[item, at], [low, high]]); } return out; })());
-  }
-  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
-}
-function pull(windows) {
-  let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
-  [top, x, _] = windows[0];
-  bends_ = [[x, top]];
-  left = [0, 0, 0];
-  right = left;
-  [at, fresh] = [1, true];
-  while ((at < windows.length)) {
-    [y, low, high] = windows.at(at);
-    [down, low, high] = [(y - top), (low - x), (high - x)];
-    if (fresh) {
-      [left, right, fresh] = [[low, down, at], [high, down, at], false];
-    }
-    else {
-      if ((((high * left[1]) < (left[0] * down)) || ((low * right[1]) > (right[0] * down)))) {
-        [aside_, down, at] = (((high * left[1]) < (left[0] * down)) ? left : right);
-        [x, top, fresh] = [(x + aside_), (top + down), true];
-        bends_.push([x, top]);
-      }
-      else {
-        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, at] : left);
-        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, at] : right);
-      }
-    }
-    at += 1;
-  }
-  bends_.push([windows.at(-1)[1], windows.at(-1)[0]]);
-  return bends_;
-}
-
 // place.corners
 const CUT = 12;
 const CLOSE = 6;
@@ -1361,10 +1456,10 @@ function blunt(points, first, last) {
   return result_;
 }
 function sharp(a, b, c) {
-  let along_, across;
+  let along_, across_;
   along_ = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
-  across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  return ((along_ <= 0) || (((UNIT * across) * across) > ((TANGENT * along_) * along_)));
+  across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
+  return ((along_ <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along_) * along_)));
 }
 function length_of_corners(a, b) {
   let dx, dy;
@@ -1389,15 +1484,15 @@ function head_length(thick) {
   return Math.floor((Math.min(GROWN, (HEAD + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
 }
 function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
-  let result_, top, r, row, before, after, ports, height, bottom;
+  let result_, top, r, row, before, after, ports, height_, bottom;
   result_ = [];
   top = 0;
   for ([r, row] of py_enumerate(part)) {
     [before, after] = ends.at(r);
     if (r) {
       ports = !(result_.at(-1).after && before);
-      height = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
-      top += Math.max(height, ((labelled.has((r - 1)) && !ports) ? gaps.labelled : 0));
+      height_ = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
+      top += Math.max(height_, ((labelled.has((r - 1)) && !ports) ? gaps.labelled : 0));
     }
     bottom = (top + py_max((() => { const out = []; for (const item of row) { out.push((heights.at(item) + py_mod(heights.at(item), 2))); } return out; })()));
     result_.push(new Band(top, bottom, before, after));
@@ -1405,18 +1500,20 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band_) {
-  let result_, lefts, gaps, rooms, wire, chain, upper, lower, begin, stop, windows, below, low, high, slant, at, here, above, bends_;
+function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band_, around_) {
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, low, high, slant, at, turns, x, foot, goal, head_, here, above;
   result_ = [];
   [lefts, gaps] = [ways.at[0], ways.gaps];
   rooms = exits(chains, ends, ways.widths);
   for ([wire, chain] of py_enumerate(chains)) {
+    bends_ = [];
+    passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
     begin = [(lefts.at(upper) + ends.at(wire)[0]), (tops.at(upper) + heights.at(upper))];
     stop = [(lefts.at(lower) + ends.at(wire)[1]), tops.at(lower)];
     windows = [[begin[1], begin[0], begin[0]]];
     below = ((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late);
-    if ((below > begin[1])) {
+    if (((below > begin[1]) && !around_.has([wire, 0]))) {
       low = begin[0];
       high = low;
       if (((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT))) {
@@ -1426,18 +1523,33 @@ function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band
       }
       windows.push([below, low, high]);
     }
-    for (at of py_range(1, (chain.length - 1))) {
+    for (at of py_range(1, chain.length)) {
+      turns = py_get(around_, [wire, (at - 1)]);
+      if (py_truth(turns)) {
+        [[x, foot], [goal, head_]] = [turns[0], turns[3]];
+        py_extend(bends_, [...taut(ways, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
+        [windows, passed] = [[[head_, goal, goal]], []];
+      }
+      if ((at === (chain.length - 1))) {
+        break;
+      }
       here = band_.get(chain.at(at));
+      passed.push(chain.at(at));
       windows.push(ways.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
       windows.push(ways.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
     }
     above = ((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early);
     windows.push([above, stop[0], stop[0]]);
-    bends_ = pull(windows);
-    ways.keep(chain.slice(1, -1), windows.slice(((windows.length - 1) - (2 * (chain.length - 2))), -1), bends_);
+    py_extend(bends_, taut(ways, windows, passed));
     result_.push(finished([...bends_, stop], wire, skeleton, strokes.at(wire), gaps));
   }
   return result_;
+}
+function taut(ways, windows, passed) {
+  let bends_;
+  bends_ = pull(windows);
+  ways.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
+  return bends_;
 }
 function finished(points, wire, skeleton, stroke, gaps) {
   let one, ends, head_, first, last, line;
@@ -1476,7 +1588,7 @@ function on_way(a, b, c) {
 const PLAIN = new Stroke();
 const LANE = 16;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn, chains, ends, widths, heights, thick, above, below, between_, lefts, wires, passing, layers, width, height, band_, tops, ways, lines_, base;
+  let given, drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
@@ -1485,18 +1597,21 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   [widths, heights] = extents(skeleton, sizes);
   thick = thicknesses(skeleton, drawn);
   [above, below] = links_of_coordinates(skeleton, chains, ends, widths.length);
-  between_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
-  lefts = columns(skeleton.parts, widths, between_, above, below, lane(skeleton));
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
+  lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton));
   flush_left(skeleton, lefts);
   [wires, passing] = hops_of(skeleton, chains, ends, lefts, drawn);
   layers = strips(skeleton, chains, heights, passing, drawn, gaps);
-  [width, height] = shelve(skeleton, layers, lefts, widths, gaps);
+  between_ = joints(skeleton, chains);
+  tall = side_by_side(skeleton, layers, lefts, widths, between_);
+  [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
+  around_ = detours(skeleton, chains, ends, layers, lefts, widths, between_);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
   ways = new Ways(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band_);
+  lines_ = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band_, around_);
   base = skeleton.children;
-  return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height);
+  return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
 function thicknesses(skeleton, strokes) {
   let found, wire, stroke, item;
@@ -1583,7 +1698,7 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
 function extents(skeleton, sizes) {
   let none;
   none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
-  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
+  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height_] of sizes) { out.push(height_); } return out; })(), ...none]];
 }
 function distances(row, skeleton, widths, thick, gaps) {
   let first, result_, left, right, lines_;
@@ -1622,14 +1737,14 @@ function links_of_coordinates(skeleton, chains, ends, count) {
   }
   return [above, below];
 }
-function shelve(skeleton, layers, lefts, widths, gaps) {
-  let spans, origin, width, height, top, shelf, left, deep, part, row, item, band_;
-  spans = (() => { const out = []; for (const [part, rows_] of py_zip(skeleton.parts, layers)) { out.push([py_max((() => { const out = []; for (const row of part) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })(), {default: 0}), (rows_.length ? rows_.at(-1).bottom : 0)]); } return out; })();
+function shelve(skeleton, layers, lefts, widths, tall, gaps) {
+  let spans, origin, width, height_, top, shelf, left, deep, part, row, item, band_;
+  spans = (() => { const out = []; for (const [part, high] of py_zip(skeleton.parts, tall)) { out.push([py_max((() => { const out = []; for (const row of part) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })(), {default: 0}), high]); } return out; })();
   origin = 0;
   width = origin;
-  height = origin;
+  height_ = origin;
   if ((skeleton.main >= 0)) {
-    [width, height] = spans.at(skeleton.main);
+    [width, height_] = spans.at(skeleton.main);
     origin = (width + gaps.parts);
   }
   top = 0;
@@ -1648,21 +1763,21 @@ function shelve(skeleton, layers, lefts, widths, gaps) {
       deep = Math.max(deep, spans.at(part)[1]);
     }
     width = Math.max(width, (left - gaps.parts));
-    height = Math.max(height, (top + deep));
+    height_ = Math.max(height_, (top + deep));
     top += (deep + gaps.parts);
   }
   if (((skeleton.main >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
-    layers.at(skeleton.main).at(-1).move((height - layers.at(skeleton.main).at(-1).top));
+    layers.at(skeleton.main).at(-1).move((height_ - layers.at(skeleton.main).at(-1).top));
   }
-  return [width, height];
+  return [width, height_];
 }
 
 // place.turn
 class Turn {
-  constructor(direction, width, height) {
+  constructor(direction, width, height_) {
     this.direction = direction;
     this.width = width;
-    this.height = height;
+    this.height = height_;
   }
   get vertical() {
     return ["BT", "TB"].includes(this.direction);
@@ -1671,12 +1786,12 @@ class Turn {
     return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
   }
   point(point) {
-    let across, along_;
-    [across, along_] = point;
+    let across_, along_;
+    [across_, along_] = point;
     if (["BT", "RL"].includes(this.direction)) {
       along_ = (this.height - along_);
     }
-    return (this.vertical ? [across, along_] : [along_, across]);
+    return (this.vertical ? [across_, along_] : [along_, across_]);
   }
   corner(point, size) {
     let along_;
@@ -1700,9 +1815,9 @@ function top_side(direction) {
 // place.pieces
 const LOOP = 16;
 class Piece {
-  constructor(width, height, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
+  constructor(width, height_, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.x = x;
     this.y = y;
     this.box = box;
@@ -1726,20 +1841,20 @@ function piece(face, annotations, names, labels, most, loop, upright) {
   return make(shape_, told_in, told_out, loop, pill);
 }
 function _upright(shape_, told_in, told_out, loop, pill) {
-  let wide, tall, box, lead, tail, room, stack, height, middle, reach_, left, right, y;
+  let wide, tall, box, lead, tail, room, stack, height_, middle, reach_, left, right, y;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
   lead = (told_in.length ? (column_width(told_in) + GAP_of_beside) : 0);
   tail = (told_out.length ? (column_width(told_out) + GAP_of_beside) : 0);
   room = (loop ? LOOP : 0);
   stack = (Math.max(told_in.length, told_out.length) * ROW_of_beside);
-  height = Math.max(tall, stack);
+  height_ = Math.max(tall, stack);
   middle = shape_.middle;
   reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
   left = column(told_in, "in", middle, 0, reach_, 0);
   right = column(told_out, "out", middle, wide, reach_, room);
-  y = Math.max(0, (Math.floor(height / 2) - middle));
-  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
+  y = Math.max(0, (Math.floor(height_ / 2) - middle));
+  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
 function _lying(shape_, told_in, told_out, loop, pill) {
   let wide, tall, box, above, below, room, at, over, under, reach_;
@@ -1762,7 +1877,7 @@ function _loop(box, middle) {
 // place.touch
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across, order, width, at, x;
+  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across_, order, width, at, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
   spread_ = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap());
@@ -1782,10 +1897,10 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
   }
   for ([[child, _], ends] of sides.entries()) {
     found = (() => { const out = []; for (const [index, end] of ends) { out.push(gate_of(view, index, end, gates)); } return out; })();
-    across = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
+    across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
     order = py_sorted(py_range(ends.length), {key: (at) => [fixed.get(ends.at(at)), ends.at(at)]});
     width = boxes.at(child)[0];
-    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across.at(at)); } return out; })(), width, gaps.spread))) {
+    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
       fixed.set(ends.at(at), x);
     }
   }
@@ -1866,7 +1981,7 @@ const CELL = 64;
 const LARGE_of_spots = (8 * CELL);
 const PARTS = [8, 6, 10, 4, 12, 2, 14];
 const RUNS = 4;
-const BESIDE = 5;
+const BESIDE_of_spots = 5;
 const BOX_ROOM = 1;
 const LINE_ROOM = 3;
 const LABEL_ROOM_of_spots = 4;
@@ -1968,7 +2083,7 @@ function *candidates(points, label) {
     if ((along_ < need)) {
       continue;
     }
-    off = ((BESIDE + Math.floor(label.thick / 20)) + Math.floor(label.size.at((steep ? 0 : 1)) / 2));
+    off = ((BESIDE_of_spots + Math.floor(label.thick / 20)) + Math.floor(label.size.at((steep ? 0 : 1)) / 2));
     lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
     for (part of PARTS) {
       if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
@@ -2050,9 +2165,9 @@ class Inner {
   }
 }
 class Core {
-  constructor(width, height, slots, ports, routes_, labels) {
+  constructor(width, height_, slots, ports, routes_, labels) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.slots = slots;
     this.ports = ports;
     this.routes = routes_;
@@ -2327,9 +2442,9 @@ class Undrawn {
 const AROUND = 12;
 const NOTE_LINE = 14;
 class Frame {
-  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines_ = new Map(), texts = [], rules = []) {
+  constructor(width, height_, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines_ = new Map(), texts = [], rules = []) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.slots = slots;
     this.ports = ports;
     this.gates = gates;
@@ -2665,21 +2780,21 @@ const WIDTHS_of_signs = new Map([["+", 2.5], ["−", 2], ["~", 1], ["→", 2]]);
 const DISC = 6;
 const BEAD = 4.5;
 const STROKES = new Map([["+", [["M", [-3, 0]], ["H", [3]], ["M", [0, -3]], ["V", [3]]]], ["−", [["M", [-3, 0]], ["H", [3]]]], ["~", [["M", [-3.5, 1]], ["C", [-2.5, -2.5, -1, -1.5, 0, 0]], ["C", [1, 1.5, 2.5, 2.5, 3.5, -1]]]], ["→", [["M", [-3.5, 0]], ["H", [3]], ["M", [0.5, -2.5]], ["L", [3, 0]], ["L", [0.5, 2.5]]]]]);
-function outline(x, y, width, height, radius, fill) {
+function outline(x, y, width, height_, radius, fill) {
   let thick, insets;
   if (!fill.sign) {
     return [];
   }
   thick = WIDTHS_of_signs.get(fill.sign);
   insets = ((fill.sign === "~") ? [(thick / 2), 3] : [(thick / 2)]);
-  return (() => { const out = []; for (const inset of insets) { out.push(_ring(x, y, width, height, radius, fill, inset)); } return out; })();
+  return (() => { const out = []; for (const inset of insets) { out.push(_ring(x, y, width, height_, radius, fill, inset)); } return out; })();
 }
-function _ring(x, y, width, height, radius, fill, inset) {
+function _ring(x, y, width, height_, radius, fill, inset) {
   let dotted, pen, rounded_;
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, WIDTHS_of_signs.get(fill.sign), py_get(DASHES_of_signs, fill.sign, []), (dotted ? "round" : "butt"));
   rounded_ = py_max([0, (radius - inset)]);
-  return new Rect_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded_, undefined, pen);
+  return new Rect_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height_ - (2 * inset)), rounded_, undefined, pen);
 }
 function disc(x, y, fill, theme) {
   return (fill.sign ? _disc(x, y, DISC, fill.stroke, fill.sign, theme) : []);
@@ -2773,10 +2888,10 @@ function tidy(points) {
   return kept;
 }
 function _straight(a, b, c) {
-  let across, onward;
-  across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
+  let across_, onward;
+  across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
   onward = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
-  return ((across === 0) && (onward > 0));
+  return ((across_ === 0) && (onward > 0));
 }
 function shortened(points, by, at_start) {
   let turned, return_to;
@@ -2854,63 +2969,63 @@ function front(box) {
   return [box.x, box.y, (box.width - away), box.height];
 }
 function closed_of_boxes(box, fill, theme) {
-  let x, y, width, height, radius, border_, shapes_, sheet_, dx, dy, inner;
-  [x, y, width, height] = front(box);
-  radius = (is_pill(box) ? Math.min(12, Math.floor(height / 2)) : ((box.kind === "function") ? 2 : CORNER));
+  let x, y, width, height_, radius, border_, shapes_, sheet_, dx, dy, inner;
+  [x, y, width, height_] = front(box);
+  radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER));
   border_ = (fill.sign ? null : new Pen(fill.stroke));
   shapes_ = [];
   for (sheet_ of py_range(box.sheets, 0, -1)) {
     [dx, dy] = (box.connected ? [0, (-SHEET_of_boxes * sheet_)] : [(SHEET_of_boxes * sheet_), 0]);
-    shapes_.push(_rect((x + dx), (y + dy), width, height, radius, fill.fill, new Pen(fill.stroke)));
+    shapes_.push(_rect((x + dx), (y + dy), width, height_, radius, fill.fill, new Pen(fill.stroke)));
   }
   if ((box.kind === "fold")) {
-    py_extend(shapes_, _eared(x, y, width, height, fill));
+    py_extend(shapes_, _eared(x, y, width, height_, fill));
   }
   else {
-    shapes_.push(_rect(x, y, width, height, radius, (fill.bands.length ? null : fill.fill), border_));
+    shapes_.push(_rect(x, y, width, height_, radius, (fill.bands.length ? null : fill.fill), border_));
   }
   if (fill.bands.length) {
-    py_extend(shapes_, bands_of_boxes(x, y, width, height, radius, fill));
+    py_extend(shapes_, bands_of_boxes(x, y, width, height_, radius, fill));
   }
   if (fill.hatch) {
     inner = (radius ? (radius - 0.5) : 0);
-    shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), inner, theme.stroke));
+    shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), inner, theme.stroke));
   }
   if ((box.kind === "call")) {
-    shapes_.push(_inner_ring(x, y, width, height, radius, fill));
+    shapes_.push(_inner_ring(x, y, width, height_, radius, fill));
   }
-  py_extend(shapes_, outline(x, y, width, height, radius, fill));
+  py_extend(shapes_, outline(x, y, width, height_, radius, fill));
   if (box.openable) {
     py_extend(shapes_, mark(...mark_place(box), theme, false));
   }
   return [...shapes_, ...disc((x + 4), (y + 3), fill, theme)];
 }
-function _rect(x, y, width, height, radius, fill, pen) {
-  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius ? (radius - 0.5) : 0), fill, pen);
+function _rect(x, y, width, height_, radius, fill, pen) {
+  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius ? (radius - 0.5) : 0), fill, pen);
 }
-function _inner_ring(x, y, width, height, radius, fill) {
-  return new Rect_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
+function _inner_ring(x, y, width, height_, radius, fill) {
+  return new Rect_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
-function _eared(x, y, width, height, fill) {
+function _eared(x, y, width, height_, fill) {
   let left, top, right, bottom, pen, corners_, lines_, ear;
-  [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height) - 0.5)];
+  [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height_) - 0.5)];
   pen = new Pen(fill.stroke, undefined, undefined, undefined, "round");
   corners_ = [[right, top], [right, bottom], [left, bottom], [left, (top + EAR)]];
   lines_ = (() => { const out = []; for (const corner of corners_) { out.push(["L", corner]); } return out; })();
   ear = [["M", [(left + EAR), top]], ["L", [(left + EAR), (top + EAR)]], ["L", [left, (top + EAR)]]];
   return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], fill.fill, pen), new Curve(ear, undefined, pen)];
 }
-function bands_of_boxes(x, y, width, height, radius, fill) {
+function bands_of_boxes(x, y, width, height_, radius, fill) {
   let shapes_, left, widths, index, colour, _, wide, first, last;
   shapes_ = [];
   left = x;
   widths = band_widths(width, (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
   for ([index, [[colour, _], wide]] of py_enumerate(py_zip(fill.bands, widths))) {
     [first, last] = [(index === 0), (index === (widths.length - 1))];
-    shapes_.push(new Curve(_band(left, y, wide, height, radius, first, last), colour));
+    shapes_.push(new Curve(_band(left, y, wide, height_, radius, first, last), colour));
     left += wide;
   }
-  return [...shapes_, _rect(x, y, width, height, radius, null, new Pen(fill.stroke))];
+  return [...shapes_, _rect(x, y, width, height_, radius, null, new Pen(fill.stroke))];
 }
 function band_widths(width, shares) {
   let total, wide, largest;
@@ -2920,11 +3035,11 @@ function band_widths(width, shares) {
   wide[largest] += (width - py_sum(wide));
   return wide;
 }
-function _band(x, y, width, height, radius, first, last) {
+function _band(x, y, width, height_, radius, first, last) {
   let a, b, right, bottom, steps;
   radius = ((first || last) ? Math.min(radius, width) : 0);
   [a, b] = [(first ? radius : 0), (last ? radius : 0)];
-  [right, bottom] = [(x + width), (y + height)];
+  [right, bottom] = [(x + width), (y + height_)];
   steps = [["M", [(x + a), y]], ["L", [(right - b), y]]];
   if (b) {
     py_extend(steps, [["A", [b, right, (y + b)]], ["L", [right, (bottom - b)]], ["A", [b, (right - b), bottom]]]);
@@ -2939,30 +3054,30 @@ function _band(x, y, width, height, radius, first, last) {
   return [...steps, ["Z", []]];
 }
 function mark_place(box) {
-  let x, y, width, height;
-  [x, y, width, height] = front(box);
+  let x, y, width, height_;
+  [x, y, width, height_] = front(box);
   if ((is_pill(box) && !box.open)) {
-    return [((x + width) - 12), (y + Math.floor(height / 2))];
+    return [((x + width) - 12), (y + Math.floor(height_ / 2))];
   }
   return [((x + width) - 10), (y + (box.open ? 12 : 10))];
 }
 function mark(x, y, theme, opened) {
-  let across, down, disc_;
-  across = [["M", [(x - 3), y]], ["H", [(x + 3)]]];
+  let across_, down, disc_;
+  across_ = [["M", [(x - 3), y]], ["H", [(x + 3)]]];
   down = (opened ? [] : [["M", [x, (y - 3)]], ["V", [(y + 3)]]]);
   disc_ = new Disc(x, y, 6, theme.mark, new Pen(theme.sign, 0.5));
-  return [disc_, new Curve([...across, ...down], undefined, new Pen(theme.sign, 1.5))];
+  return [disc_, new Curve([...across_, ...down], undefined, new Pen(theme.sign, 1.5))];
 }
 function frame_of_boxes(box, fill, theme) {
-  let x, y, width, height, stack, pen, shapes_;
-  [x, y, width, height] = [box.x, box.y, box.width, box.height];
+  let x, y, width, height_, stack, pen, shapes_;
+  [x, y, width, height_] = [box.x, box.y, box.width, box.height];
   stack = ["series", "fold"].includes(box.kind);
   pen = new Pen((fill.hued ? fill.stroke : theme.stroke), undefined, (stack ? FRAME_DASHES : []));
-  shapes_ = [_rect(x, y, width, height, CORNER, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
+  shapes_ = [_rect(x, y, width, height_, CORNER, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
-    shapes_.push(_bar(x, y, ((y + height) - 1), fill.fill));
+    shapes_.push(_bar(x, y, ((y + height_) - 1), fill.fill));
   }
-  py_extend(shapes_, outline(x, y, width, height, CORNER, fill));
+  py_extend(shapes_, outline(x, y, width, height_, CORNER, fill));
   if (box.openable) {
     py_extend(shapes_, mark(...mark_place(box), theme, true));
   }
@@ -3007,10 +3122,10 @@ function stub(one, fill, theme, tint = null) {
   return shapes_;
 }
 function diamond(one) {
-  let across, along_, right, foot;
-  [across, along_] = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
+  let across_, along_, right, foot;
+  [across_, along_] = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
   [right, foot] = [(one.x + one.width), (one.y + one.height)];
-  return [["M", [across, one.y]], ["L", [right, along_]], ["L", [across, foot]], ["L", [one.x, along_]], ["Z", []]];
+  return [["M", [across_, one.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [one.x, along_]], ["Z", []]];
 }
 function bars(x, y, theme) {
   let chart, right, top, ground;
@@ -3145,9 +3260,9 @@ class Placed {
   }
 }
 class Legend {
-  constructor(width, height, blocks_) {
+  constructor(width, height_, blocks_) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.blocks = blocks_;
   }
 }
@@ -3157,7 +3272,7 @@ function shapes(blocks_) {
   return (() => { const out = []; for (const one of found.keys()) if (one.blocks.length) { out.push(one); } return out; })();
 }
 function shaped(blocks_, limit) {
-  let placed, x, y, deep, wide, block_, columns_, lines_, across;
+  let placed, x, y, deep, wide, block_, columns_, lines_, across_;
   placed = [];
   x = 0;
   y = x;
@@ -3165,12 +3280,12 @@ function shaped(blocks_, limit) {
   wide = x;
   for (block_ of blocks_) {
     [columns_, lines_] = columns_for(block_, limit);
-    across = Math.max(((columns_ * (block_.column + APART)) - APART), hand_width(block_.heading, SIZE, true));
-    if ((x && ((x + across) > limit))) {
+    across_ = Math.max(((columns_ * (block_.column + APART)) - APART), hand_width(block_.heading, SIZE, true));
+    if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
     placed.push(new Placed(block_, x, y, columns_, lines_));
-    x += across;
+    x += across_;
     [wide, x] = [Math.max(wide, x), (x + (2 * APART))];
     deep = Math.max(deep, ((HEADING + (ROW_of_rows * lines_)) + py_sum((() => { const out = []; for (const entry of block_.entries) if (entry.more) { out.push(MORE); } return out; })())));
   }
@@ -3219,9 +3334,9 @@ const LEAST_WIDTH = 240;
 const MOST_TITLE = 480;
 const SCREEN_of_sheet = 900;
 class Sheet_of_sheet {
-  constructor(width, height, scene, legend_ = null, at = [0, 0]) {
+  constructor(width, height_, scene, legend_ = null, at = [0, 0]) {
     this.width = width;
-    this.height = height;
+    this.height = height_;
     this.scene = scene;
     this.legend = legend_;
     this.at = at;
@@ -3258,10 +3373,10 @@ function *corners(scene, skies, one) {
   }
 }
 function _page(scene, title_, one, at) {
-  let across, deep, left, top, wide, size;
-  [across, deep] = (one ? [one.width, one.height] : [0, 0]);
+  let across_, deep, left, top, wide, size;
+  [across_, deep] = (one ? [one.width, one.height] : [0, 0]);
   [left, top] = [Math.min(0, at[0]), (MARGIN_of_sheet + title_[1])];
-  wide = Math.max((Math.max(scene.width, (at[0] + across)) - left), title_[0]);
+  wide = Math.max((Math.max(scene.width, (at[0] + across_)) - left), title_[0]);
   size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (at[1] + deep))) + MARGIN_of_sheet)];
   return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], one, [((MARGIN_of_sheet - left) + at[0]), (top + at[1])]);
 }

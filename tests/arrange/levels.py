@@ -35,6 +35,9 @@ def check(level: Metagraph, skeleton: Skeleton) -> None:
     assert {item for item in place if item < skeleton.children} == core
     assert len(place) == sum(len(row) for part in skeleton.parts for row in part)
     assert all(row for part in skeleton.parts for row in part)
+    assert len(skeleton.breaks) in (0, len(skeleton.parts))
+    for part, broken in zip(skeleton.parts, skeleton.breaks, strict=False):
+        assert all(one < two for one, two in pairwise((0, *broken, len(part))))
     assert set(range(skeleton.children, skeleton.first_waypoint + len(skeleton.waypoint))) <= set(place)
     edges, bridges = core_edges(level, level.mask), core_bridges(level, level.mask)
     lines = [(edge, -1) for edge in edges] + [(-1, bridge) for bridge in bridges]

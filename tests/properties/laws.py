@@ -236,8 +236,14 @@ def places(skeleton: Skeleton) -> dict[int, tuple[int, int, int]]:
     }
 
 
+def column(skeleton: Skeleton, part: int, rank: int) -> int:
+    """The column of a rank in its part."""
+    return sum(at <= rank for at in skeleton.breaks[part]) if skeleton.breaks else 0
+
+
 def scene_keeps_the_order(picture: Picture) -> None:
-    """In coordinates too, a lower rank is nearer to where the flow begins, and a rank runs from left to right."""
+    """In coordinates too, a lower rank is nearer to where the flow begins, a rank runs from left to right, as do
+    the columns of a part."""
     scene, direction = picture.scene, picture.scene.direction
     box_of = {(box.parent, box.row): box for box in scene.boxes}
     for _, view, frame in levels(picture):
@@ -248,7 +254,9 @@ def scene_keeps_the_order(picture: Picture) -> None:
                 if found[one][0] != found[two][0]:
                     continue
                 boxes = [box_of[frame, view.metagraph.children[item]] for item in (one, two)]
-                if found[one][1] != found[two][1]:
+                if column(view.skeleton, *found[one][:2]) != column(view.skeleton, *found[two][:2]):
+                    assert before(*boxes, along=False, direction=direction), [box.address for box in boxes]
+                elif found[one][1] != found[two][1]:
                     assert before(*boxes, along=True, direction=direction), [box.address for box in boxes]
                 else:
                     assert before(*boxes, along=False, direction=direction), [box.address for box in boxes]

@@ -97,6 +97,17 @@ def test_fifty_open_sets_are_placed_alike(name: str, require: Callable[..., None
         assert plain(scene_of(model, opened)) == one, opened
 
 
+def test_columns_of_a_long_chain_are_placed_alike(require: Callable[..., None], tmp_path: Path) -> None:
+    require("node")
+    nodes = [
+        f'node {{ name: "a{at}" op: "Op{at % 7}" input: "a{at - 1}" input: "a{at - at % 4}" }}' for at in range(60)
+    ]
+    model = graphviz_tb.load("\n".join(nodes).encode(), folds=False, series_min=100)
+    scene = scene_of(model, [])
+    assert len({box.x for box in scene.boxes}) > 3
+    assert plain(scene) == scenes([(model, [[]], model.options.picture)], tmp_path)[0]
+
+
 def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
     """The scene that Python makes for a set of open groups."""
     hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}

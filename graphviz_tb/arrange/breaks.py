@@ -1,0 +1,107 @@
+"""Where a long chain goes on in the next column, as the lines of a page do: at joints that few lines pass.
+
+Decided from nominal sizes, like all order, so that opening a box moves nothing to another column.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
+from graphviz_tb.model.skeleton import Skeleton
+
+Passing = tuple[int, int]  # boxes, lines
+TALL = 14  # ranks that a screen of 1000 px shows at full size: up to that a chain is easier to read in one piece
+THIN = 2  # no part is drawn more than so many times higher than wide
+GUTTER = 72  # nominal px between two columns, where the lines to the next one run
+LINES = 3  # lines from column to column that an eye still follows; where more pass, the part stays in one piece
+LEAST = 3  # ranks of a column
+REACH = 3  # a joint is looked for within 1/REACH of a column from the place that would make all columns equal
+
+
+def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ...]]:
+    """By piece of a level the ranks at which a new column begins; none where the level is well shaped in one column.
+
+    Before: pieces bear the nominal widths of their nodes; other items are waypoints.
+
+    >>> chain = Layers([[item] for item in range(16)], [[item, item + 1] for item in range(15)])
+    >>> breaks([(chain, [88] * 16)])
+    [(8,)]
+    """
+    sizes = [(len(layers.ranks), breadth(layers, widths)) for layers, widths in pieces]
+    tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
+    room = [0, *accumulate(wide for _, wide in tall)]
+    found = []
+    for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
+        beside = room[-1] - room[bisect_left(tall, (-(-ranks // 2), 0))] - wide - PART
+        found.append(in_columns(layers, wide, beside) if ranks > TALL else ())
+    return found
+
+
+def breadth(layers: Layers, widths: Sequence[int]) -> int:
+    """The nominal width of a piece."""
+    count = len(widths)
+    return max((sum(widths[item] if item < count else WAYPOINT for item in row) for row in layers.ranks), default=0)
+
+
+def in_columns(layers: Layers, wide: int, beside: int) -> tuple[int, ...]:
+    """The breaks of one piece, `wide` px wide with others of `beside` px beside it; none where no joint is found."""
+    ranks = len(layers.ranks)
+    if ROW * ranks <= THIN * (wide + beside):
+        return ()
+    columns = 2
+    while columns * (columns * (wide + GUTTER) + beside) * THIN < ROW * ranks:
+        columns += 1
+    passing = between(layers)
+    found = [joint(passing, ranks * number // columns, ranks // (REACH * columns)) for number in range(1, columns)]
+    return tuple(found) if all(passing[rank][1] <= LINES for rank in found) else ()
+
+
+def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
+    """The rank near `wanted` that the least reaches from above; the nearest, and the first, of equal ones."""
+    low, high = max(LEAST, wanted - reach), min(len(passing) - LEAST, wanted + reach)
+    return min(range(low, high + 1), key=lambda rank: (passing[rank], abs(rank - wanted), rank), default=wanted)
+
+
+def between(layers: Layers) -> list[Passing]:
+    """What passes from rank r - 1 to rank r, by r: of how few boxes, those that it leaves or those that it reaches, and
+    how many lines."""
+    rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
+    leaves: list[set[int]] = [set() for _ in layers.ranks]
+    reaches: list[set[int]] = [set() for _ in layers.ranks]
+    lines = [0] * len(layers.ranks)
+    for chain in layers.chains:
+        for r in range(rank[chain[0]] + 1, rank[chain[-1]] + 1):
+            leaves[r].add(chain[0])
+            reaches[r].add(chain[-1])
+            lines[r] += 1
+    return [(min(len(one), len(two)), count) for one, two, count in zip(leaves, reaches, lines, strict=True)]
+
+
+def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
+    """The breaks of `old` in `new`, which has some ranks and items more or less in the same order.
+
+    After: a break stays where all that stood before it still stands above all that stood behind it.
+    """
+    if not any(old.breaks):
+        return ()
+    was = {item: (p, r) for p, part in enumerate(old.parts) for r, row in enumerate(part) for item in row}
+    return tuple(kept_in(part, old, was) for part in new.parts)
+
+
+def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]) -> tuple[int, ...]:
+    """The same for one part."""
+    ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
+    whole = {p for row in ranks for p, _ in row}
+    if len(whole) != 1:
+        return ()
+    found = []
+    for at in old.breaks[whole.pop()]:
+        before = max((r for r, row in enumerate(ranks) if any(rank < at for _, rank in row)), default=-1)
+        after = min((r for r, row in enumerate(ranks) if any(rank >= at for _, rank in row)), default=-1)
+        if 0 <= before < after:
+            found.append(after)
+    return tuple(found)

@@ -1,0 +1,114 @@
+"""A long part in columns, side by side: where its ranks break, and the lines that lead from one column to the next.
+
+With the flow running down, a line leaves a column at its foot, runs up beside it, and enters the next at its head.
+The rightmost line turns first, and so on outwards: no two cross that did not cross before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.taut import Band
+
+STEP = 12  # px from one line between two columns to the next: the thickest are 6 px
+BESIDE = 20  # px from a column to the nearest of them
+TURN = 26  # px in which a line turns below a column, and above one with room for its arrow head
+
+Joint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+
+
+def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[Joint]]]:
+    """By part and break, what leads from one column to the next."""
+    found: list[list[list[Joint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
+    if not found:
+        return []
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    for wire, chain in enumerate(chains):
+        part, rank = place[chain[0]]
+        for number, at in enumerate(skeleton.breaks[part]):
+            if rank < at < rank + len(chain):
+                found[part][number].append((wire, at - rank - 1))
+    return found
+
+
+def side_by_side(
+    skeleton: Skeleton,
+    layers: Sequence[Sequence[Band]],
+    lefts: list[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[Joint]]],
+) -> list[int]:
+    """Move the columns of each broken part to their places; the height of every part.
+
+    After: the first column begins at the left, each of the others beside and level with the one before, with room for
+    what leads from one to the next.
+    """
+    for p, passing in enumerate(between):
+        ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
+        left = head = 0
+        for number, (first, last) in enumerate(pairwise(ends)):
+            rows = skeleton.parts[p][first:last]
+            low = min(lefts[row[0]] for row in rows)
+            high = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            top = layers[p][first].top
+            for row in rows:
+                for item in row:
+                    lefts[item] += left - low
+            for r in range(first, last):
+                layers[p][r].move(head - top)
+            if number < len(passing):
+                lines = len(passing[number])
+                left += high - low + 2 * BESIDE + (lines - 1) * STEP
+                head = TURN + lines * STEP
+    return [height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+
+
+def height(bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[Joint]]]) -> int:
+    """How high a part is, with what turns below its columns."""
+    tall = bands[-1].bottom if bands else 0
+    if between:
+        for number, at in enumerate(skeleton.breaks[part]):
+            tall = max(tall, bands[at - 1].bottom + TURN + len(between[part][number]) * STEP)
+    return tall
+
+
+def detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    ends: Sequence[Point],
+    layers: Sequence[Sequence[Band]],
+    lefts: Sequence[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[Joint]]],
+) -> dict[Joint, tuple[Point, ...]]:
+    """The four bends of each line from column to column."""
+    found: dict[Joint, tuple[Point, ...]] = {}
+    for p, passing in enumerate(between):
+        starts = [0, *skeleton.breaks[p]]
+        for number, lines in enumerate(passing):
+            at = skeleton.breaks[p][number]
+            rows = skeleton.parts[p][starts[number] : at]
+            right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            leave = [(across(joint, 0, chains, ends, lefts), joint) for joint in lines]
+            leave.sort()
+            for turn, (x, joint) in enumerate(leave[::-1]):
+                foot = layers[p][at - 1].bottom + TURN + turn * STEP
+                head = layers[p][at].top - TURN - (len(lines) - 1 - turn) * STEP
+                lane, goal = right + BESIDE + turn * STEP, across(joint, 1, chains, ends, lefts)
+                found[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+    return found
+
+
+def across(joint: Joint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]) -> int:
+    """Where a line leaves a column (`end` 0), or enters the next (1)."""
+    wire, step = joint
+    chain = chains[wire]
+    item = chain[step + end]
+    if not step and not end:
+        return lefts[item] + ends[wire][0]
+    if step == len(chain) - 2 and end:
+        return lefts[item] + ends[wire][1]
+    return lefts[item]

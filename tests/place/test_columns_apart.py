@@ -1,0 +1,76 @@
+"""A long part in columns: side by side, level, and joined by lines that keep apart."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.arrange import arrange
+from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.coordinates import coordinates
+from tests.place.geometry import faults
+
+
+def residual(blocks: int) -> tuple[Skeleton, Level]:
+    """Blocks of four boxes, each with a skip over it."""
+    count = 4 * blocks + 1
+    pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
+    skeleton = arrange(Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ()))
+    return skeleton, coordinates(skeleton, [(80, 24)] * count, Gaps())
+
+
+def columns(skeleton: Skeleton) -> list[list[int]]:
+    """The boxes of each column, in the order of the flow."""
+    ends = (0, *skeleton.breaks[0], len(skeleton.parts[0]))
+    return [
+        [item for row in skeleton.parts[0][start:end] for item in row if item < skeleton.children]
+        for start, end in pairwise(ends)
+    ]
+
+
+def test_columns_stand_side_by_side_and_each_runs_down() -> None:
+    skeleton, level = residual(10)
+    found = columns(skeleton)
+    assert len(found) > 1
+    for column in found:
+        tops = [level.positions[item][1] for item in column]
+        assert tops == sorted(tops)
+    for one, two in pairwise(found):
+        right = max(level.positions[item][0] + 80 for item in one)
+        assert right + 40 <= min(level.positions[item][0] for item in two)
+    assert len({level.positions[column[0]][1] for column in found[1:]}) == 1
+
+
+def test_lines_between_columns_run_apart() -> None:
+    skeleton, level = residual(10)
+    column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}
+    upright = [
+        (one[0], min(one[1], two[1]), max(one[1], two[1]))
+        for wire, route in zip(skeleton.wires, level.routes, strict=True)
+        if column[wire.chain[0]] != column[wire.chain[-1]]
+        for one, two in pairwise(route)
+        if one[0] == two[0] and abs(one[1] - two[1]) > 100
+    ]
+    assert len(upright) >= 2
+    for at, (x, top, bottom) in enumerate(upright):
+        for other, high, low in upright[:at]:
+            assert abs(x - other) >= 10 or top >= low or high >= bottom
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
+def test_a_long_network_has_no_fault(direction: str) -> None:
+    text = 'node { name: "a0" op: "Placeholder" }'
+    for at in range(1, 60):
+        skip = f'input: "a{at - 4}"' if at % 4 == 1 and at > 4 else ""
+        text += f'node {{ name: "a{at}" op: "Op{at % 7}" input: "a{at - 1}" {skip} }}'
+    model = load(text.encode(), folds=False, series_min=100)
+    wrapped, whole = model.picture(direction=direction).scene, model.picture(direction=direction, wrap=False).scene
+    assert faults(wrapped) == []
+    along, across = ("height", "width") if direction in ("BT", "TB") else ("width", "height")
+    assert getattr(wrapped, along) * 2 < getattr(whole, along)
+    assert getattr(wrapped, across) > getattr(whole, across)
