@@ -248,7 +248,7 @@ class Model:
         row = renderer(format)
         check_used(choices, [format])
         wanted = picture_choices(options or self.options.picture, choices)
-        with self.report.stage("render"):
+        with no_collection(), self.report.stage("render"):
             return row.render(self, wanted)
 
     def json_bytes(self) -> bytes:

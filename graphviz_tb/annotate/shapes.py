@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.annotate.outputs import output_index
+from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Origin, Shape, Tensor
 
@@ -91,8 +90,8 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
 
 def read_shape(graph: Graph, node: int) -> Shape:
     """The shape of the variable that `node` reads, as its handle states it."""
-    at = int(np.searchsorted(graph.target, node))
-    if at >= graph.edge_count or int(graph.target[at]) != node:
+    at, stop = span(graph.target, node, node + 1)
+    if at == stop:
         return None
     handle = graph.node_def(int(graph.source[at]))
     if handle is None or handle.op != "VarHandleOp" or "shape" not in handle.attr:

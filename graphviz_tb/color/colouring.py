@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -33,6 +33,10 @@ class Colouring:
     def fill(self, path: Path) -> Fill:
         """How the box at `path` is filled: neutral, white for ops and for stacks of ops."""
         return plain(self.theme, is_op(self.hierarchy, path[-1]))
+
+    def alike(self, row: int) -> Hashable:
+        """Rows of one key look alike and say the same: what is said of one of them need not be asked of the others."""
+        return row
 
     def second(self, path: Path) -> str | None:
         """The second line of the box at `path`; None leaves the usual one."""

@@ -3,12 +3,12 @@ proportion."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.colouring import OP, Colouring
 from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Mark
@@ -36,6 +36,8 @@ class Shares(Colouring):
         """How many ops of each category lie under a row, by category; ops without one last, as category
         -1."""
         found = self._counts.get(row)
+        if found is None and self.hierarchy.kind[row] == OP:
+            found = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
         if found is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
@@ -55,6 +57,11 @@ class Shares(Colouring):
             return self.colour(found[0][0])
         top = max(found, key=lambda one: one[1])
         return hued(self._tone(top[0]), self.theme, bands=self._bands(found))
+
+    def alike(self, row: int) -> Hashable:
+        """Ops of one category; a group has its own proportions."""
+        one = self.hierarchy.kind[row] == OP
+        return ("op", int(self.category[row]) if self.ordinary[row] else None) if one else row
 
     def _bands(self, found: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Shares in thousandths; the smallest share one band at the end."""
@@ -78,11 +85,11 @@ class Shares(Colouring):
         found = self.counts(row)
         if not found:
             return None
-        category, count = max(found, key=lambda one: one[1])
+        category, count = max(found, key=lambda one: one[1]) if len(found) > 1 else found[0]
         name = self.names[category] if category >= 0 else self.nothing
-        total = sum(count for _, count in found)
-        if self.hierarchy.kind[row] == Kind.OP or len(found) == 1:
+        if len(found) == 1:
             return name
+        total = sum(count for _, count in found)
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
     def account(self, path: Path) -> str:

@@ -3,12 +3,12 @@ neutral."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
@@ -17,6 +17,8 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
+
+SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Structure(Colouring):
         """The hue of the row's template."""
         template = self.template(path[-1])
         return self.swatch(template) if template in self.rank else super().fill(path)
+
+    def alike(self, row: int) -> Hashable:
+        """Groups of one structure."""
+        template = self.template(row)
+        return (template, template not in self.rank and is_op(self.hierarchy, row))
 
     def swatch(self, template: int) -> Fill:
         """The hue and the letter of a template."""
@@ -61,7 +68,7 @@ class Structure(Colouring):
 
 def unit(hierarchy: Hierarchy, row: int) -> int:
     """The template of a group; of a stack that which all its members share, through ranges of them; -1 for none."""
-    while hierarchy.kind[row] == Kind.SERIES or (hierarchy.kind[row] == Kind.FOLD and ranges(hierarchy, row)):
+    while (kind := hierarchy.kind[row]) == SERIES or (kind == FOLD and ranges(hierarchy, row)):
         below = hierarchy.children(row)
         templates = hierarchy.template[below]
         if not len(below) or np.any(templates != templates[0]):

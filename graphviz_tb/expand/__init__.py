@@ -11,7 +11,7 @@ from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
@@ -34,6 +34,7 @@ class Expander:
         self.facts = facts
         self.options = options
         self.orders: dict[Path, dict[int, int]] = {}
+        self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[Path, Metagraph] = {}
         self._edges: EdgeFiles | None = None
         self._marks: MarkFiles | None = None
@@ -116,7 +117,7 @@ class Expander:
     def _is_sink(self, row: int) -> bool:
         """An op of a sink type, or a scope whose root op (`name/(name)`) is one."""
         hierarchy = self.hierarchy
-        if hierarchy.kind[row] == Kind.SCOPE:
+        if hierarchy.kind[row] == SCOPE:
             leaf = hierarchy.name[row].rsplit("/", 1)[-1]
             root = f"{hierarchy.name[row]}/({leaf})"
             found = [at for at in hierarchy.children(row).tolist() if hierarchy.name[at] == root]
@@ -126,7 +127,7 @@ class Expander:
 
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
-        if self.hierarchy.kind[path[-1]] in (Kind.SERIES, Kind.FOLD):
+        if self.hierarchy.kind[path[-1]] in STACKS:
             automatic = mask = Mask()
         else:
             automatic = mask = decide(level, self.options)

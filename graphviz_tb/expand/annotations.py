@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.expand.calls import constants_inside
-from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.columns import Longs, span
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
@@ -29,7 +29,9 @@ class MarkFiles:
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
         """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
-        a, b = np.searchsorted(self.rows, (row, row + 1))
+        a, b = span(self.rows, row, row + 1)
+        if a == b:
+            return []
         graph, found = self.hierarchy.graph, []
         for at in self.order[a:b].tolist():
             mark = int(graph.beside.mark[at])

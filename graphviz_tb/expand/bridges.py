@@ -8,7 +8,7 @@ import numpy as np
 
 from graphviz_tb.expand.calls import through_call
 from graphviz_tb.expand.tensors import bundles, first_seen_groups
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Bridge
@@ -60,13 +60,13 @@ class EdgeFiles:
 
     def leaving(self, start: int, end: int) -> Ints:
         """Edges whose source row lies in `start … end-1`."""
-        a, b = np.searchsorted(self.out_rows, (start, end))
+        a, b = span(self.out_rows, start, end)
         found: Ints = self.out_edges[a:b]
         return found
 
     def arriving(self, start: int, end: int) -> Ints:
         """Edges whose target row lies in `start … end-1`."""
-        a, b = np.searchsorted(self.in_rows, (start, end))
+        a, b = span(self.in_rows, start, end)
         found: Ints = self.in_edges[a:b]
         return found
 

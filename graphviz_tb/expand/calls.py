@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-import numpy as np
-
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.wiring import Wiring, wiring
@@ -43,7 +41,7 @@ def through_call(
 def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
     """The constants that a call is given, and the argument that each of them leads to: `(row of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
-    into = range(*np.searchsorted(graph.target, (node, node + 1)).tolist())
+    into = range(*span(graph.target, node, node + 1))
     given = [at for at in into if graph.mark[graph.source[at]] and not graph.control[at]]
     if not given:
         return []

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
-from graphviz_tb.model.metagraph import Bridge, Mask, Metagraph
+from graphviz_tb.model.metagraph import Bridge, Mask
 from graphviz_tb.model.paths import Path, content_rows, parent_path
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.expand import Expander
+
+
+NOWHERE: set[tuple[int, bool]] = set()
 
 
 def decide_drawable(
@@ -27,8 +30,7 @@ def decide_drawable(
     parent = parent_path(expander.hierarchy, path)
     if parent is None or not bridges:
         return bridges
-    around = expander.metagraph(parent)
-    goes_on = continuations(around, path[-1])
+    goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
     per_side = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
     control_only = Counter(bridge.other for bridge in bridges if not bridge.tensors)
     away = mask.extracted
@@ -46,19 +48,21 @@ def decide_drawable(
     return found
 
 
-def continuations(around: Metagraph, row: int) -> set[tuple[int, bool]]:
-    """Neighbours (row, inbound) of child `row` whose edge is drawn in the level around it."""
-    position = around.children.index(row)
-    found: set[tuple[int, bool]] = set()
+def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:
+    """By row of a child of group `parent`: the neighbours (row, inbound) whose edge is drawn there; filed once."""
+    known = expander.going_on.get(parent)
+    if known is not None:
+        return known
+    around = expander.metagraph(parent)
+    rows, found = around.children, expander.going_on.setdefault(parent, {})
     for index in around.core_edges():
         edge = around.edges[index]
-        if edge.target == position:
-            found.add((around.children[edge.source], True))
-        elif edge.source == position:
-            found.add((around.children[edge.target], False))
+        source, target = rows[edge.source], rows[edge.target]
+        found.setdefault(target, set()).add((source, True))
+        found.setdefault(source, set()).add((target, False))
     for bridge in around.bridges:
-        if bridge.child == position and bridge.drawable:
-            found.add((bridge.other, bridge.inbound))
+        if bridge.drawable:
+            found.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
     return found
 
 

@@ -31,6 +31,18 @@ def ints(values: Iterable[int] | NDArray[Any]) -> Ints:
     return array
 
 
+def span(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
+    """Where the values from `first` up to `stop` (exclusive) stand in a sorted column.
+
+    They are looked up in the column's own type: numpy would otherwise convert all of it, at each call.
+
+    >>> span(np.array([1, 3, 3, 7], np.int32), 3, 7)
+    (1, 3)
+    """
+    a, b = np.searchsorted(column, np.array((first, stop), column.dtype)).tolist()
+    return a, b
+
+
 def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
     """Where each run of equal keys starts, and the length at the end.
 

@@ -54,23 +54,20 @@ class Costs:
     role: Sequence[int] = field(repr=False)
     uncounted: Mapping[str, int]
     batch: int = 1
-    _sums: dict[tuple[str, int], list[int]] = field(default_factory=dict, repr=False)
+    _sums: dict[int, list[list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
         """The sum over a row and all that lies under it, of one role or of all."""
-        at = -1 if role is None else ROLES.index(role)
         stop = self.end[row]
-        sums = [self._sum(name, at) for name in QUANTITIES]
-        return Cost(*(total[stop] - total[row] for total in sums))
+        return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
 
-    def _sum(self, name: str, role: int) -> list[int]:
-        found = self._sums.get((name, role))
+    def _totals(self, role: int) -> list[list[int]]:
+        """The running totals of each quantity over the ops of a role; of all ops at -1."""
+        found = self._sums.get(role)
         if found is None:
-            each = (
-                getattr(cost, name) if role < 0 or mine == role else 0
-                for cost, mine in zip(self.counted, self.role, strict=True)
-            )
-            found = self._sums[name, role] = list(accumulate(each, initial=0))
+            own = [cost if role in (-1, mine) else NOTHING for cost, mine in zip(self.counted, self.role, strict=True)]
+            found = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in QUANTITIES]
+            self._sums[role] = found
         return found
 
     def entry(self, row: int) -> dict[str, Any]:

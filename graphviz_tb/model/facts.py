@@ -11,10 +11,12 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
+MOST = 1 << 17  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache`.
+    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache` and `known`.
 
     `stats` is there when run statistics were joined; `odd` gives what inference has found wrong so far, `cost`
     what the ops cost.
@@ -23,6 +25,7 @@ class Facts:
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
     cache: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
+    known: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
@@ -30,7 +33,12 @@ class Facts:
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
-        outputs = self.cache.get(node)
-        if outputs is None:
-            outputs = self.cache[node] = self.decode(node)
-        return outputs(self.graph.keys[key])
+        found = self.known.get((node, key))
+        if found is None:
+            outputs = self.cache.get(node)
+            if outputs is None:
+                outputs = self.cache[node] = self.decode(node)
+            found = outputs(self.graph.keys[key])
+            if len(self.known) < MOST:
+                self.known[node, key] = found
+        return found

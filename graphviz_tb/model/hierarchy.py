@@ -29,6 +29,10 @@ class Kind(IntEnum):
     FUNCTION = 4
 
 
+SCOPE, OP = int(Kind.SCOPE), int(Kind.OP)  # a member of an enumeration costs more to look up than a row to compare
+STACKS = frozenset((int(Kind.SERIES), int(Kind.FOLD)))
+
+
 class How(IntEnum):
     """How a group came to be that is no scope and no function."""
 
@@ -144,12 +148,12 @@ class Hierarchy:
             return label
         name = self.name[row]
         parent = int(self.parent[row])
-        while parent > 0 and self.kind[parent] in (Kind.SERIES, Kind.FOLD):
+        while parent > 0 and self.kind[parent] in STACKS:
             parent = int(self.parent[parent])
-        if parent > 0 and self.kind[parent] == Kind.SCOPE and name.startswith(self.name[parent] + "/"):
+        if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
             return name[len(self.name[parent]) + 1 :] or name
         return name if parent <= 0 or self.kind[parent] == Kind.FUNCTION else name.rsplit("/", 1)[-1] or name
 
     def opens(self, row: int) -> bool:
         """Whether the row is a group or a call."""
-        return self.kind[row] != Kind.OP or row in self.calls
+        return bool(self.kind[row] != OP) or row in self.calls

@@ -43,6 +43,11 @@ class Carried:
     def __len__(self) -> int:
         return len(self._outputs)
 
+    @property
+    def outputs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs `(node, key)`."""
+        return tuple(self._outputs)
+
     def __iter__(self) -> Iterator[Tensor]:
         return (self._decode(node, key) for node, key in self._outputs)
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -23,7 +25,7 @@ class Block:
 
     def packed(self) -> str:
         """The block as it stands in the page: gzip, then base64."""
-        return b64encode(gzip.compress(self.data, 9, mtime=0)).decode("ascii")
+        return b64encode(gzip.compress(self.data, LEVEL, mtime=0)).decode("ascii")
 
     def digest(self) -> str:
         """What says whether the block is whole: the first 16 bytes of its SHA-256, in hexadecimal."""

@@ -20,7 +20,7 @@ from graphviz_tb.model.through import OpsThroughCalls, uncalled_functions
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.blocks import Block, Words, ints, words
-from graphviz_tb.page.levels import Told, level
+from graphviz_tb.page.levels import Lines, Told, level
 from graphviz_tb.page.walk import walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
@@ -54,9 +54,10 @@ class Extra:
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, Words()
-    order = ArrangeOptions(options.engine, wrap=options.wrap)
+    order, drawn = ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
-    found = list(walk(hierarchy, model.metagraph, lambda one, turned: arrange(one, order, turned)))
+    with model.report.stage("arrange"):
+        found = list(walk(hierarchy, model.expander.metagraph, lambda *one: arrange(one[0], order, one[1], drawn)))
     index, runs, inside = levels(hierarchy, [*told_levels(found), *second_levels(model, found, order)], table)
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table)
@@ -135,7 +136,7 @@ def levels(
 
     Groups that hold the same are written once.
     """
-    faces = Faces(hierarchy, lambda path: None)
+    faces, say = Faces(hierarchy, lambda path: None), Lines(table)
     known: dict[tuple[int, ...], list[int]] = {}
     index: dict[str, list[int]] = {}
     blocks: list[list[int]] = [[]]
@@ -143,7 +144,7 @@ def levels(
     for key, path, metagraph, order in found:
         children = [child_path(hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        numbers = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table))
+        numbers = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table, say))
         if numbers not in known:
             if len(blocks[-1]) > CHUNK:
                 blocks.append([])

@@ -5,22 +5,26 @@ What a measured colouring says depends on the largest box shown, so it is told a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import astuple, replace
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.color.measured import Measured
+from graphviz_tb.color.cost import ByCost
+from graphviz_tb.color.hues import mixed, plain
+from graphviz_tb.color.measured import FADED, Measured
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.theme import THEMES
+from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.page.blocks import Block, Words, ints, words
 
-NONE: tuple[int, list[int]] = (-1, [])
+UNITS = {"compute-time": "micros", "flops": "flops", "parameters": "parameters"}  # by scheme; all others count bytes
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
 
 
@@ -38,6 +42,8 @@ def colourings(
             continue
         if isinstance(painters[0], Measured):
             yield from measured(painters, inside, table, scheme)
+        elif isinstance(painters[0], ByCost):
+            yield from costly(painters, table)
         else:
             yield from named(hierarchy, painters, table)
 
@@ -58,7 +64,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     """A colouring that gives each row its fill, whatever is shown."""
     fills: dict[tuple[Fill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
-    known: dict[tuple[Fill, str | None], tuple[int, list[int]]] = {}
+    known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
     fill, second, account, start, entries = [], [], [], [0], []
 
     def number(*found: Fill) -> int:
@@ -70,18 +76,25 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
         drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
-    ops = (hierarchy.kind == Kind.OP).tolist()
+    def ask(row: int) -> tuple[int, list[int], int, int]:
+        path = (row,)
+        said = light.fill(path), light.second(path), light.account(path)
+        if said not in known:  # rows that look alike and say the same have the same rows of the legend
+            known[said] = look(row, said[0])
+        return *known[said], 0 if said[1] is None else 1 + table(said[1]), table(said[2])
+
+    light = painters[0]
+    asked: dict[Hashable, tuple[int, list[int], int, int]] = {}
     for row in range(len(hierarchy)):
-        said, first = painters[0].second((row,)), painters[0].fill((row,))
-        if not ops[row]:
-            found = look(row, first)
-        elif (found := known.get((first, said), NONE)) is NONE:  # ops that look alike and say the same are alike
-            found = known[first, said] = look(row, first)
+        key = light.alike(row)
+        found = asked.get(key)
+        if found is None:
+            found = asked[key] = ask(row)
         fill.append(found[0])
         entries += found[1]
         start.append(len(entries))
-        second.append(0 if said is None else 1 + table(said))
-        account.append(0 if ops[row] else table(painters[0].account((row,))))
+        second.append(found[2])
+        account.append(found[3])
     scheme = painters[0].scheme
     order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
     yield words(
@@ -117,32 +130,75 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
 
 
 def measured(painters: list[Colouring], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
-    """A colouring by a number: each row's value, what is said of it, and the fills from nothing to the largest."""
+    """A colouring by what was measured: hatched is what was not."""
     light = painters[0]
     assert isinstance(light, Measured)
     paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
     figures = [light.figures(path) for path in paths]
     values = [light.value(one) if one.known else -1 for one in figures]
-    said = [table(light.told(value)) if value >= 0 else 0 for value in values]
-    ramps = [[painter.shade((at / STEPS) ** 2) for painter in over(painters)] for at in range(STEPS + 1)]
+    said = [light.told(value) if value >= 0 else "" for value in values]
     unknown = [[painter.unknown(row) for painter in over(painters)] for row in (0, first_op(light.hierarchy))]
+    lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
+    more = {"inside": [".".join(map(str, path)) for path in inside], "faint": lines, "missing": "not measured"}
+    yield from ramp(painters, table, name, values, said, unknown, more)
+
+
+def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
+    """A colouring by what ops cost; one that costs nothing is white."""
+    light = painters[0]
+    assert isinstance(light, ByCost)
+    costs = [light.of((row,)) for row in range(len(light.hierarchy))]
+    values = [light.value(cost) or -1 for cost in costs]
+    stack = np.isin(light.hierarchy.kind, list(STACKS)).tolist()
+    told = {(cost, stack[row]): row for row, cost in enumerate(costs) if cost}
+    second = {alike: light.second((row,)) or "" for alike, row in told.items()}
+    account = {alike: light.account((row,)) for alike, row in told.items()}
+    said = [second.get(alike, "") for alike in zip(costs, stack, strict=True)]
+    shares = [account.get(alike, "") for alike in zip(costs, stack, strict=True)]
+    white = [plain(painter.theme, True) for painter in painters]
+    more = {"accounts": [table(share) for share in shares], "whole": True}
+    yield from ramp(painters, table, light.scheme, values, said, [white, white], more)
+
+
+def ramp(
+    painters: list[Colouring],
+    table: Words,
+    name: str,
+    values: Sequence[float],
+    said: list[str],
+    unknown: list[list[Fill]],
+    more: dict[str, Any],
+) -> Iterator[Block]:
+    """A colouring by a number: each row's value, what is said of it, and the fills from nothing to the largest.
+
+    `unknown` are the fills where there is no number (-1): of a group and of an op, in each theme.
+    """
+    light = painters[0]
+    fills = [[painter.shade((at / STEPS) ** 2) for painter in over(painters)] for at in range(STEPS + 1)]
     yield words(
         f"colour/{name}",
         {
-            "fills": [told(tuple(pair)) for pair in ramps],
+            "fills": [told(tuple(pair)) for pair in fills],
             "unknown": [told(tuple(pair)) for pair in unknown],
             "heading": light.heading,
-            "measured": "bytes" if light.scheme == "memory" else "micros",
-            "inside": [".".join(map(str, path)) for path in inside],
+            "measured": UNITS.get(light.scheme, "bytes"),
+            "inside": [],
+            "rest": [row.label for row in light.legend([]) if row.shape == "rest"],
             "values": [round(value, 3) for value in values],
+            **more,
         },
     )
-    yield ints(f"colour/{name}/rows", said)
+    yield ints(f"colour/{name}/rows", [table(one) for one in said])
+
+
+def faint(kind: str, theme: Theme) -> str:
+    """The colour of a line that leads to a box of which nothing is known."""
+    return mixed(theme.reference if kind == "reference" else theme.data, theme.background, FADED)
 
 
 def over(painters: list[Colouring]) -> list[Any]:
     """The same painters with a scale from 0 to 1."""
-    return [replace(painter, top=1.0) for painter in painters if isinstance(painter, Measured)]
+    return [replace(painter, top=1) for painter in painters if isinstance(painter, Measured | ByCost)]
 
 
 def first_op(hierarchy: Hierarchy) -> int:

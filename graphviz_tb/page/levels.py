@@ -29,16 +29,16 @@ class Told:
     faces: Sequence[Face]
 
 
-def level(told: Told, words: Words) -> list[int]:
+def level(told: Told, words: Words, say: Lines) -> list[int]:
     """One level."""
     graph = told.metagraph
     out: list[int] = [graph.row]
     out += listed(graph.children)
     out += listed(graph.functions)
     for face in told.faces:
-        out += (words(face.label), words(face.second), words(face.badge), flags(face))
-    out += rows(edges(graph.edges, words))
-    out += rows(bridges(graph.bridges, words))
+        out += (words(face.label), words(face.second), words(face.badge), words(face.about), flags(face))
+    out += rows(edges(graph.edges, say))
+    out += rows(bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
         out += (*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed)))
     out += rows(
@@ -75,17 +75,33 @@ def rows(items: Iterable[Sequence[int]]) -> list[int]:
     return [len(found), *(number for column in zip(*found, strict=True) for number in column)]
 
 
-def edges(found: Iterable[Metaedge], words: Words) -> Iterator[tuple[int, ...]]:
+class Lines:
+    """What is said of lines: the label, the thickness, and what a line carries in full. Lines that carry the same are
+    told once: a tensor crosses the borders of many groups."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.known: dict[tuple[object, ...], tuple[int, int, int]] = {}
+
+    def __call__(self, one: Metaedge | Bridge) -> tuple[int, int, int]:
+        """The numbers of one line."""
+        key = (one.carried.outputs, one.tensors, one.control, one.reference, one.kind)
+        if key not in self.known:
+            self.known[key] = said(one, self.words)
+        return self.known[key]
+
+
+def edges(found: Iterable[Metaedge], say: Lines) -> Iterator[tuple[int, ...]]:
     """Metaedges."""
     for one in found:
-        yield one.source, one.target, one.tensors, one.control, one.reference, *said(one, words)
+        yield one.source, one.target, one.tensors, one.control, one.reference, int(one.back), *say(one)
 
 
-def bridges(found: Iterable[Bridge], words: Words) -> Iterator[tuple[int, ...]]:
+def bridges(found: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
     """Bridges."""
     for one in found:
         seen = one.inbound | one.drawable << 1
-        yield one.child, one.other, seen, one.tensors, one.control, one.reference, *said(one, words)
+        yield one.child, one.other, seen, one.tensors, one.control, one.reference, *say(one)
 
 
 def said(one: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.layers import Layer
@@ -117,7 +118,7 @@ class Histograms:
         self.op, self.device = hierarchy.graph.op[nodes], hierarchy.graph.device[nodes]
 
     def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
-        start, stop = np.searchsorted(self.rows, (row, self.hierarchy.end[row]))
+        start, stop = span(self.rows, row, int(self.hierarchy.end[row]))
         counts = Counter(column[start:stop].tolist())
         return {words[at]: count for at, count in counts.items() if words[at] or not skip_empty}
 

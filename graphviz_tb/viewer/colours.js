@@ -2,6 +2,7 @@
 
 const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
 const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9], ["days", 8.64e10]];
+const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15], ["E", 1e18]];
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
 const TICKS = 5;
@@ -12,6 +13,14 @@ function toldWithUnit(value, units) {
   const rounded = Number((value / factor).toPrecision(3));
   return `${rounded.toFixed(12).replace(/\.?0+$/, "")} ${unit}`;
 }
+
+/** How a value of each kind of colouring is told. @type {Record<string, (value: number) => string>} */
+const TOLD = {
+  micros: (value) => toldWithUnit(value, MICROS),
+  bytes: (value) => toldWithUnit(value, BYTES),
+  flops: (value) => `${toldWithUnit(value, COUNTS)}FLOPs`,
+  parameters: (value) => `${toldWithUnit(value, COUNTS).trim()} parameter${value === 1 ? "" : "s"}`,
+};
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
 class Colouring {
@@ -50,6 +59,8 @@ class Colouring {
     }
     /** @type {Map<string, Path>} */
     this.places = new Map();
+    /** @type {Path[]} the path of each box shown */
+    this.shown = [];
     this.setTheme("light");
   }
 
@@ -68,7 +79,7 @@ class Colouring {
   shade(at) {
     const value = this.told.values[at];
     const row = at < this.graph.count ? at : 0;
-    if (value < 0) return this.unknown[this.side][this.graph.kind[row] === OP ? 1 : 0];
+    if (value < 0) return this.unknown[this.side][this.graph.ofOps(row) ? 1 : 0];
     const share = this.top > 0 ? Math.sqrt(Math.min(1, value / this.top)) : 0;
     return this.fills[this.side][Math.round(share * (this.fills[this.side].length - 1))];
   }
@@ -83,9 +94,12 @@ class Colouring {
     return this.measured ? this.shade(this.index(path)) : this.fill(path[path.length - 1]);
   }
 
-  /** What became of a line: nothing is said of it. @param {any} _ @returns {any} */
-  became(_) {
-    return null;
+  /** The colour of a line: a fainter one where it leads to a box of which nothing is known. @param {any} line @returns {any} */
+  became(line) {
+    const { faint } = this.told;
+    if (!faint || line.kind === "shortcut" || line.source === undefined) return null;
+    const hidden = [line.source, line.target].some((at) => at >= 0 && this.told.values[this.index(this.shown[at])] < 0);
+    return hidden ? new layout.Tint(faint[line.kind][this.side], [], "", true) : null;
   }
 
   /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
@@ -116,12 +130,14 @@ class Colouring {
 
   /** @param {number} row */
   account(row) {
-    return this.measured ? "" : this.graph.words[this.accountOf[row]];
+    const { accounts } = this.told;
+    return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountOf[row]];
   }
 
   /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
   over(scene, places) {
     this.places = places;
+    this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
     this.top = 0;
     for (const box of scene.boxes) {
@@ -149,14 +165,18 @@ class Colouring {
 
   /** @param {number[]} rows */
   ramp(rows) {
-    const units = this.told.measured === "bytes" ? BYTES : MICROS;
+    const told = TOLD[this.told.measured];
     const fills = this.fills[this.side];
     const out = [];
-    for (let at = 0; at < TICKS && (at === 0 || this.top > 0); at++) {
-      const share = at / (TICKS - 1);
-      out.push(new layout.LegendRow(toldWithUnit(this.top * share ** 2, units), fills[Math.round(share * (fills.length - 1))]));
+    const ticks = Array.from({ length: TICKS }, (_, at) => this.top * (at / (TICKS - 1)) ** 2);
+    for (const value of new Set(this.told.whole ? ticks.map(Math.round) : ticks)) {
+      const share = this.top > 0 ? Math.sqrt(value / this.top) : 0;
+      out.push(new layout.LegendRow(told(value), fills[Math.round(share * (fills.length - 1))]));
     }
-    if (rows.some((row) => this.told.values[row] < 0)) out.push(new layout.LegendRow("not measured", this.unknown[this.side][0]));
+    const unknown = this.unknown[this.side][0];
+    const { missing, rest } = this.told;
+    if (missing && rows.some((row) => this.told.values[row] < 0)) out.push(new layout.LegendRow(missing, unknown));
+    for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));
     return out;
   }
 }

@@ -196,6 +196,13 @@ class Graph {
     return path ?? null;
   }
 
+  /** Whether a row is drawn like an op: an op, or a stack whose members are ops. @param {number} row */
+  ofOps(row) {
+    let at = row;
+    while ((this.kind[at] === SERIES || this.kind[at] === FOLD) && this.end[at] > at + 1) at++;
+    return this.kind[at] === OP;
+  }
+
   /** @param {number} row */
   opens(row) {
     return this.kind[row] !== OP || this.calls.has(row);
@@ -275,11 +282,12 @@ class Graph {
     const functions = from.list();
     const faces = [];
     for (let at = 0; at < children.length + functions.length; at++) {
-      const [label, second, badge, flags] = [from.next(), from.next(), from.next(), from.next()];
+      const [label, second, badge, about, flags] = Array.from({ length: 5 }, () => from.next());
       faces.push({
         label: word(label),
         second: word(second),
         badge: word(badge),
+        about: word(about),
         openable: !!(flags & 1),
         connected: !!(flags & 2),
         kind: KINDS[(flags >> 2) & 7],
@@ -288,8 +296,8 @@ class Graph {
     }
     const said = (/** @type {any} */ line, /** @type {number[]} */ [label, thickness, told]) =>
       Object.assign(line, { label: word(label), thickness, told: word(told) });
-    const edges = from.rows(8).map(([source, target, tensors, control, reference, ...rest]) =>
-      said(new layout.Metaedge(source, target, tensors, control, reference), rest),
+    const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
+      said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
     );
     const bridges = from.rows(9).map(([child, other, seen, tensors, control, reference, ...rest]) =>
       said(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), rest),

@@ -51,7 +51,6 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(asdict(value)))
 
 
-@pytest.mark.xfail(strict=False, reason="wide lines of levels of thousands of pixels differ between the two")
 def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: Path) -> None:
     require("node")
     models = [(path.name, model) for path in FILES for model in loaded(path)]
@@ -116,7 +115,6 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     return place(view, options or model.options.picture)
 
 
-@pytest.mark.xfail(strict=False, reason="wide lines of levels of thousands of pixels differ between the two")
 def test_a_thousand_generated_cases_are_placed_alike(
     require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from graphviz_tb.color.colouring import STACKS
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
+from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import function_of
@@ -109,6 +110,6 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
     node_at = {at: int(hierarchy.node[row]) for row, at in enumerate(where) if at is not None}
     for (at, slot), state in inputs.items():
-        start, stop = np.searchsorted(graph.target, (node_at[at], node_at[at] + 1))
+        start, stop = span(graph.target, node_at[at], node_at[at] + 1)
         told[start:stop][graph.slot[start:stop] == slot] = state
     return told
