@@ -1,0 +1,93 @@
+"""Colours by what ops cost: the words on boxes, the scale, the legend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.color.cost import ByCost, activations, flops, parameters
+from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+FLOAT = {"type": 1}
+LIGHT = THEMES["light"]
+
+
+def tensor(name: str, op: str, *sizes: int) -> dict[str, Any]:
+    shape = {"shape": {"dim": [{"size": size} for size in sizes]}}
+    return {"name": name, "op": op, "attr": {"dtype": FLOAT, "shape": shape}}
+
+
+def node(name: str, op: str, *inputs: str) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": inputs, "attr": {"T": FLOAT, "dtype": FLOAT}}
+
+
+@pytest.fixture
+def model() -> Model:
+    """small: x [4, 6] · w [6, 5], 240 operations; large: the result · v [5, 40], 1600 operations; m: nobody counts."""
+    return load(
+        GraphDef(
+            node=[
+                *(tensor("x", "Placeholder", 4, 6), tensor("w", "VariableV2", 6, 5), node("small", "MatMul", "x", "w")),
+                *(tensor("v", "VariableV2", 5, 40), node("large", "MatMul", "small", "v")),
+                *(node("m1", "Mystery", "large"), node("m2", "Mystery", "large"), node("r", "Riddle", "large")),
+            ]
+        )
+    )
+
+
+def colouring(model: Model, make: Any) -> ByCost:
+    found: ByCost = make(model.hierarchy, LIGHT, model.facts)
+    return found
+
+
+def path(model: Model, name: str) -> Path:
+    return (0, model.hierarchy.name.index(name))
+
+
+def test_the_second_line_is_what_an_op_costs(model: Model) -> None:
+    by_flops, by_activations = colouring(model, flops), colouring(model, activations)
+    assert by_flops.second(path(model, "small")) == "30 parameters · 240 FLOPs"
+    assert by_flops.second(path(model, "x")) is None  # the usual line
+    assert by_activations.second(path(model, "small")) == "80 B"
+    assert by_activations.second(path(model, "m1")) is None
+
+
+def test_white_is_nothing_and_the_largest_is_darkest(model: Model) -> None:
+    by_flops = colouring(model, flops)
+    closed = [path(model, name) for name in ("x", "small", "large")]
+    scaled = by_flops.scaled(closed)
+    assert scaled.top == 1600
+    fills = [scaled.fill(each).fill for each in closed]
+    assert len(set(fills)) == 3
+    assert fills[0] == LIGHT.op
+    assert fills[2] == scaled.shade(scaled.top).fill == scaled.shade(2 * scaled.top).fill
+    assert scaled.shade(0).fill not in (fills[0], fills[1])
+
+
+def test_a_share_is_told_of_what_costs_something(model: Model) -> None:
+    by_flops = colouring(model, flops)
+    assert by_flops.account(path(model, "large")) == "87.0\N{THIN SPACE}% of all"
+    assert by_flops.account(path(model, "x")) == ""
+
+
+def test_the_legend_has_five_ticks_and_names_what_is_not_counted(model: Model) -> None:
+    rows = colouring(model, flops).scaled([path(model, "large")]).legend([])
+    assert [row.label for row in rows] == [
+        *("0 FLOPs", "100 FLOPs", "400 FLOPs", "900 FLOPs", "1.6 kFLOPs"),
+        "3 ops not counted (Mystery, Riddle)",
+    ]
+    rows = colouring(model, parameters).scaled([path(model, "large")]).legend([])
+    assert [row.label for row in rows][-1] == "200 parameters"
+
+
+def test_a_model_without_costs_has_one_tick() -> None:
+    nothing = load(GraphDef(node=[node("m", "Mystery")]))
+    by_parameters = colouring(nothing, parameters)
+    assert [row.label for row in by_parameters.legend([])] == ["0 parameters"]
+    assert by_parameters.costs.under(0) == Cost()
