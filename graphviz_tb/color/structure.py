@@ -117,24 +117,35 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
 
     Members of a series stand where it stands, too. Taken in the order of rank (greedy colouring).
     """
-    levels: dict[int, set[int]] = {template: set() for template in rank}
-    for row, template in zip(groups.tolist(), hierarchy.template[groups].tolist(), strict=True):
-        if template in levels:
-            parent = int(hierarchy.parent[row])
-            levels[template].add(parent)
-            while parent > 0 and (hierarchy.kind[parent] == Kind.SERIES or ranges(hierarchy, parent)):
-                parent = int(hierarchy.parent[parent])
-            levels[template].add(parent)
-    used: dict[int, list[int]] = {}
+    levels, starts = levels_of(hierarchy, groups, rank)
+    used = np.zeros((int(levels.max(initial=-1)) + 1, count), np.int32)
     everywhere = [0] * count
     found: dict[int, int] = {}
-    for template in rank:
-        taken = [0] * count
-        for level in levels[template]:
-            for hue, times in enumerate(used.get(level, ())):
-                taken[hue] += times
-        found[template] = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
-        everywhere[found[template]] += 1
-        for level in levels[template]:
-            used.setdefault(level, [0] * count)[found[template]] += 1
+    for template, place in rank.items():
+        here = levels[starts[place] : starts[place + 1]]
+        taken = used[here].sum(0).tolist()
+        hue = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
+        found[template] = hue
+        everywhere[hue] += 1
+        used[here, hue] += 1
     return found
+
+
+def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs]:
+    """The levels on which each template stands, in small numbers, one rank after the other, and where each starts."""
+    places = np.full(int(hierarchy.template.max(initial=-1)) + 1, -1, np.int64)
+    places[list(rank)] = list(rank.values())
+    place = places[hierarchy.template[groups]]
+    groups, place = groups[place >= 0], place[place >= 0]
+    parent = hierarchy.parent[groups].astype(np.int64)
+    within = (hierarchy.kind == int(Kind.SERIES)) | (
+        (hierarchy.kind == int(Kind.FOLD))
+        & (hierarchy.how == int(How.SEGMENT))
+        & (hierarchy.kind[hierarchy.parent] == int(Kind.SERIES))
+    )
+    around = parent.copy()
+    while len(inner := np.flatnonzero((around > 0) & within[around])):
+        around[inner] = hierarchy.parent[around[inner]]
+    pairs = np.unique(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
+    place, level = np.divmod(pairs, len(hierarchy) + 1)
+    return np.unique(level, return_inverse=True)[1], np.searchsorted(place, np.arange(len(rank) + 1))

@@ -16,6 +16,7 @@ from graphviz_tb.flatten.weight_names import name_weights
 from graphviz_tb.flatten.weights import find_weights
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.lazily import Lazily
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
@@ -50,6 +51,6 @@ def flatten(
     marks = settle_marks(nodes, edges, options, carried)
     weights = name_weights(nodes, marks.edges, marks.mark, marks.beside, carried, graph_def) if carried else {}
     by_kind = is_pytorch(nodes) and not options.tensorboard
-    labels = call_by_kind(nodes, marks.mark, graph_def) if by_kind else {}
-    labels |= {node: weight.label for node, weight in weights.items()}
+    kinds = call_by_kind(nodes, marks.mark, graph_def) if by_kind else {}
+    labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return assemble(graph_def, nodes, marks, functions, calls, labels, weights, layers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.model.lazily import Lazily
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Weight
 
@@ -29,23 +31,25 @@ DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 
 def name_weights(
     nodes: Nodes, edges: Edges, mark: Bytes, beside: Beside, carried: Carried, graph: GraphDef
-) -> dict[int, Weight]:
+) -> Mapping[int, Weight]:
     """Before: which marks stand where. After: a weight for each mark of that kind that stands beside an op."""
     ends = np.unique(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
-    if not ends:
-        return {}
-    roles = roles_of(nodes, edges, mark)
-    variables = {end: variable_of(carried, end) for end in ends}
-    uses = count_uses(nodes, edges, mark, variables)
-    told: dict[int, Weight] = {}
-    for end, variable in variables.items():
-        maker = variable if variable >= 0 else int(carried.origin[end])
-        name, dtype, shape = declared(nodes, graph, maker)
+
+    @cache
+    def around() -> tuple[dict[int, str], dict[int, int]]:
+        variables = {end: variable_of(carried, end) for end in ends}
+        return roles_of(nodes, edges, mark), count_uses(nodes, edges, mark, variables)
+
+    def tell(end: int) -> Weight:
+        variable = variable_of(carried, end)
+        roles, uses = around()
+        name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else int(carried.origin[end]))
         read_dtype, read_shape = read(node_def(nodes, graph, end))
         word = name.rpartition("/")[2] or name
         role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
-        told[end] = Weight(name, read_dtype or dtype, shape if shape is not None else read_shape, role, uses[end])
-    return told
+        return Weight(name, read_dtype or dtype, shape if shape is not None else read_shape, role, uses[end])
+
+    return Lazily(ends, tell)
 
 
 def variable_of(carried: Carried, node: int) -> int:

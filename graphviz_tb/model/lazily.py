@@ -1,0 +1,36 @@
+"""A mapping that works out a value when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Lazily(Mapping[int, Value], Generic[Value]):
+    """Values by number: the keys are known, `tell` gives the value of one and is asked once for each.
+
+    >>> squares = Lazily(range(3), lambda number: number * number)
+    >>> squares[2], squares.get(3), len(squares)
+    (4, None, 3)
+    """
+
+    def __init__(self, keys: Iterable[int], tell: Callable[[int], Value]) -> None:
+        self._known: dict[int, Value | None] = dict.fromkeys(keys)
+        self._tell = tell
+
+    def __getitem__(self, key: int) -> Value:
+        value = self._known[key]
+        if value is None:
+            value = self._known[key] = self._tell(key)
+        return value
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._known
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
