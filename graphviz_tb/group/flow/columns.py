@@ -80,11 +80,11 @@ def columns(hierarchy: Hierarchy) -> Columns:
     held &= hierarchy.kind != int(Kind.SERIES)
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
-    names = local_names(hierarchy, rows)
+    names = local_names(hierarchy, rows, parent)
     order = np.lexsort((ranked(names), hierarchy.parent[rows]))
     child = rows[order]
     child_start = np.searchsorted(hierarchy.parent[child], [*parent.tolist(), len(hierarchy)])
-    shown = labels(hierarchy, rows.tolist(), names)
+    shown = labels(hierarchy, rows, names)
     place = np.full(len(hierarchy), -1, np.int64)
     place[child] = np.arange(len(child))
     level = np.full(len(hierarchy), -1, np.int64)
@@ -93,13 +93,13 @@ def columns(hierarchy: Hierarchy) -> Columns:
     return Columns(hierarchy, parent, child, child_start, [shown[at] for at in order.tolist()], edge, edge_start)
 
 
-def local_names(hierarchy: Hierarchy, rows: Longs) -> list[str]:
+def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
     """The name of each row below that of its parent; whole names in the main graph and in functions."""
     name = hierarchy.name
-    around = hierarchy.parent[rows]
-    scopes = (hierarchy.kind[around] == int(Kind.SCOPE)) & (around > 0)
-    length = [len(one) + 1 for one in name]
-    cuts = np.where(scopes, np.array(length, np.int64)[around], 0)
+    scopes = parents[(hierarchy.kind[parents] == int(Kind.SCOPE)) & (parents > 0)]
+    length = np.zeros(len(hierarchy), np.int64)
+    length[scopes] = [len(name[row]) + 1 for row in scopes.tolist()]
+    cuts = length[hierarchy.parent[rows]]
     return [name[row][cut:] for row, cut in zip(rows.tolist(), cuts.tolist(), strict=True)]
 
 
@@ -118,13 +118,18 @@ def natural(name: str) -> tuple[str, int, str]:
     return DIGITS.sub("#", name), len(name), name
 
 
-def labels(hierarchy: Hierarchy, rows: Sequence[int], names: Sequence[str]) -> list[str]:
+def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
     """What each row shows (see `Hierarchy.leaf`)."""
-    found = [name or hierarchy.leaf(row) for row, name in zip(rows, names, strict=True)]
+    found = list(names)
+    for at in [at for at, name in enumerate(names) if not name]:
+        found[at] = hierarchy.leaf(int(rows[at]))
     told = hierarchy.graph.labels
-    if told:
-        for at, node in enumerate(hierarchy.node[rows].tolist()):
-            found[at] = told.get(node, found[at])
+    nodes = np.fromiter(told, np.int64, len(told))
+    place = np.full(len(hierarchy) + 1, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    spots = place[hierarchy.row_of_node[nodes]]
+    for at, node in zip(spots[spots >= 0].tolist(), nodes[spots >= 0].tolist(), strict=True):
+        found[at] = told[node]
     return found
 
 
