@@ -10,10 +10,12 @@ from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.loaded import Entry, Signature, TensorSpec
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import DataType, GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
+from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
+from graphviz_tb.read.bare_functions import with_calls
 from graphviz_tb.read.body import body_of, bookkeeping
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.objects import captured_names
+from graphviz_tb.read.type_names import dtype_name
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
 BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
@@ -36,26 +38,38 @@ def of_meta_graphs(
     """Before: decoded MetaGraphDefs. After: one entry for each, under its tag set."""
     found = []
     for graph, size in zip(graphs, sizes, strict=True):
-        signatures = signatures_of(graph)
+        whole, signatures = asked_for(graph)
         tags = ",".join(graph.meta_info_def.tags)
         entry = Entry("op", tag_set=tags or None, bytes=size, format=format, signatures=signatures)
-        found.append(Found(entry, partial(_content, graph, signatures, notices, options)))
+        found.append(Found(entry, partial(_content, graph, whole, signatures, notices, options)))
     return Holding(tuple(found), what=name)
 
 
+def asked_for(graph: MetaGraphDef) -> tuple[GraphDef, tuple[Signature, ...]]:
+    """The graph with its signatures; where the file has none, with calls of the functions of the program's objects."""
+    signatures = signatures_of(graph)
+    if signatures or not graph.graph_def.library.function:
+        return graph.graph_def, signatures
+    return with_calls(graph.graph_def, captured_names(graph.object_graph_def.SerializeToString()))
+
+
 def _content(
-    graph: MetaGraphDef, signatures: tuple[Signature, ...], notices: tuple[Notice, ...], options: ReadOptions
+    graph: MetaGraphDef,
+    whole: GraphDef,
+    signatures: tuple[Signature, ...],
+    notices: tuple[Notice, ...],
+    options: ReadOptions,
 ) -> Content:
-    """The graph of a signature; the whole file's where that is asked for, or where it has no signature."""
-    chosen = chosen_signature(graph, signatures, options)
+    """The graph of a signature; the whole file's where that is asked for, or where there is nothing to call."""
+    chosen = chosen_signature(whole, signatures, options)
     if chosen is None:
         return Content(graph.graph_def, notices, signatures)
     captured = captured_names(graph.object_graph_def.SerializeToString())
-    body = body_of(graph.graph_def, chosen, captured, graph.meta_info_def.stripped_op_list.op)
-    return Content(body, notices, signatures, chosen.name, bookkeeping(graph.graph_def, signatures))
+    body = body_of(whole, chosen, captured, graph.meta_info_def.stripped_op_list.op)
+    return Content(body, notices, signatures, chosen.name, bookkeeping(whole, signatures))
 
 
-def chosen_signature(graph: MetaGraphDef, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
+def chosen_signature(whole: GraphDef, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
     """The signature that is asked for, else `serving_default`, else the only one, else that with the largest body."""
     named = {signature.name: signature for signature in signatures}
     if options.signature is not None and options.signature not in named:
@@ -67,7 +81,7 @@ def chosen_signature(graph: MetaGraphDef, signatures: tuple[Signature, ...], opt
         return None
     if SERVING in named:
         return named[SERVING]
-    return max(alive, key=lambda each: size_of(body_of(graph.graph_def, each, {})))
+    return max(alive, key=lambda each: size_of(body_of(whole, each, {})))
 
 
 def size_of(graph: GraphDef) -> int:
@@ -91,18 +105,6 @@ def _specs(tensors: Mapping[str, TensorInfo]) -> tuple[TensorSpec, ...]:
 def _spec(key: str, info: TensorInfo) -> TensorSpec:
     tensor = info.name or info.coo_sparse.values_tensor_name
     return TensorSpec(key, tensor, dtype_name(info.dtype), _shape(info.tensor_shape))
-
-
-def dtype_name(number: int) -> str:
-    """The name of a type as it is spoken: float32's is "float".
-
-    >>> dtype_name(1), dtype_name(9), dtype_name(777)
-    ('float', 'int64', 'type 777')
-    """
-    try:
-        return DataType.Name(number).removeprefix("DT_").lower()
-    except ValueError:
-        return f"type {number}"
 
 
 def _shape(shape: TensorShapeProto) -> tuple[int, ...] | None:

@@ -1,0 +1,118 @@
+"""A SavedModel without signatures: each function that its objects can be asked for becomes one.
+
+What TensorFlow writes for a signature is made here: arguments, the variables that the function captures, a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from graphviz_tb.model.loaded import Signature, TensorSpec
+from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.inline import free_names
+from graphviz_tb.read.type_names import dtype_name
+
+CALL = "StatefulPartitionedCall"
+VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
+RESOURCE = 20  # DT_RESOURCE
+PREFIX = "__inference_"
+TRACED = re.compile(rf"{PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)  # how TensorFlow names what it traces
+UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results that the program gave no name
+
+
+def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tuple[GraphDef, tuple[Signature, ...]]:
+    """Before: a graph, and which functions its objects have, with the variables these capture. After: the same graph
+    with a call of each, and a signature for each call; the graph itself where there are none."""
+    functions = [each for each in whole.library.function if each.signature.name in captured]
+    if not functions:
+        return whole, ()
+    made = GraphDef()
+    made.CopyFrom(whole)
+    handles = {variable_of(node): node.name for node in whole.node if node.op == "VarHandleOp"}
+    taken = {node.name for node in whole.node}
+    several = Counter(spoken(each.signature.name) for each in functions)
+    signatures = []
+    for function in functions:
+        name = function.signature.name
+        nodes = list(call_of(function, captured[name], handles, taken))
+        made.node.extend(nodes)
+        taken |= {node.name for node in nodes}
+        told = spoken(name) if several[spoken(name)] == 1 else name.removeprefix(PREFIX)
+        signatures.append(signature_of(told, function, nodes))
+    return made, tuple(signatures)
+
+
+def spoken(name: str) -> str:
+    """What the program called a function.
+
+    >>> spoken("__inference___call___103"), spoken("f")
+    ('__call__', 'f')
+    """
+    found = TRACED.fullmatch(name)
+    return found[1] if found else name
+
+
+def variable_of(handle: NodeDef) -> str:
+    return handle.attr["shared_name"].s.decode("utf-8", "replace") or handle.name
+
+
+def call_of(
+    function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], taken: set[str]
+) -> Iterator[NodeDef]:
+    """The arguments, but for variables that the graph has, then the call."""
+    arguments = function.signature.input_arg
+    free = free_names((arg.name for arg in arguments), taken)
+    captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
+    given = []
+    for at, arg in enumerate(arguments):
+        variable = captured.get(at, "") if arg.type == RESOURCE else ""
+        given.append(handles.get(variable, free[arg.name]))
+        if variable not in handles:
+            yield argument_of(function, at, free[arg.name], variable)
+    (name,) = free_names([spoken(function.signature.name)], taken | set(given)).values()
+    call = NodeDef(name=name, op=CALL, input=given)
+    call.attr["f"].func.name = function.signature.name
+    yield call
+
+
+def argument_of(function: FunctionDef, at: int, name: str, variable: str) -> NodeDef:
+    """What stands for an argument outside: its dtype and shape, and the name of the variable that it is a handle of."""
+    node = NodeDef(name=name, op="Placeholder")
+    node.attr["dtype"].type = function.signature.input_arg[at].type
+    if variable:
+        node.attr[VARIABLE].s = variable.encode()
+    if at in function.arg_attr and "_output_shapes" in function.arg_attr[at].attr:
+        for shape in function.arg_attr[at].attr["_output_shapes"].list.shape[:1]:
+            node.attr["shape"].shape.CopyFrom(shape)
+    return node
+
+
+def signature_of(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Signature:
+    """What a call is given and gives, as a signature."""
+    call, made = nodes[-1], {node.name: node for node in nodes}
+    inputs = tuple(TensorSpec(arg.name, f"{given}:0", dtype_name(arg.type), shape_of(made[given]))
+                   for arg, given in zip(function.signature.input_arg, call.input, strict=True)
+                   if arg.type != RESOURCE)  # fmt: skip
+    results = function.signature.output_arg
+    outputs = tuple(TensorSpec(result_name(arg.name), f"{call.name}:{at}", dtype_name(arg.type), None)
+                    for at, arg in enumerate(results))  # fmt: skip
+    return Signature(name, "function", inputs, outputs)
+
+
+def result_name(name: str) -> str:
+    """A result as signatures call it.
+
+    >>> result_name("identity"), result_name("identity_1"), result_name("score")
+    ('output_0', 'output_1', 'score')
+    """
+    found = UNNAMED.fullmatch(name)
+    return f"output_{found[1] or 0}" if found else name
+
+
+def shape_of(node: NodeDef) -> tuple[int, ...] | None:
+    """The shape that an argument states."""
+    if "shape" not in node.attr or node.attr["shape"].shape.unknown_rank:
+        return None
+    return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)

@@ -1,0 +1,52 @@
+"""A SavedModel without signatures: the functions of its objects are what it can be asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import SavedModel
+from graphviz_tb.read import read
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "containers" / "functions_only"
+
+
+def test_the_largest_function_is_the_model() -> None:
+    model = load(FOLDER)
+    assert sorted(name for name in model.hierarchy.graph.name if "/" not in name and "resource" not in name) == sorted(
+        ["x", "output_0", "output_1", "kernel", "bias", "head"]
+    )
+    assert {(each.variable, each.shape) for each in model.hierarchy.graph.weights.values()} == {
+        ("kernel", (8, 16)),
+        ("bias", (16,)),
+        ("head", (16, 4)),
+    }
+    assert model.cost.under(0).parameters == 8 * 16 + 16 + 16 * 4
+    ops = {model.hierarchy.graph.op_types[op] for op in model.hierarchy.graph.op}
+    assert not [op for op in ops if "Save" in op or "Restore" in op or "Call" in op]
+
+
+def test_each_function_is_a_signature_with_its_inputs_and_outputs() -> None:
+    signatures = {each.name: each for each in read(FOLDER).signatures}
+    assert [name for name in signatures if not name.startswith("__call__")] == ["norm"]
+    assert len(signatures) == 3  # __call__ was traced twice
+    (spec,) = signatures["norm"].inputs
+    assert (spec.key, spec.dtype, spec.shape) == ("x", "float", (3,))
+    assert [spec.key for spec in signatures["norm"].outputs] == ["output_0"]
+
+
+def test_a_function_can_be_chosen() -> None:
+    model = load(FOLDER, signature="norm")
+    assert "norm/Sqrt" in model.hierarchy.graph.name
+    assert "norm" in model.picture().caption.title
+    with pytest.raises(UnknownChoice, match="norm"):
+        load(FOLDER, signature="narm")
+
+
+def test_the_whole_file_is_as_it_was() -> None:
+    message = SavedModel.FromString((FOLDER / "saved_model.pb").read_bytes())
+    assert read(FOLDER, ReadOptions(whole_file=True)).graph_def == message.meta_graphs[0].graph_def
