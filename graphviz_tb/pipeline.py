@@ -350,7 +350,9 @@ def check_statistics(model: Model, options: PictureOptions) -> None:
 def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
     title = options.title if options.title is not None else model_name(model)
-    facts = facts_line(model.hierarchy, sum(not box.open for box in scene.boxes), colouring.summary, colouring.scheme)
+    shown = sum(not box.open for box in scene.boxes)
+    left_out = model.loaded.left_out if model.loaded else 0
+    facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
     return Caption(title, facts, selected(model, options))
 
 

@@ -3,6 +3,7 @@ neutral."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
@@ -19,6 +21,8 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
 SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
+VARIABLES = frozenset({"Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp"})
+COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Structure(Colouring):
         kept, rest = legend_limit(len(known))
         told = [
             LegendRow(
-                f"{thousands(self.groups[template])} like {self.hierarchy.leaf(self.first[template])}",
+                f"{thousands(self.groups[template])} {alike(self.hierarchy, self.first[template])}",
                 self.swatch(template),
             )
             for _, template in known[:kept]
@@ -64,6 +68,18 @@ class Structure(Colouring):
         if rest:
             told.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
         return told
+
+
+def alike(hierarchy: Hierarchy, row: int) -> str:
+    """What a key counts: groups like the first of them; of what optimizers keep beside each variable, slots."""
+    leaf = hierarchy.leaf(row)
+    return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
+
+
+def is_slot(graph: Graph, name: str) -> bool:
+    """Whether a scope is a variable below another one, as TensorFlow 1 names what an optimizer keeps of a variable."""
+    found = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
+    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in found)
 
 
 def unit(hierarchy: Hierarchy, row: int) -> int:

@@ -62,6 +62,7 @@ class Page:
                 closed = branch.row not in opened and self.hierarchy.opens(branch.row)
                 sign = "+ " if closed and branch.row not in self.hierarchy.calls else "─ "
                 yield self.group(branch.row, self.stem(trail, sign) if branch.depth else "")
+                yield from self.bodies(branch.row, trail)
 
     def stem(self, trail: list[bool], sign: str) -> str:
         """What stands before a name: lines of the levels above, or their number where that takes half the width."""
@@ -76,6 +77,13 @@ class Page:
         name = one_line(self.hierarchy.leaf(row) if row else self.label) or "''"
         note = self.note(row)
         return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)
+
+    def bodies(self, row: int, trail: list[bool]) -> Iterator[str]:
+        """The lines below a call of several functions: what each is to it, as the branches of a Case are."""
+        called = self.hierarchy.calls.get(row, ())
+        for at, (attr, body) in enumerate(called if len(called) > 1 else ()):
+            stem = self.stem([*trail, at == len(called) - 1], " ")
+            yield self.line(stem, attr, f"→ {one_line(self.hierarchy.name[body])}", self.count(body), 0).rstrip()
 
     def loose(self, branch: Branch, stem: str) -> str:
         """The line that sums up the ops of a group."""
@@ -95,12 +103,12 @@ class Page:
         hierarchy = self.hierarchy
         kind = kind_of(hierarchy, row)
         if kind == "call":
-            names = dict.fromkeys(one_line(hierarchy.name[body]) for _, body in hierarchy.calls[row])
-            return "→ " + ", ".join(names)
+            bodies = hierarchy.calls[row]
+            return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.type_of(row)
         if kind in ("series", "fold"):
             return f"×{len(hierarchy.children(row)):,}" + (" folded" if kind == "fold" else "")
         if kind == "op":
-            return one_line(hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]])
+            return self.type_of(row)
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.ops(row) < 2:
             return ""
@@ -109,6 +117,11 @@ class Page:
             return ""
         near = hierarchy.parent[first] == hierarchy.parent[row]
         return f"= {one_line(hierarchy.leaf(first) if near else told_name(hierarchy, first))}"
+
+    def type_of(self, row: int) -> str:
+        """The type of an op."""
+        graph = self.hierarchy.graph
+        return one_line(graph.op_types[graph.op[self.hierarchy.node[row]]])
 
     def left(self) -> int:
         """How wide the part before the numbers may be."""

@@ -11,6 +11,7 @@ import pytest
 
 import graphviz_tb
 import graphviz_tb.color
+from graphviz_tb import load
 from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.device import accelerator, short
@@ -18,6 +19,7 @@ from graphviz_tb.color.hues import contrast, letters
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.theme import THEMES
+from graphviz_tb.proto import GraphDef
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 PLAIN = [word for word, row in SCHEMES.items() if not row.measured]
@@ -152,3 +154,16 @@ def test_every_colouring_is_in_the_table() -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if [*inspect.signature(function).parameters] == ["hierarchy", "theme", "facts"]:
                 assert function in rows, f"{name} of color/{path.name} is in no row of SCHEMES"
+
+
+def test_slots_of_an_optimizer_are_counted_as_such() -> None:
+    # three kernels, each with a slot below it: a variable, what it starts with, what assigns that
+    kernels = [f"layer{at}/kernel" for at in range(3)]
+    slots = [f"{kernel}/Adam" for kernel in kernels]
+    nodes = [{"name": name, "op": "VariableV2"} for name in (*kernels, *slots)]
+    nodes += [{"name": f"{name}/zeros", "op": "Fill"} for name in slots]
+    nodes += [{"name": f"{name}/Assign", "op": "Assign", "input": [name, f"{name}/zeros"]} for name in slots]
+    picture = load(GraphDef(node=nodes)).picture(depth=9)
+    labels = [row.label for row in picture.paint.legend]
+    assert "3 slots of Adam" in labels
+    assert not [label for label in labels if "like Adam" in label]

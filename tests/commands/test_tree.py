@@ -16,6 +16,7 @@ from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_de
 from graphviz_tb.commands.table import Style
 from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
+from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = sorted(path for path in (FIXTURES / "real").iterdir() if path.suffix in (".pb", ".pbtxt"))
@@ -193,3 +194,15 @@ def test_colours_change_no_place(width: int) -> None:
     plain, coloured = (list(Page(hierarchy, width, Style(on), "x").tree(told, opened)) for on in (False, True))
     assert [re.sub(r"\x1b\[\d*m", "", line) for line in coloured] == plain
     assert any("\x1b" in line for line in coloured)
+
+
+def test_every_branch_of_a_case_has_a_line(tell: Any, tmp_path: Path) -> None:
+    functions = [{"signature": {"name": f"a_rather_long_name_of_branch_number_{at}"}} for at in range(5)]
+    branches = [{"name": each["signature"]["name"]} for each in functions]
+    case = {"name": "choice", "op": "Case", "attr": {"branches": {"list": {"func": branches}}}}
+    graph = GraphDef(node=[case, {"name": "x", "op": "NoOp"}], library={"function": functions})
+    path = tmp_path / "case.pb"
+    path.write_bytes(graph.SerializeToString())
+    _, lines, _ = tell(str(path))
+    for at in range(5):
+        assert any(f"branches[{at}]  → a_rather_long_name_of_branch_number_{at}" in line for line in lines)

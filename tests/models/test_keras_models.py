@@ -137,3 +137,9 @@ def test_the_layers_of_a_keras_file_count_as_well(version: str, name: str) -> No
     model = load(MODELS / version / f"{name}.json")
     known = [layer["parameters"] for layer in TRUTH[version][name].values() if layer["class"] != "Gain"]
     assert model.cost.under(0).parameters == sum(known)
+
+
+def test_the_picture_says_how_much_is_left_out() -> None:
+    model = load(MODELS / "keras3" / "cnn_saved")
+    assert f"{model.loaded.left_out} ops left out" in model.picture().caption.facts  # type: ignore[union-attr]
+    assert "left out" not in load(MODELS / "keras3" / "cnn.json").picture().caption.facts
