@@ -84,7 +84,7 @@ RENDERERS: dict[str, Renderer] = {
     "svg": Renderer(of_drawing(lambda drawing, options: svg.svg(drawing)), ".svg", LOOKS),
     "png": Renderer(of_drawing(png.png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png.notices)),
     "pdf": Renderer(of_drawing(pdf.pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf.notices)),
-    "html": Renderer(as_html, ".html", LOOKS),
+    "html": Renderer(as_html, ".html", LOOKS | {"page_max"}),
     "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),
 }

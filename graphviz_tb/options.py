@@ -28,6 +28,7 @@ LEAST = {
     "width": 16,
     "max_bytes": 1,
     "batch": 1,
+    "page_max": 0.1,
 }
 MOST = {"scale": 20, "width": 100_000}
 # What the words of an annotation allow; any other word is one of a list of strings.
@@ -166,6 +167,7 @@ class PictureOptions:
     scale: float | None = None  # pixels of a PNG per unit; None: 2, less where that would be too many
     width: int | None = None
     font_files: tuple[str, ...] = ()
+    page_max: float = 25.0  # megabytes of a page; groups that would not fit are left out, the deepest first
 
     def __post_init__(self) -> None:
         check(self)

@@ -37,6 +37,7 @@ OTHER: dict[str, Any] = {
     "scale": 1.0,
     "width": 300,
     "font_files": (),
+    "page_max": 0.3,
 }
 
 

@@ -54,6 +54,7 @@ picture_options = together(
     click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
     click.option("--no-legend", is_flag=True, help="No legend."),
     size_options,
+    click.option("--page-max", type=float, metavar="MB", help="Most megabytes of a page: the deepest groups go [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),
 )
 

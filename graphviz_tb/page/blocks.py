@@ -7,6 +7,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """One block: its `name`, what it holds ("ints", little-endian, 32 bits; or "json"), and its bytes."""
 
@@ -23,6 +24,7 @@ class Block:
     kind: str
     data: bytes
 
+    @cached_property
     def packed(self) -> str:
         """The block as it stands in the page: gzip, then base64."""
         return b64encode(gzip.compress(self.data, LEVEL, mtime=0)).decode("ascii")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.color import SCHEMES
 from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
@@ -30,6 +30,8 @@ from graphviz_tb.view.faces import Faces
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
+Walked = tuple[Path, Metagraph, Skeleton, Any]
+SHELL = 400_000  # bytes of a page beside its blocks, about
 VERSION = 1  # of the data; a viewer refuses another
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
@@ -56,11 +58,16 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     hierarchy, table = model.hierarchy, Words()
     order, drawn = ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
+    shown: list[Walked] = []
     with model.report.stage("arrange"):
-        found = list(walk(hierarchy, model.expander.metagraph, lambda *one: arrange(one[0], order, one[1], drawn)))
-    index, runs, inside = levels(hierarchy, [*told_levels(found), *second_levels(model, found, order)], table)
+        found = walk(
+            hierarchy, model.expander.metagraph, lambda *one: arrange(one[0], order, one[1], drawn), frozenset(opened)
+        )
+        told = chain(told_levels(found, shown), second_levels(model, shown, order))
+        index, runs, inside = levels(hierarchy, told, table, limit := int(options.page_max * 1e6))
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table)
+    schemes = list(extra.schemes) or [one.name.split("/")[1] for one in shades if one.name.count("/") == 1]
     steps = each_step(model)
     apart = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
     columns = ints("rows", rows.columns(hierarchy, table))
@@ -71,7 +78,6 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "options": asdict(options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
         "open": [list(path) for path in opened if path != (0,)],
-        "levels": index,
         "calls": rows.calls(hierarchy),
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
@@ -79,16 +85,33 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "rows": len(hierarchy),
         "title": title(model, options),
         "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
-        "schemes": list(extra.schemes) or [one.name.split("/")[1] for one in shades if one.name.count("/") == 1],
+        "schemes": schemes,
         "steps": list(steps),
-        "measured": [word for word in SCHEMES if SCHEMES[word].measured and model.facts.stats and not extra.schemes],
+        "measured": [word for word in schemes if word in colours.UNITS],
         "notices": [notice.message for notice in (*model.notices, *notices)],
         **extra.head,
     }
     texts = table.listed()
     head["advances"] = advances(texts)
-    blocks = [words("words", texts), columns, *runs, *shades, *apart, edges, *cards.attributes(hierarchy)]
-    return head, blocks
+    first, last = [words("words", texts), columns], [*shades, *apart, edges]
+    room = limit - SHELL - weight(first) - weight(last)
+    attributes = list(cards.attributes(hierarchy))
+    runs = fitting(runs, room - min(weight(attributes), room // 2))
+    attributes = fitting(attributes, room - weight(runs))
+    held = {key: place for key, place in index.items() if place[0] < len(runs)}
+    head["left"] = sum(str(row) not in held for row in range(1, len(hierarchy)) if hierarchy.opens(row))
+    return head, [*first, words("levels", held), *runs, *last, *attributes]
+
+
+def weight(blocks: Iterable[Block]) -> int:
+    """Bytes that blocks take in the file."""
+    return sum(len(block.packed) for block in blocks)
+
+
+def fitting(blocks: list[Block], room: int) -> list[Block]:
+    """The first blocks, as many as there is room for; one at least."""
+    sizes = accumulate(len(block.packed) for block in blocks)
+    return [block for at, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not at or size <= room]
 
 
 def each_step(model: Model) -> dict[str, Stats]:
@@ -106,16 +129,15 @@ def title(model: Model, options: PictureOptions) -> str:
     return options.title if options.title is not None else model_name(model)
 
 
-def told_levels(
-    found: Iterable[tuple[Path, Metagraph, Skeleton, Any]],
-) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
-    """Each level with its key."""
-    for path, metagraph, skeleton, _ in found:
-        yield ".".join(map(str, path)), path, metagraph, skeleton
+def told_levels(found: Iterable[Walked], shown: list[Walked]) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
+    """Each level with its key; what was gone through is put down in `shown`."""
+    for one in found:
+        shown.append(one)
+        yield ".".join(map(str, one[0])), *one[:3]
 
 
 def second_levels(
-    model: Model, found: Iterable[tuple[Path, Metagraph, Skeleton, Any]], order: ArrangeOptions
+    model: Model, found: Iterable[Walked], order: ArrangeOptions
 ) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
     """Each level that has an auxiliary area once more, with everything in the main graph: what a reader moves back
     stands where it stands there."""
@@ -130,29 +152,36 @@ def second_levels(
 
 
 def levels(
-    hierarchy: Hierarchy, found: Iterable[tuple[str, Path, Metagraph, Skeleton]], table: Words
+    hierarchy: Hierarchy, found: Iterable[tuple[str, Path, Metagraph, Skeleton]], table: Words, limit: int
 ) -> tuple[dict[str, list[int]], list[Block], list[Path]]:
     """Where each group lies: block, start and length; the blocks; and all children that lie in calls.
 
-    Groups that hold the same are written once.
+    Groups that hold the same are written once. No group is looked at any more when more than `limit` bytes are
+    written.
     """
     faces, say = Faces(hierarchy, lambda path: None), Lines(table)
     known: dict[tuple[int, ...], list[int]] = {}
     index: dict[str, list[int]] = {}
-    blocks: list[list[int]] = [[]]
+    blocks: list[Block] = []
+    numbers: list[int] = []  # of the block that is being filled
     inside: list[Path] = []
+    written = 0
     for key, path, metagraph, order in found:
         children = [child_path(hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        numbers = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table, say))
-        if numbers not in known:
-            if len(blocks[-1]) > CHUNK:
-                blocks.append([])
-            known[numbers] = [len(blocks) - 1, len(blocks[-1]), len(numbers)]
-            blocks[-1] += numbers
-        index[key] = known[numbers]
+        one = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table, say))
+        if one not in known:
+            if len(numbers) > CHUNK:
+                blocks.append(ints(f"levels/{len(blocks)}", numbers))
+                written += len(blocks[-1].packed)
+                numbers = []
+            if written > limit:
+                break
+            known[one] = [len(blocks), len(numbers), len(one)]
+            numbers += one
+        index[key] = known[one]
         inside += [child for child in children if len(child) > 1]
-    return index, [ints(f"levels/{at}", numbers) for at, numbers in enumerate(blocks)], inside
+    return index, [*blocks, ints(f"levels/{len(blocks)}", numbers)], inside
 
 
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:

@@ -15,6 +15,7 @@ from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.cost import ByCost
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.color.measured import FADED, Measured
+from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
@@ -24,7 +25,10 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.page.blocks import Block, Words, ints, words
 
-UNITS = {"compute-time": "micros", "flops": "flops", "parameters": "parameters"}  # by scheme; all others count bytes
+# What a colouring by a number counts in.
+UNITS = {
+    "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
+}  # fmt: skip
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
 
 
@@ -37,7 +41,7 @@ def colourings(
     """
     for scheme in SCHEMES:
         try:
-            painters = [colour(hierarchy, facts, scheme, theme, stats) for theme in THEMES]
+            painters = [colour(hierarchy, facts, scheme, theme) for theme in THEMES]
         except MissingFacts:
             continue
         if isinstance(painters[0], Measured):
@@ -45,7 +49,7 @@ def colourings(
         elif isinstance(painters[0], ByCost):
             yield from costly(painters, table)
         else:
-            yield from named(hierarchy, painters, table)
+            yield from named(hierarchy, [with_stats(one, facts.stats) if stats else one for one in painters], table)
 
 
 def step_by_step(
@@ -181,7 +185,7 @@ def ramp(
             "fills": [told(tuple(pair)) for pair in fills],
             "unknown": [told(tuple(pair)) for pair in unknown],
             "heading": light.heading,
-            "measured": UNITS.get(light.scheme, "bytes"),
+            "measured": UNITS[light.scheme],
             "inside": [],
             "rest": [row.label for row in light.legend([]) if row.shape == "rest"],
             "values": [round(value, 3) for value in values],

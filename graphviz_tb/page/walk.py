@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from graphviz_tb.arrange import turned_inside
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -19,17 +19,24 @@ MOST_INSIDE = 20_000  # groups inside calls, each counted at every call
 
 
 def walk(
-    hierarchy: Hierarchy, metagraph: Callable[[Path], Metagraph], arrange: Arrange
+    hierarchy: Hierarchy,
+    metagraph: Callable[[Path], Metagraph],
+    arrange: Arrange,
+    first: Container[Path] = (),
 ) -> Iterator[tuple[Path, Metagraph, Skeleton, Turned]]:
-    """Groups breadth first, so that what is left out of a page that gets too large is what lies deepest.
+    """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
+    too large is what lies deepest.
 
     After: every group outside calls; inside calls, functions in themselves `AGAIN` times, up to `MOST_INSIDE`.
     """
     none: Turned = frozenset()
-    queue: deque[tuple[Path, Turned]] = deque([((0,), none), *(((row,), none) for row in hierarchy.function_rows)])
+    soon: deque[tuple[Path, Turned]] = deque([((0,), none)])
+    queue: deque[tuple[Path, Turned]] = deque()
+    for row in hierarchy.function_rows:
+        (soon if (row,) in first else queue).append(((row,), none))
     inside = 0
-    while queue:
-        path, turned = queue.popleft()
+    while soon or queue:
+        path, turned = (soon or queue).popleft()
         level = metagraph(path)
         skeleton = arrange(level, turned)
         yield path, level, skeleton, turned
@@ -39,7 +46,7 @@ def walk(
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= MOST_INSIDE:
-                queue.append((child, turned_inside(level, skeleton, position)))
+                (soon if child in first else queue).append((child, turned_inside(level, skeleton, position)))
 
 
 def nested(path: Path) -> bool:

@@ -40,6 +40,7 @@ class Data(Protocol):
     def name(self) -> str: ...
     @property
     def kind(self) -> str: ...
+    @property
     def packed(self) -> str: ...
     def digest(self) -> str: ...
 
@@ -49,7 +50,7 @@ def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgr
     code, look = script(), style()
     held = "\n".join(
         f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest()}">'
-        f"{block.packed()}</script>"
+        f"{block.packed}</script>"
         for block in blocks
     )
     shell = source("index.html")

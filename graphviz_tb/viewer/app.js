@@ -75,7 +75,7 @@ class App {
   /** Do one thing after another. @param {() => Promise<any>} run @returns {Promise<any>} */
   queue(run) {
     const next = this.busy.then(run);
-    this.busy = next.catch((error) => console.error(error));
+    this.busy = next.catch(() => undefined); // who asked is told
     return next;
   }
 
@@ -207,7 +207,8 @@ class App {
     this.outline.draw();
     if (this.selected) this.card.refresh(this.selected);
     const shown = scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
-    byId("facts").textContent = `${opsWord(this.head.opsThrough)} · ${t("shown", { n: shown })}`;
+    const left = this.head.left ? ` · ${t("left", { n: this.head.left })}` : "";
+    byId("facts").textContent = `${opsWord(this.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
   }
 
   /** How far the camera must go so that a box stays where it is. @param {any} before @param {any} after @param {string} name */

@@ -51,7 +51,7 @@ class Card {
     const { app } = this;
     const row = path[path.length - 1];
     const button = (/** @type {string} */ key, /** @type {() => void} */ run) => el("button", { onclick: run }, t(key));
-    const opens = app.graph.opens(row) && row !== 0;
+    const opens = app.graph.opens(row) && row !== 0 && app.graph.holds(path);
     const open = app.open.has(app.graph.key(path));
     return el(
       "div",
@@ -77,6 +77,7 @@ class Card {
     say("op", graph.words[graph.op[row]]);
     say("device", graph.words[graph.device[row]]);
     if (graph.opens(row)) say("count", opsWord(graph.ops[row]));
+    if (graph.opens(row) && !graph.holds(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: brief(graph.address(path), 80) })));
     return list;
   }
 
@@ -86,7 +87,7 @@ class Card {
     const rows = [];
     for (const scheme of app.head.measured ?? []) {
       const one = await colouring(app.graph, scheme).catch(() => null);
-      const told = one?.second(path);
+      const told = one?.figure(path);
       if (told) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, told)]);
     }
     return rows.length ? this.table("statistics", rows) : null;

@@ -128,6 +128,12 @@ class Colouring {
     return this.graph.words[this.columns[this.index(path)]] || null;
   }
 
+  /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
+  figure(path) {
+    const value = this.told.values[this.index(path)];
+    return value < 0 ? null : TOLD[this.told.measured](value);
+  }
+
   /** @param {number} row */
   account(row) {
     const { accounts } = this.told;

@@ -5,7 +5,8 @@ async function start() {
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
   const blocks = new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent })));
   layout.setAdvances(head.advances);
-  const [words, columns] = await Promise.all([blocks.get("words"), blocks.get("rows")]);
+  const [words, columns, levels] = await Promise.all([blocks.get("words"), blocks.get("rows"), blocks.get("levels")]);
+  head.levels = levels;
   const graph = new Graph(head, blocks, words, columns);
   const app = new App(graph, head);
   new Hands(app);

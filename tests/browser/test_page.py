@@ -63,6 +63,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages that the tests open."""
     folder = tmp_path_factory.mktemp("pages")
     graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False).save(folder / "mnist.html")
+    graphviz_tb.load(FIXTURES / "real" / "lstm_dynamic_rnn.pb").save(folder / "cut.html", page_max=0.1)
     graphviz_tb.load(FIXTURES / "real" / "func_library_recursive.pbtxt").save(folder / "recursive.html")
     graphviz_tb.load(hostile()).save(folder / "hostile.html")
     graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt").save(folder / "hub.html")
@@ -109,7 +110,9 @@ def chromium(pages: Path, require: Callable[..., None]) -> Callable[[str], dict[
     return suite
 
 
-@pytest.mark.parametrize(("suite", "name"), [(one, name) for one in ("page.js", "diff.js") for name in names_in(one)])
+@pytest.mark.parametrize(
+    ("suite", "name"), [(one, name) for one in ("page.js", "contract.js", "diff.js") for name in names_in(one)]
+)
 def test_the_page(suite: str, name: str, chromium: Callable[[str], dict[str, list[str]]]) -> None:
     assert chromium(suite)[name] == []
 

@@ -11,6 +11,7 @@ async function main() {
   for (const { head, blocks, open, options } of cases) {
     const held = new Blocks(blocks.map((one) => ({ ...one, read: () => one.data })));
     layout.setAdvances(head.advances);
+    head.levels = await held.get("levels");
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
     for (const paths of open) {
       const set = new Map(paths.map((path) => [graph.key(path), path]));

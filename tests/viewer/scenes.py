@@ -28,7 +28,7 @@ def scenes(models: list[tuple[Model, list[Paths], Any]], folder: Path) -> list[d
     cases = []
     for model, open_sets, options in models:
         head, blocks = data(model, options)
-        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed()} for one in blocks]
+        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
     (folder / "script.js").write_text(script(), encoding="utf-8")
     (folder / "cases.json").write_text(json.dumps({"cases": cases}), encoding="utf-8")
