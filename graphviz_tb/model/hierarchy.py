@@ -44,6 +44,7 @@ class How(IntEnum):
     BRANCH = 5  # one of several ways between two places
     SEGMENT = 6  # a stretch of a level that is too long
     LOOP = 7  # a circle in the flow
+    TRAINING = 8  # what trains the model: gradients, updates
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
@@ -17,11 +18,16 @@ MOST_LISTED = 12  # functions that a picture lists though nothing calls them
 
 
 class OpsThroughCalls:
-    """How many ops lie under a row, functions counted at each call; None where recursion makes it endless."""
+    """How many ops lie under a row, functions counted at each call; None where recursion makes it endless.
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    Rows in `without` are not counted, nor what they call.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, without: Bools | None = None) -> None:
         self.hierarchy = hierarchy
-        self.call_rows = sorted(hierarchy.calls)
+        self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
+        counted = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+        self.total = hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(counted & ~without)))
         self.memo: dict[int, int | None] = {}
         for function in self._callees_first():
             self.memo[function] = self._sum(function)
@@ -33,10 +39,10 @@ class OpsThroughCalls:
         """
         if row in self.memo:
             return self.memo[row]
-        return self._sum(row) if self.call_rows else self.hierarchy.ops(row)
+        return self._sum(row)
 
     def _sum(self, row: int) -> int | None:
-        total = self.hierarchy.ops(row)
+        total = int(self.total[self.hierarchy.end[row]] - self.total[row])
         for call in self._calls_below(row):
             total -= 1
             for function in dict.fromkeys(function for _, function in self.hierarchy.calls[call]):

@@ -10,7 +10,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.through import OpsThroughCalls
-from graphviz_tb.view.repeats import Repeats
+from graphviz_tb.view.repeats import Repeats, quiet_rows
 
 Open = Callable[[Path], Metagraph]
 
@@ -39,19 +39,27 @@ class First:
     def __init__(self, hierarchy: Hierarchy, metagraph: Open) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
-        self.ops = OpsThroughCalls(hierarchy)
-        self.repeats = Repeats(hierarchy, self.ops)
+        self.quiet = quiet_rows(hierarchy)
+        self.ops = OpsThroughCalls(hierarchy, self.quiet)
+        self.repeats = Repeats(hierarchy, self.ops, self.quiet)
         self.opened: dict[Path, None] = {ROOT: None}
         self.closed = len(metagraph(ROOT).core())
+        self.telling = self.model(ROOT)
         self.frames = 0
 
     def boxes_with(self, path: Path) -> int:
         """How many boxes there are with one more group open."""
         return self.closed - 1 + len(self.metagraph(path).core()) + self.frames + 1
 
+    def model(self, path: Path) -> int:
+        """How many boxes an open group shows that are part of the model."""
+        level = self.metagraph(path)
+        return sum(1 for at in level.core() if not self.quiet[level.children[at]])
+
     def open(self, path: Path) -> None:
         """Open one group."""
         self.closed += len(self.metagraph(path).core()) - 1
+        self.telling += self.model(path) - (not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
 
@@ -75,7 +83,7 @@ class First:
         path = ROOT
         while True:
             found = max(self.below(path), key=lambda child: self.repeats.most(child[-1]), default=None)
-            if found is None or not self.repeats.hides(found[-1]) or self.boxes_with(found) > MOST:
+            if found is None or not self.repeats.hides(found[-1]) or self.boxes_with(found) - self.frames > MOST + 1:
                 return
             self.open(found)
             path = found
@@ -96,7 +104,7 @@ class First:
         """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
         queue = [self.entry(child) for path in self.opened for child in self.below(path) if child not in self.opened]
         heapq.heapify(queue)
-        while queue and (self.closed < FEWEST or self.wrapped(queue[0][1])):
+        while queue and self.more(queue[0][1]):
             _, path = heapq.heappop(queue)
             if self.boxes_with(path) > MOST and self.closed + self.frames > 1:
                 continue
@@ -104,11 +112,16 @@ class First:
             for child in self.below(path):
                 heapq.heappush(queue, self.entry(child))
 
+    def more(self, path: Path) -> bool:
+        """Whether to open the largest group that is left: with few boxes, and with few of the model if it is one."""
+        few = self.closed if self.quiet[path[-1]] else self.telling
+        return few < FEWEST or self.wrapped(path)
+
     def entry(self, path: Path) -> tuple[float, Path]:
         """What groups are ordered by: many ops first, stacks after other groups, what is no part of the model last."""
         row = path[-1]
         count = float("inf") if (found := self.ops(row)) is None else found
-        if self.repeats.quiet(row) or saves(self.hierarchy, row):
+        if self.quiet[row] or saves(self.hierarchy, row):
             count = 0
         elif self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)

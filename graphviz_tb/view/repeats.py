@@ -4,32 +4,62 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 
 import numpy as np
 
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.through import OpsThroughCalls
+from graphviz_tb.model.training import Training, fitting, inside, sums
 
 FEWEST_OPS = 3  # of one repetition
 FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for
 SMALL = 0.05  # of the largest repeat: smaller ones are details
-QUIET = 0.05  # of the ops: as many gradients, updates or savers make no part of the model
-QUIET_TYPES = re.compile(
-    r".*Grad(V[0-9])?|.*Backprop.*|(Resource)?(Sparse)?Apply.*|Assign.*|Save.*|Restore.*|VarIsInitializedOp"
-)
+STORED = 0.25  # of the ops of a group: as many that write, save or restore variables make an initialiser or a saver
+STORE_TYPES = re.compile(r"Assign.*|Save.*|Restore.*|VarIsInitializedOp|IsVariableInitialized")
+
+
+def quiet_rows(hierarchy: Hierarchy) -> Bools:
+    """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
+    them, and functions that nothing else calls."""
+    training = Training(hierarchy)
+    found = training.quiet | (hierarchy.how == How.TRAINING) | (storing(hierarchy) & (training.forward == 0))
+    found[0] = False
+    for bodies in hierarchy.calls.values():
+        if {attr for attr, _ in bodies} == {"cond", "body"}:
+            found[[body for attr, body in bodies if attr == "cond"]] = True
+    quiet = inside(hierarchy, np.flatnonzero(found).tolist())
+    callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
+    calls = sorted(hierarchy.calls)
+    todo = [call for call in calls if quiet[call]]
+    while todo:
+        for body in {body for _, body in hierarchy.calls[todo.pop()]}:
+            callers[body] -= 1
+            if not callers[body] and not quiet[body]:
+                held = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
+                todo += [call for call in held if not quiet[call]]
+                quiet[body : hierarchy.end[body]] = True
+    return quiet
+
+
+def storing(hierarchy: Hierarchy) -> Bools:
+    """For each row whether much of it writes, saves or restores variables."""
+    stores = fitting(hierarchy, STORE_TYPES)
+    leaves = (hierarchy.node >= 0) & (hierarchy.mark == 0)
+    here = np.zeros(len(hierarchy), bool)
+    here[leaves] = stores[hierarchy.graph.op[hierarchy.node[leaves]]]
+    total, ops = sums(here), hierarchy.op_total
+    found: Bools = total[hierarchy.end] - total[:-1] > STORED * (ops[hierarchy.end] - ops[:-1])
+    return found
 
 
 class Repeats:
     """For each row how many ops the largest repeat of the model holds below it, through calls."""
 
-    def __init__(self, hierarchy: Hierarchy, ops: OpsThroughCalls) -> None:
+    def __init__(self, hierarchy: Hierarchy, ops: OpsThroughCalls, quiet: Bools) -> None:
         self.hierarchy = hierarchy
-        graph = hierarchy.graph
-        quiet = np.array([bool(QUIET_TYPES.fullmatch(op)) for op in graph.op_types] or [False])
-        leaves = (hierarchy.node >= 0) & (hierarchy.mark == 0)
-        here = np.zeros(len(hierarchy), np.int64)
-        here[leaves] = quiet[graph.op[hierarchy.node[leaves]]]
-        self.quiet_total = np.concatenate(([0], np.cumsum(here)))
+        self.quiet = quiet
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.ops(row) for row in self._series()}
         for row, count in self.at.items():
@@ -51,11 +81,6 @@ class Repeats:
         """Whether a group hides a repeat that is not small beside the largest of the model."""
         return self.hides(row) and self.most(row) >= SMALL * max(self.at.values())
 
-    def quiet(self, row: int) -> bool:
-        """Whether a row is gradients, updates, initialisers or savers."""
-        inside = self.quiet_total[self.hierarchy.end[row]] - self.quiet_total[row]
-        return bool(inside > QUIET * self.hierarchy.ops(row))
-
     def _tell(self, row: int, count: int) -> None:
         while row >= 0 and count > self.found.get(row, 0):
             self.found[row] = count
@@ -68,9 +93,8 @@ class Repeats:
         rows = [
             row
             for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist()
-            if hierarchy.ops(row) >= FEWEST_OPS * count[row] and not self.quiet(row)
+            if hierarchy.ops(row) >= FEWEST_OPS * count[row] and not self.quiet[row]
         ]
-        rows = [row for row in rows if not any(self.quiet(around) for around in hierarchy.ancestors(row)[1:])] or rows
         longer: set[int] = set()
         for row in rows:
             around = int(hierarchy.parent[row])

@@ -129,8 +129,6 @@ LAYERS = {
 
 @pytest.mark.parametrize(("folder", "layers"), LAYERS.items())
 def test_the_first_picture_of_a_log_shows_its_layers(folder: str, layers: list[str]) -> None:
-    if folder == "keras2_callback":
-        pytest.xfail("the model of a Keras 2 training step lies in one region that the first picture leaves closed")
     model = load(FIXTURES / "logdirs" / folder)
     scene, hierarchy = model.picture().scene, model.hierarchy
     shown = {word for text in scene.texts for word in (text.full, text.content)}

@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.group.flow.aside import fold_aside
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import Box, Symbols, group
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
@@ -39,7 +39,8 @@ from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import Run, below
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.training import Part
 from graphviz_tb.options import GroupOptions
 
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
@@ -66,6 +67,19 @@ def fold_by_flow(hierarchy: Hierarchy, series: list[Run], options: GroupOptions)
 def fold_level(level: Siblings, symbols: Symbols, series: list[Run], options: GroupOptions) -> list[Box]:
     """The boxes of one level."""
     setting = Setting(Vocabulary(level.labels), symbols, min(16, options.max_children), options.max_children)
+    boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
+    if width(boxes) > setting.most:
+        boxes = finished(narrowed(boxes, setting, setting.most), setting)
+    boxes = with_series(boxes, series, symbols)
+    if any(box.members for box in boxes):
+        boxes = without_lies(boxes, len(level.rows), {row: at for at, row in enumerate(level.rows)}, level.edges)
+    name_groups(boxes, setting, level.hierarchy)
+    return boxes
+
+
+def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:
+    """The boxes of a level, or of a part of it."""
+    symbols = setting.symbols
     items = find_items(level, symbols)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     dag = stack_runs(join_feeders(items.dag, symbols, values), series, symbols)
@@ -73,14 +87,27 @@ def fold_level(level: Siblings, symbols: Symbols, series: list[Run], options: Gr
     aside = [items.boxes[at] for at in items.aside]
     if width(boxes) + len(aside) > setting.soft:
         aside = fold_aside(items.aside, items.boxes, items.edges, setting)
-    boxes = finished([*boxes, *aside], setting)
-    if width(boxes) > setting.most:
-        boxes = finished(narrowed(boxes, setting, setting.most), setting)
-    boxes = with_series(boxes, series, symbols)
-    if any(box.members for box in boxes):
-        boxes = without_lies(boxes, len(level.rows), {row: at for at, row in enumerate(level.rows)}, items.edges)
-    name_groups(boxes, setting, level.hierarchy)
+    return finished([*boxes, *aside], setting)
+
+
+def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:
+    """A level that trains: the model along its flow; gradients, updates, and what keeps books as one box each."""
+    boxes = fold_part(level.only(np.flatnonzero(level.part == Part.MODEL).tolist()), series, setting)
+    for part in (Part.GRADIENTS, Part.UPDATES, Part.BOOKKEEPING):
+        rows = np.flatnonzero(level.part == part).tolist()
+        inside = fold_part(level.only(rows), series, setting) if rows else []
+        name = part.name.lower()
+        symbol = setting.symbols.of("training", name, *(box.symbol for box in inside))
+        alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
+        boxes += inside if alone or not inside else [group(How.TRAINING, opened_up(inside), symbol, name)]
     return boxes
+
+
+def opened_up(boxes: list[Box]) -> list[Box]:
+    """Boxes without a group around all of them, and without those that sums lead back into: they are circles here."""
+    while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
+        boxes = [*boxes[0].feeders, *boxes[0].members]
+    return [one for box in boxes for one in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
 
 
 def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:

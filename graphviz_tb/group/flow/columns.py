@@ -15,8 +15,9 @@ import numpy as np
 from graphviz_tb.group.flow.words import DIGITS
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
-from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.training import Part, Training
 
 SMALLEST = 3  # children that can be folded
 HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))
@@ -39,22 +40,35 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
-    """One level: the rows directly below `parent`, by name, what each shows, and the data edges between them."""
+    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is, and
+    the data edges between them."""
 
     hierarchy: Hierarchy
     parent: int
     rows: list[int]
     labels: list[str]
+    part: Bytes
     edges: Edges
+
+    def only(self, kept: Sequence[int]) -> Siblings:
+        """Some of the siblings, by their places."""
+        place = np.full(len(self.rows), -1, np.int64)
+        place[kept] = np.arange(len(kept))
+        edge = self.edges
+        source, target = place[edge.source], place[edge.target]
+        held = (source >= 0) & (target >= 0)
+        edges = Edges(source[held], target[held], edge.handle[held], edge.store[held])
+        rows, labels = [self.rows[at] for at in kept], [self.labels[at] for at in kept]
+        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
     """Children and edges of the levels that can be folded, level by level.
 
-    `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows. Level
-    number `n` is the inside of row `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges
-    `edge_start[n]:edge_start[n + 1]` of `edge`.
+    `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows, `part` a
+    `Part`. Level number `n` is the inside of row `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its
+    edges `edge_start[n]:edge_start[n + 1]` of `edge`.
     """
 
     hierarchy: Hierarchy
@@ -62,6 +76,7 @@ class Columns:
     child: Longs
     child_start: Longs
     label: list[str]
+    part: Bytes
     edge: Edges
     edge_start: Longs
 
@@ -71,7 +86,8 @@ class Columns:
         run = slice(self.edge_start[at], self.edge_start[at + 1])
         edge = self.edge
         edges = Edges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
-        return Siblings(self.hierarchy, int(self.parent[at]), self.child[held].tolist(), self.label[held], edges)
+        rows = self.child[held].tolist()
+        return Siblings(self.hierarchy, int(self.parent[at]), rows, self.label[held], self.part[held], edges)
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
@@ -90,7 +106,8 @@ def columns(hierarchy: Hierarchy) -> Columns:
     level = np.full(len(hierarchy), -1, np.int64)
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    return Columns(hierarchy, parent, child, child_start, [shown[at] for at in order.tolist()], edge, edge_start)
+    label = [shown[at] for at in order.tolist()]
+    return Columns(hierarchy, parent, child, child_start, label, Training(hierarchy).part[child], edge, edge_start)
 
 
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
@@ -156,7 +173,7 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
 
 
 def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
-    """For each level the first that equals it: in names, structures, edges and series, place by place.
+    """For each level the first that equals it: in names, structures, edges, series and parts, place by place.
 
     Whatever is equal there is folded alike.
     """
@@ -168,7 +185,7 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
     heads, same_as = equal_runs(
         Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
-        Runs(in_runs(columns, runs), starts, stops),
+        Runs(in_runs(columns, runs) * len(Part) + columns.part, starts, stops),
     )
     found: Longs = np.array(heads, np.int64)[same_as]
     return found

@@ -1,0 +1,95 @@
+"""The first picture of a training step is the model; gradients, updates and what keeps books are one box each."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+LAYERS = 4
+
+
+def step(gradients: str = "gradient_tape", scoped: bool = True) -> GraphDef:
+    """x ─▶ model/layer_0 … layer_3 ─▶ loss ─▶ gradients ⇄ AddN ─▶ Adam, beside it a metric that counts, and a saver."""
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "y", "op": "Placeholder"}])
+    add, last = graph.node.add, "x"
+    slash = "/" if scoped else "_"
+    for at in range(LAYERS):
+        prefix = f"model{slash}layer_{at}{slash}"
+        add(name=prefix + "MatMul", op="MatMul", input=[last])
+        add(name=prefix + "Act", op=("Relu", "Tanh", "Elu", "Selu")[at], input=[prefix + "MatMul"])
+        last = prefix + "Act"
+    add(name=f"loss{slash}Sub", op="Sub", input=[last, "y"])
+    add(name=f"loss{slash}Mean", op="Mean", input=[f"loss{slash}Sub"])
+    grad = f"{gradients}{slash}"
+    add(name=f"{grad}loss_grad", op="TanhGrad", input=[f"loss{slash}Mean"])
+    add(name=f"{grad}norm", op="L2Loss", input=[f"{grad}loss_grad"])
+    add(name="AddN", op="AddN", input=[f"{grad}loss_grad"])
+    add(name="ones", op="OnesLike", input=[last])
+    add(name=f"{grad}more", op="Mul", input=["AddN", "ones"])
+    for at in range(LAYERS):
+        layer = f"model{slash}layer_{at}{slash}"
+        add(name=f"{grad}{at}_grad", op="ReluGrad", input=[f"{grad}more", layer + "Act"])
+        add(name=f"Adam{slash}scaled_{at}", op="Mul", input=[f"{grad}{at}_grad", "rate"])
+        add(name=f"Adam{slash}update_{at}", op="AssignSubVariableOp", input=[f"Adam{slash}scaled_{at}"])
+    add(name="steps", op="Range")
+    add(name="rate", op="Cos", input=["steps"])
+    add(name="Size", op="Size", input=[last])
+    add(name="Sum", op="Sum", input=["Size"])
+    add(name="count", op="AssignAddVariableOp", input=["Sum"])
+    add(name=f"save{slash}SaveV2", op="SaveV2")
+    add(name=f"save{slash}RestoreV2", op="RestoreV2")
+    return graph
+
+
+def shown(model: Model) -> dict[str, bool]:
+    """Addresses of the boxes of the first picture, and whether they are open."""
+    return {box.address: box.open for box in model.picture().scene.boxes}
+
+
+def test_the_layers_are_shown_and_training_is_closed() -> None:
+    boxes = shown(load(step()))
+    assert boxes["model"]
+    assert {f"model/layer_{at}" for at in range(LAYERS)} <= boxes.keys()
+    assert [boxes[quiet] for quiet in ("gradients", "updates", "bookkeeping")] == [False] * 3
+    assert not boxes.keys() & {"AddN", "ones", "count", "Sum", "rate"}
+
+
+def test_each_part_holds_what_belongs_to_it() -> None:
+    model = load(step())
+    held = {
+        name: {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find(name)[0][-1])}
+        for name in ("gradients", "updates", "bookkeeping")
+    }
+    assert held["gradients"] == {"gradient_tape", "AddN", "ones"}
+    assert held["updates"] == {"Adam", "rate", "steps"}  # what only updates use is part of them
+    assert {"count", "Sum", "Size", "save"} <= held["bookkeeping"]
+
+
+def test_without_scopes_types_tell_gradients() -> None:
+    boxes = shown(load(step(scoped=False)))
+    assert boxes.keys() >= {"gradients", "updates", "bookkeeping"}
+    assert not [name for name in boxes if "grad" in name and name != "gradients"]
+
+
+def test_a_transposed_convolution_is_no_gradient() -> None:
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    for at in range(9):
+        before = "x" if not at else f"up_{at - 1}"
+        graph.node.add(name=f"up_{at}", op="Conv2DBackpropInput", input=[before])
+    assert "gradients" not in shown(load(graph))
+
+
+def test_the_body_of_a_loop_is_opened_and_its_condition_is_not() -> None:
+    """A loop runs the step; its condition is larger than it looks."""
+    graph = GraphDef(node=[{"name": "n", "op": "Placeholder"}])
+    body, cond = graph.library.function.add(), graph.library.function.add()
+    body.signature.name, cond.signature.name = "body", "cond"
+    body.node_def.extend(step().node)
+    for at in range(100):
+        cond.node_def.add(name=f"c{at}", op="Less")
+    loop = graph.node.add(name="loop", op="While", input=["n"])
+    loop.attr["body"].func.name, loop.attr["cond"].func.name = "body", "cond"
+    boxes = shown(load(graph))
+    assert boxes["loop::body/model"]
+    assert not boxes["loop::cond"]
