@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ OTHER: dict[str, Any] = {
     "open_all": True,
     "max_open": 1,  # with open_all
     "engine": "dot",
-    "color_by": "none",
+    "wrap": False,  # of `chain`
+    "color_by": "op-type",
     "direction": "LR",
     "theme": "dark",
     "title": "another",
@@ -45,6 +46,13 @@ OTHER: dict[str, Any] = {
 def model(fixtures: Path) -> Model:
     traced = (str(fixtures / "run_metadata/mnist_cnn_step099.pb"),)
     return graphviz_tb.load(REAL / "mnist_cnn.pbtxt", run_metadata=traced)
+
+
+@pytest.fixture(scope="module")
+def chain() -> Model:
+    """n0 ─▶ n1 ─▶ … ─▶ n23, of thirteen op types: longer than a page is tall."""
+    nodes = ((f'node {{ name: "n{at}" op: "Op{at * 7 % 13}" ', f'input: "n{at - 1}" ' * (at > 0)) for at in range(24))
+    return graphviz_tb.load("".join(f"{head}{tail}}}" for head, tail in nodes).encode())
 
 
 @pytest.mark.parametrize("format", RENDERERS)
@@ -67,14 +75,17 @@ def test_every_option_of_a_picture_is_used_by_a_format() -> None:
 
 @pytest.mark.parametrize("name", [name for name in OTHER if name not in ("engine", "font_files")])
 @pytest.mark.parametrize("format", RENDERERS)
-def test_an_option_changes_the_file_or_is_refused(model: Model, format: str, name: str) -> None:
-    if name not in RENDERERS[format].uses:
-        with pytest.raises(RequestError, match=f"{name} changes nothing in {format}"):
-            model.render(format, **{name: OTHER[name]})
-        return
+def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, format: str, name: str) -> None:
+    model = chain if name == "wrap" else model
     alone: dict[str, Any] = {}
     beside = {"max_open": {"open_all": True}, "max_annotations": {"depth": 2}, "select": {"open": ("conv1",)}}
     more = beside.get(name, alone)
+    if name not in RENDERERS[format].uses:
+        with pytest.raises(RequestError, match=f"{name} changes nothing in {format}"):
+            model.render(format, **{name: OTHER[name]})
+        write, plain = RENDERERS[format].render, PictureOptions(**more)
+        assert write(model, replace(plain, **{name: OTHER[name]})) == write(model, plain)
+        return
     assert model.render(format, **more, **{name: OTHER[name]}) != model.render(format, **more)
 
 

@@ -18,7 +18,11 @@ from graphviz_tb.errors import TbGraphError, ToolError
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "render": ("graphviz_tb.commands.render", "render", "Draw a graph to SVG, PNG, PDF, DOT or JSON."),
+    "render": (
+        "graphviz_tb.commands.render",
+        "render",
+        "Draw a graph to SVG, PNG, PDF, DOT or JSON, or to an interactive page.",
+    ),
     "diff": ("graphviz_tb.commands.diff", "diff", "Say what changed between two graphs."),
     "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import direction_option, size_options, theme_option, together
+from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 SAME, DIFFERENT = 0, 1
 TOP = 40
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
-PICTURES = ("svg", "png", "html")
+PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
 SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text"}
 FAILING: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -130,10 +131,10 @@ def check_outputs(targets: tuple[str, ...]) -> None:
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output import check_writable
 
-    legal = ", ".join([*(f".{word}" for word in PICTURES), *SUFFIXES])
+    drawn = [RENDERERS[word].suffix for word in PICTURES]
+    legal = ", ".join([*drawn, *SUFFIXES])
     for target in targets:
-        suffix = Path(target).suffix.lower()
-        if suffix not in SUFFIXES and suffix[1:] not in PICTURES:
+        if Path(target).suffix.lower() not in (*SUFFIXES, *drawn):
             raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
     check_writable(targets)
 
@@ -203,7 +204,7 @@ def save(changes: Changes, target: str, values: dict[str, Any]) -> None:
     if suffix in SUFFIXES:
         write(target, changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace"))  # type: ignore[arg-type]
         return
-    write(target, page(changes, values) if suffix == ".html" else picture(changes, values).render(suffix[1:]))
+    write(target, page(changes, values) if suffix == ".html" else picture(changes, values).render(format_of(target)))
 
 
 def page(changes: Changes, values: dict[str, Any]) -> bytes:

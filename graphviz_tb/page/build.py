@@ -12,7 +12,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
@@ -36,6 +36,8 @@ VERSION = 1  # of the data; a viewer refuses another
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
 ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
+# Options that the script of a page reads; all others are in its data.
+READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 
 def html(model: Model, options: PictureOptions) -> bytes:
@@ -75,7 +77,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     head = {
         "format": "tbgraph page",
         "version": VERSION,
-        "options": asdict(options),
+        "options": {name: getattr(options, name) for name in READ},
+        "select": selected(model, options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
         "open": [list(path) for path in opened if path != (0,)],
         "calls": rows.calls(hierarchy),
@@ -120,6 +123,12 @@ def each_step(model: Model) -> dict[str, Stats]:
     if stats is None or len(stats.steps) < 2 or model.loaded is None:
         return {}
     return statistics_of_each(model.source, model.loaded, model.hierarchy, model.options)
+
+
+def selected(model: Model, options: PictureOptions) -> str:
+    """What is chosen when the page is opened, "" for nothing: a page chooses one."""
+    found = (path for pattern in options.select for path in model.names.find(pattern))
+    return next((address(model.hierarchy, path) for path in found), "")
 
 
 def title(model: Model, options: PictureOptions) -> str:

@@ -11,9 +11,18 @@ async function start() {
   const app = new App(graph, head);
   new Hands(app);
   interface_(app);
-  await app.queue(() => app.restore(stateOf(location.hash)));
+  await app.queue(() => app.restore({ ...asked(head), ...stateOf(location.hash) }));
   app.past = [];
   return app;
+}
+
+/** What the file asks to begin with, where its address says nothing. @param {any} head */
+function asked(head) {
+  /** @type {Record<string, any>} */
+  const out = {};
+  if (head.options.theme === "dark") out.theme = "dark"; // light is the default: the reader's system decides
+  if (head.select) out.select = head.select;
+  return out;
 }
 
 /** What `window.tbgraph` offers. @param {App} app */

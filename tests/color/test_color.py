@@ -46,6 +46,16 @@ def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: s
                 assert contrast(fill.second, ground) >= 4.5
 
 
+@pytest.mark.parametrize("scheme", PLAIN)
+def test_what_a_colour_says_is_said_without_it_too(scheme: str) -> None:
+    found = hierarchy("multi_device.pb")
+    painter = paint(found, scheme)
+    assert painter.scheme == scheme
+    for row in range(1, len(found)):
+        if painter.fill((row,)).hued:
+            assert painter.fill((row,)).badge or painter.second((row,)) or painter.account((row,))
+
+
 def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() -> None:
     found = hierarchy("mnist_cnn.pbtxt")
     painter = paint(found, "structure")

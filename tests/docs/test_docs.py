@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.commands import COMMANDS, cli
+from graphviz_tb.options import Options
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fixtures").glob("*.md")])
@@ -226,6 +228,13 @@ def test_every_command_explains_itself(name: str) -> None:
     assert command.help
     assert f"tbgraph {name}" in command.help, "an example is missing"
     assert "Exit codes" in (command.epilog or "")
+
+
+def test_every_choice_of_load_is_listed() -> None:
+    rows = (ROOT / "docs/api.md").read_text().partition("| group | choices |")[2].partition("\n\n")[0]
+    groups = [field.default_factory() for field in fields(Options)]  # type: ignore[misc]
+    choices = {field.name for group in groups for field in fields(group)}
+    assert choices - {"tensorboard"} <= set(re.findall(r"`(\w+)`", rows))  # what a preset alone sets is no choice
 
 
 def test_generated_parts_are_current(make: ModuleType) -> None:

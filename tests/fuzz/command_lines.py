@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from graphviz_tb.color import SCHEMES
+from graphviz_tb.formats import RENDERERS
 from tests.fuzz.damage import FIXTURES
 from tests.fuzz.graphs import ODD
 
@@ -131,6 +133,12 @@ INPUT = {
     "--run-metadata": ["step.pb", "mnist.pbtxt", *BAD],
     "--step": WORDS,
     "--max-bytes": NUMBERS,
+    "--batch": NUMBERS,
+    "--profile": WORDS,
+    "--keep-warm-up": None,
+    "--no-infer": None,
+    "--show-variables": None,
+    "--whole-file": None,
 }
 FOLD = {
     "--preset": ["default", "tensorboard", "x"],
@@ -143,7 +151,7 @@ FOLD = {
     "--no-extract": None,
     "--no-auto-extract": None,
 }
-COLORS = ["structure", "device", "xla-cluster", "op-type", "compute-time", "memory", "none", "x"]
+COLORS = [*SCHEMES, "x"]
 PICTURE = {
     "--open": NAMES,
     "--depth": [*NUMBERS, "auto"],
@@ -157,16 +165,20 @@ PICTURE = {
     "--title": ODD,
     "--select": NAMES,
     "--no-legend": None,
+    "--no-wrap": None,
+    "--max-annotations": NUMBERS,
     "--scale": NUMBERS,
     "--width": NUMBERS,
     "--font-file": BAD,
     "--timing": None,
     "-q": None,
-    "--format": ["svg", "png", "pdf", "dot", "json", "x"],
+    "--format": [*RENDERERS, "x"],
 }
 COMMANDS = {
     "render": INPUT | FOLD | PICTURE,
-    "info": INPUT | FOLD | {"--json": None, "--top": NUMBERS, "-q": None},
+    "info": INPUT
+    | FOLD
+    | {"--json": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
     "tree": INPUT | FOLD | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "-q": None},
     "diff": READING
     | {
@@ -179,6 +191,9 @@ COMMANDS = {
         "--theme": ["dark", "x"],
         "--format": ["json", "markdown", "text", "svg"],
         "--width": NUMBERS,
+        "--scale": NUMBERS,
+        "--direction": ["LR", "x"],
+        "--git": None,
     },
 }
 

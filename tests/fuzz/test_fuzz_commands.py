@@ -7,8 +7,10 @@ import sys
 from itertools import islice
 from pathlib import Path
 
+import click
 import pytest
 
+from graphviz_tb.commands import cli
 from tests.fuzz.bad_files import FAMILIES, bad_files
 from tests.fuzz.command_lines import COMMANDS, command_lines
 
@@ -32,3 +34,11 @@ def test_the_same_seed_makes_the_same_files_and_lines() -> None:
     assert [line.words for line in command_lines(5, 40)] != [line.words for line in command_lines(6, 40)]
     assert {bad.family for bad in islice(bad_files(5, few), few)} == set(FAMILIES)
     assert {line.family for line in command_lines(5, 40)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_tried(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    options = {word for one in command.params for word in (*one.opts, *one.secondary_opts) if word.startswith("--")}
+    assert options - {"--quiet", "--output", "--format"} <= set(COMMANDS[name])

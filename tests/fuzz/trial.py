@@ -39,10 +39,11 @@ def warm_up() -> None:
     """Import what a command imports when it runs, once for all trials."""
     from graphviz_tb import load
     from graphviz_tb.diff import diff
+    from graphviz_tb.formats import RENDERERS
 
     data = b'node { name: "a/b" op: "x" } node { name: "c" op: "y" input: "a/b" }'
     picture = load(data).picture()
-    for format in ("svg", "png", "pdf", "dot", "json"):
+    for format in RENDERERS:
         picture.render(format)
     diff(data, data).explain("text")
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from graphviz_tb.color import SCHEMES
 from graphviz_tb.render.html import LAYOUT, MODULES, script, source
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
@@ -42,6 +43,13 @@ def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> No
 def test_every_module_is_joined() -> None:
     viewer = Path(source.__code__.co_filename).parents[1] / "viewer"
     assert {*LAYOUT, *MODULES} == {path.name for path in viewer.glob("*.js")}
+
+
+def test_every_colouring_has_a_name_in_each_language() -> None:
+    languages = source("strings.js").count("languageName:")
+    assert languages == 2
+    for word in SCHEMES:
+        assert source("strings.js").count(f'"scheme.{word}":') == languages, word
 
 
 def test_it_asks_for_nothing() -> None:
