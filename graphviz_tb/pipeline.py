@@ -338,8 +338,9 @@ def unpickled(loaded: Loaded, options: Options, source: Any, stats: Stats | None
 
 def check_statistics(model: Model, options: PictureOptions) -> None:
     """Statistics that are asked for but were not joined: name the steps that the source itself holds."""
-    steps = list(model.loaded.run_metadata) if model.loaded else []
-    if model.facts.stats is None and steps and (options.stats or SCHEMES[options.color_by].measured):
+    if model.facts.stats is not None or not (options.stats or SCHEMES[options.color_by].measured):
+        return
+    if steps := list(model.loaded.run_metadata) if model.loaded else []:
         what = "--stats" if options.stats else f"colouring by {options.color_by}"
         raise MissingFacts(
             f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",

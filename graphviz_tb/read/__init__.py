@@ -120,7 +120,8 @@ def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:
 def contents(source: Any, options: ReadOptions = DEFAULT) -> tuple[Entry, ...]:
     """Before: as for `read`. After: everything the source holds, graphs with the number of their nodes."""
     _, holding = _hold(source, options, None)
-    return tuple(_counted(found) for found in holding.found)
+    listed = (part for found in holding.found for part in (found.parts() if found.parts else (found,)))
+    return tuple(_counted(found) for found in listed)
 
 
 def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMetadata]:

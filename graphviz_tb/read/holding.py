@@ -34,10 +34,11 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing in a source: what it is, and how to get its graph."""
+    """One thing in a source: what it is, and how to get its graph; `parts` lists what a file of traces holds."""
 
     entry: Entry
     load: Callable[[], Content]
+    parts: Callable[[], Iterable[Found]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Profiles(Mapping[str, RunMetadata]):
     """Run metadata by tag; each is decoded when it is looked up, and again when it is looked up again."""
 
     def __init__(self, loaders: Mapping[str, Callable[[], RunMetadata]]) -> None:
-        self._loaders = dict(loaders)
+        self._loaders = loaders
 
     def __getitem__(self, tag: str) -> RunMetadata:
         return self._loaders[tag]()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from graphviz_tb.model.loaded import Entry
@@ -32,20 +32,65 @@ def trace_files(folder: Path, options: ReadOptions) -> list[Trace]:
 
 
 def with_traces(holding: Holding, traces: list[Trace], options: ReadOptions) -> Holding:
-    """The same with the steps of traces, tagged `PROFILE:STEP`; of several hosts, `PROFILE:HOST:STEP`."""
-    entries: list[Found] = []
-    held: dict[str | None, dict[str, Callable[[], RunMetadata]]] = {}
-    held |= {run: dict(tags) for run, tags in holding.profiles.items()}
+    """The same with the steps of traces, tagged `PROFILE:STEP`; of several hosts, `PROFILE:HOST:STEP`.
+
+    A trace is decoded when its steps are looked at: a graph of the log may be drawn without.
+    """
     hosts = Counter((run, profile) for run, profile, _ in traces)
+    files: dict[str | None, list[TraceFile]] = {}
     for run, profile, path in traces:
-        host = f"{path.name.partition('.xplane')[0]}:" if hosts[run, profile] > 1 else ""
-        with open_path(path, options) as opened:
-            steps = steps_of(decode(opened.data(), XSpace, opened.name))
-        for step, metadata in steps.items():
-            tag, number = f"{profile}:{host}{step}", int(step) if step.isdecimal() else None
-            held.setdefault(run, {})[tag] = partial(_itself, metadata)
-            entries.append(Found(Entry("profile", run, tag, step=number, profile=True, format="XSpace"), _no_graph))
+        host = f":{path.name.partition('.xplane')[0]}" if hosts[run, profile] > 1 else ""
+        files.setdefault(run, []).append(TraceFile(run, f"{profile}{host}", path, options))
+    entries = [Found(file.entry, _no_graph, file.found) for each in files.values() for file in each]
+    held: dict[str | None, Mapping[str, Callable[[], RunMetadata]]] = dict(holding.profiles)
+    held |= {run: Steps(held.get(run, {}), each) for run, each in files.items()}
     return replace(holding, found=(*holding.found, *entries), profiles=held)
+
+
+class TraceFile:
+    """One trace of a log: its steps, decoded once, when they are asked for."""
+
+    def __init__(self, run: str, tag: str, path: Path, options: ReadOptions) -> None:
+        self.path = path
+        self.options = options
+        self.entry = Entry("profile", run, tag, bytes=path.stat().st_size, profile=True, format="XSpace")
+
+    @cached_property
+    def steps(self) -> dict[str, RunMetadata]:
+        """The steps by tag."""
+        with open_path(self.path, self.options) as opened:
+            found = steps_of(decode(opened.data(), XSpace, opened.name))
+        return {f"{self.entry.tag}:{step}": metadata for step, metadata in found.items()}
+
+    def found(self) -> Iterator[Found]:
+        """An entry for each step."""
+        for tag in self.steps:
+            step = tag.rpartition(":")[2]
+            number = int(step) if step.isdecimal() else None
+            yield Found(replace(self.entry, tag=tag, step=number, bytes=0), _no_graph)
+
+
+class Steps(Mapping[str, Callable[[], RunMetadata]]):
+    """How to get each step of a run by its tag: those that are `known`, then those in files of traces."""
+
+    def __init__(self, known: Mapping[str, Callable[[], RunMetadata]], files: list[TraceFile]) -> None:
+        self.known = known
+        self.files = files
+
+    @cached_property
+    def loaders(self) -> dict[str, Callable[[], RunMetadata]]:
+        """All of them."""
+        steps = {tag: partial(_itself, step) for file in self.files for tag, step in file.steps.items()}
+        return {**self.known, **steps}
+
+    def __getitem__(self, tag: str) -> Callable[[], RunMetadata]:
+        return self.loaders[tag]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.loaders)
+
+    def __len__(self) -> int:
+        return len(self.loaders)
 
 
 def _itself(metadata: RunMetadata) -> RunMetadata:

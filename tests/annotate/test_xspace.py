@@ -76,6 +76,16 @@ def test_a_log_directory_tells_its_profiles(fixtures: Path, tmp_path: Path) -> N
     assert model.facts.stats.steps == (f"{tmp_path}:monday:2",)
 
 
+def test_a_trace_beside_a_graph_is_not_decoded_to_draw_the_graph(fixtures: Path, tmp_path: Path) -> None:
+    shutil.copytree(fixtures / "logdirs" / "keras2_callback" / "train", tmp_path / "train")
+    profile = tmp_path / "train" / "plugins" / "profile" / "monday"
+    profile.mkdir(parents=True)
+    (profile / "host.xplane.pb").write_bytes(b"\x0a\xff")  # cut short: decoding it is an error
+    assert load(tmp_path).picture().scene.boxes
+    with pytest.raises(MalformedProto):
+        contents(tmp_path)
+
+
 class Plane:
     """A plane of a trace, event by event."""
 
