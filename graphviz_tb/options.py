@@ -87,6 +87,7 @@ class ReadOptions:
     strict: bool = False
     max_bytes: int | None = None
     run_metadata: tuple[str, ...] = ()  # files with run statistics
+    against: tuple[str, ...] = ()  # files with those of another time, to compare with
     step: str | None = None  # a profile of the source itself: its tag, its number, or "all"
     profile: str | None = None  # a profile of several, by its name
     keep_warm_up: bool = False  # count a first step that is much slower than the others

@@ -48,7 +48,7 @@ from graphviz_tb.read import read
 from graphviz_tb.render import compose
 from graphviz_tb.render.json import document
 from graphviz_tb.report import Report
-from graphviz_tb.statistics import statistics
+from graphviz_tb.statistics import statistics, statistics_before
 from graphviz_tb.view import Faces, Names, build_view, facts_line, open_groups
 
 if TYPE_CHECKING:
@@ -78,14 +78,23 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
         return fold(loaded, options, report, source)
 
 
-def fold(loaded: Loaded, options: Options, report: Report, source: Any, stats: Stats | None = None) -> Model:
-    """The stages once per file that follow reading; `stats` are those of a model that was folded before."""
+def fold(
+    loaded: Loaded,
+    options: Options,
+    report: Report,
+    source: Any,
+    stats: Stats | None = None,
+    before: Stats | None = None,
+) -> Model:
+    """The stages once per file that follow reading; `stats` and `before` are those of a model that was folded."""
     with report.stage("flatten"):
         graph = flatten(loaded.graph_def, options.flatten, loaded.layers)
     with report.stage("group"):
         hierarchy = group(graph, options.group)
     with report.stage("annotate"):
-        facts = annotate(hierarchy, stats or statistics(source, loaded, hierarchy, options), options.annotate)
+        stats = stats or statistics(source, loaded, hierarchy, options)
+        before = before or statistics_before(source, loaded, hierarchy, options)
+        facts = annotate(hierarchy, stats, options.annotate, before)
     return Model(hierarchy, facts, options, loaded, report, source)
 
 
@@ -158,7 +167,7 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        return unpickled, (self.loaded, self.options, source, self.facts.stats, self.colouring)
+        return unpickled, (self.loaded, self.options, source, self.facts.stats, self.facts.before, self.colouring)
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
@@ -202,7 +211,7 @@ class Model:
 
     def inputs(self) -> tuple[Any, ...]:
         """What was given to read: no output may take its place."""
-        return (self.source, *self.options.read.run_metadata)
+        return (self.source, *self.options.read.run_metadata, *self.options.read.against)
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
@@ -329,10 +338,17 @@ class Picture:
         return self.render("svg").decode()
 
 
-def unpickled(loaded: Loaded, options: Options, source: Any, stats: Stats | None, colouring: Colouring | None) -> Model:
+def unpickled(
+    loaded: Loaded,
+    options: Options,
+    source: Any,
+    stats: Stats | None,
+    before: Stats | None,
+    colouring: Colouring | None,
+) -> Model:
     """A model as it was pickled."""
     with no_collection():
-        model = fold(loaded, options, Report(), source, stats)
+        model = fold(loaded, options, Report(), source, stats, before)
     return model if colouring is None else model.coloured(colouring)
 
 
@@ -350,11 +366,19 @@ def check_statistics(model: Model, options: PictureOptions) -> None:
 
 def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
-    title = options.title if options.title is not None else model_name(model)
+    title = options.title if options.title is not None else " · ".join((model_name(model), *measured(model, options)))
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
     facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
     return Caption(title, facts, selected(model, options))
+
+
+def measured(model: Model, options: PictureOptions) -> tuple[str, ...]:
+    """Which steps a picture of run statistics shows, and which it compares them with."""
+    stats, before = model.facts.stats, model.facts.before
+    if stats is None or not (options.stats or SCHEMES[options.color_by].measured):
+        return ()
+    return (f"{stats.title}, against {before.title}" if before is not None else stats.title,)
 
 
 def model_name(model: Model) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,19 @@ def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Optio
     """The run statistics that were asked for: files, or steps of the source itself."""
     chosen = traces(source, loaded, options)
     return joined(hierarchy, chosen, options) if chosen else None
+
+
+def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
+    """The run statistics to compare with, of another time. Raises `MissingFacts` where there are none to compare."""
+    if not options.read.against:
+        return None
+    if not (options.read.run_metadata or options.read.step or options.read.profile):
+        raise MissingFacts(
+            "--against compares run statistics, and there are none of this graph",
+            hint="give those of now with --run-metadata or --step",
+        )
+    read = replace(options.read, run_metadata=options.read.against, step=None, profile=None)
+    return statistics(source, loaded, hierarchy, replace(options, read=read))
 
 
 def statistics_of_each(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> dict[str, Stats]:

@@ -32,15 +32,21 @@ __all__ = [
 ]
 
 
-def annotate(hierarchy: Hierarchy, stats: Stats | None = None, options: AnnotateOptions = DEFAULT) -> Facts:
-    """The facts of a hierarchy's graph, with the run statistics if some were joined. Nothing else is decoded yet."""
+def annotate(
+    hierarchy: Hierarchy,
+    stats: Stats | None = None,
+    options: AnnotateOptions = DEFAULT,
+    before: Stats | None = None,
+) -> Facts:
+    """The facts of a hierarchy's graph, with the run statistics if some were joined, and those of `before` to compare
+    them with. Nothing else is decoded yet."""
     tensors = Tensors(hierarchy.graph, options.infer)
 
     @cache
     def cost() -> Costs:
         return costs_of(hierarchy, tensors.inference, options.batch)
 
-    return Facts(hierarchy.graph, tensors.decode, stats=stats, odd=tensors.odd, cost=cost)
+    return Facts(hierarchy.graph, tensors.decode, stats=stats, before=before, odd=tensors.odd, cost=cost)
 
 
 def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:

@@ -30,19 +30,23 @@ def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], ten
     measures = {name: Folding(len(hierarchy), unit) for name, unit in units.items()}
     inside: list[Samples] = []
     seen = np.zeros(len(hierarchy), bool)
+    counts = np.zeros(len(hierarchy), np.int64)
     shapes: dict[int, tuple[Shape, ...]] = {}
     for samples, machinery in zip(steps, loose, strict=True):
         merged = merge(samples, machinery)
         library = int(hierarchy.end[0])
         inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
         step = fill(hierarchy, merged)
-        seen[list({row for path in merged for row in path})] = True
+        here = np.zeros(len(hierarchy), np.int64)
+        here[list({row for path in merged for row in path})] = 1
+        seen |= here > 0
+        counts += under(hierarchy, here) > 0
         for path, sample in samples.items():
             shapes.setdefault(path[-1], sample.shapes)
         for name in QUANTITIES:
             measures[name].add(under(hierarchy, step[name]))
         measures["span"].add(span(hierarchy, step["start"], step["end"]))
-    return table(hierarchy, measures, inside, seen, shapes)
+    return table(hierarchy, measures, inside, seen, shapes, counts)
 
 
 def table(
@@ -51,6 +55,7 @@ def table(
     inside: list[Samples],
     seen: NDArray[np.bool_],
     shapes: dict[int, tuple[Shape, ...]],
+    counts: Longs,
 ) -> Stats:
     """All columns, frozen."""
     ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
@@ -68,6 +73,7 @@ def table(
         end=hierarchy.end,
         shapes={row: found for row, found in shapes.items() if found},
         inside=tuple(inside),
+        counts=freeze(counts),
     )
 
 

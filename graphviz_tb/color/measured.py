@@ -62,6 +62,10 @@ class Measured(Colouring):
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
+    def account(self, path: Path) -> str:
+        """Least, median and greatest over several steps."""
+        return self.stats.spread(path)
+
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
         """A fainter colour for edges one of whose ends was not measured."""
         return faint_lines(scene, self.theme, [self.figures(path).known for path in paths])

@@ -46,6 +46,11 @@ class WithStats(Colouring):
         """Time and memory; the colouring's own line where nothing was measured."""
         return self.stats.told(path) or self.inner.second(path)
 
+    def account(self, path: Path) -> str:
+        """What the colouring tells, then least, median and greatest over several steps."""
+        spread = self.stats.spread(path)
+        return " · ".join(filter(None, (self.inner.account(path), spread)))
+
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The colouring's own rows, then what hatching means."""
         told = self.inner.legend(shown)

@@ -15,7 +15,8 @@ LARGEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Hotspot:
-    """One op or scope: its share of the whole, its value (microseconds or bytes), how many of its ops were measured."""
+    """One op or scope: its share of the whole, its value (microseconds or bytes), how many of its ops were measured;
+    over several steps the least and greatest time in microseconds, and how many steps ran it."""
 
     name: str
     op: str
@@ -23,6 +24,9 @@ class Hotspot:
     share: float
     measured: int
     ops: int
+    least_us: int | float
+    most_us: int | float
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,9 @@ def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hots
             round(top.share, 4),
             top.figures.measured,
             top.figures.ops,
+            number(top.figures.least),
+            number(top.figures.most),
+            top.figures.steps,
         )
         for top in tops
     )

@@ -72,6 +72,7 @@ picture_options = together(
 @picture_options
 @fold_options
 @input_options
+@click.option("--against", metavar="FILE", multiple=True, help="An earlier trace: colour by the difference to it.")
 @click.option("--timing", is_flag=True, help="Print how long each stage took.")
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
 def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any) -> None:
@@ -92,11 +93,13 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     from graphviz_tb.formats import check_used, format_of
     from graphviz_tb.output import check_writable, keep_inputs, write
 
+    if values["against"] and values["color_by"] is None:
+        values["color_by"] = "compute-time"
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     check_used(asked(values), formats)
     check_writable(outputs)
-    keep_inputs((model, *options.read.run_metadata, *options.picture.font_files), outputs)
+    keep_inputs((model, *options.read.run_metadata, *options.read.against, *options.picture.font_files), outputs)
     with open_model(model, options, timing, quiet) as session:
         made = session.encode(formats)
         for target, data in zip(outputs, made, strict=True):

@@ -267,7 +267,8 @@ def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) 
         ("Scopes by memory", found.scopes_by_bytes, told_bytes),
     ):
         if spots:
-            table_rows = [spot_row(spot, told(spot.value), width) for spot in spots[:top]]
+            several = len(found.steps) > 1 and told is told_micros
+            table_rows = [spot_row(spot, told(spot.value), width, several) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
     return lines
 
@@ -278,9 +279,11 @@ def coverage_note(found: Hotspots) -> str:
     return f"{found.measured:,} of {whole}"
 
 
-def spot_row(spot: Hotspot, value: str, width: int) -> tuple[str, ...]:
-    """One line of a list of hot spots: a scope says how much of it was measured, an op its type."""
+def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:
+    """One line of a list of hot spots: a scope says how much of it was measured, an op its type; over several steps
+    the times of the fastest and the slowest."""
     kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
+    kind += f", {told_micros(spot.least_us)} to {told_micros(spot.most_us)}" if several else ""
     return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)
 
 

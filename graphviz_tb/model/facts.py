@@ -18,8 +18,8 @@ MOST = 1 << 17  # tensors that are remembered: a line that crosses many borders 
 class Facts:
     """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache` and `known`.
 
-    `stats` is there when run statistics were joined; `odd` gives what inference has found wrong so far, `cost`
-    what the ops cost.
+    `stats` is there when run statistics were joined, `before` when others were given to compare with; `odd` gives what
+    inference has found wrong so far, `cost` what the ops cost.
     """
 
     graph: Graph
@@ -27,6 +27,7 @@ class Facts:
     cache: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
     known: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
+    before: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None

@@ -38,7 +38,8 @@ class Figures:
 
     `time` is the sum of all executions in microseconds (`cpu` + `accelerator`), `span` the time from the first start
     to the last end, `enqueue` what the host spent to hand kernels to an accelerator (not in `time`), `measured` of
-    `ops` have statistics; `known` says whether anything was measured at all (constants count here).
+    `ops` have statistics; `least` and `most` are the least and greatest time of a step, `steps` how many measured it;
+    `known` says whether anything was measured at all (constants count here).
     """
 
     time: float
@@ -51,6 +52,9 @@ class Figures:
     ops: int
     shapes: tuple[Shape, ...] = ()
     known: bool = True
+    least: float = 0.0
+    most: float = 0.0
+    steps: int = 0
 
     @property
     def coverage(self) -> float:
@@ -100,6 +104,7 @@ class Stats:
 
     `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none);
     `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians;
+    `counts[row]` of the steps measured anything under a row;
     `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
     (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
     functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no
@@ -115,6 +120,7 @@ class Stats:
     enqueue: Floats
     measured: Longs
     ops: Longs
+    counts: Longs
     known: NDArray[np.bool_]
     end: Ints
     shapes: Mapping[int, tuple[Shape, ...]] = field(repr=False)
@@ -139,6 +145,9 @@ class Stats:
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
             known=bool(self.known[row]),
+            least=float(self.time.least[row]),
+            most=float(self.time.most[row]),
+            steps=int(self.counts[row]),
         )
 
     def at(self, path: tuple[int, ...]) -> Figures:
@@ -185,6 +194,7 @@ class Stats:
         def middle(quantity: str) -> float:
             return median(sum(getattr(sample, quantity) for _, sample in step) for step in steps)
 
+        times = [sum(sample.time for _, sample in step) / 1000 for step in steps]
         return Figures(
             time=middle("time") / 1000,
             span=median(spans) / 1000 if spans else 0.0,
@@ -196,6 +206,9 @@ class Stats:
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
             known=any(steps),
+            least=min(times, default=0.0),
+            most=max(times, default=0.0),
+            steps=sum(bool(step) for step in steps),
         )
 
     def told(self, path: tuple[int, ...]) -> str | None:
@@ -211,13 +224,46 @@ class Stats:
         known = bool(self.known[row])
         shapes = self.shapes.get(row)
         figures = self.figures(row)
+        several = {"steps": self.over_steps(row)} if len(self.steps) > 1 else {}
         return {
             "compute_us_sum": number(figures.time) if known else None,
             "compute_us_span": number(figures.span) if known else None,
             "bytes": number(figures.bytes) if known else None,
             "output_shapes": None if shapes is None else [None if one is None else list(one) for one in shapes],
             "coverage": round(figures.coverage, 4),
+            **several,
         }
+
+    def over_steps(self, row: int) -> dict[str, Any]:
+        """How a row fared over the steps: how many measured it, and the least and greatest time and bytes."""
+        count = int(self.counts[row])
+        found: dict[str, Any] = {"count": count}
+        for name, measure in (("compute_us", self.time), ("bytes", self.bytes)):
+            for word, column in (("least", measure.least), ("median", measure.median), ("greatest", measure.most)):
+                found[f"{name}_{word}"] = number(float(column[row])) if count else None
+        return found
+
+    def spread(self, path: tuple[int, ...]) -> str:
+        """The times of the node at `path` over several steps, for a tooltip; "" of one step, or of what is not known.
+
+        The least is 0 where a step did not run it.
+        """
+        figures = self.at(path)
+        if len(self.steps) < 2 or not figures.known:
+            return ""
+        least, middle, most = map(told_micros, (figures.least, figures.time, figures.most))
+        return f"median {middle}, from {least} to {most}, in {figures.steps} of {len(self.steps)} steps"
+
+    @property
+    def title(self) -> str:
+        """What was measured, for the title of a picture: one step by its name, of several the first and the last.
+
+        A file is named without the folders above it.
+        """
+        names = [name.rpartition("/")[2].removesuffix(":run") for name in self.steps]  # a file with a run and no more
+        if len(names) < 2:
+            return "".join(names)
+        return f"median of {len(names)} steps, {names[0]} … {names[-1]}"
 
 
 def median(values: Iterable[float]) -> float:

@@ -59,7 +59,7 @@ def step_by_step(
     for number, stats in enumerate(each):
         for scheme in SCHEMES:
             if SCHEMES[scheme].measured:
-                alone = replace(facts, stats=stats)
+                alone = replace(facts, stats=stats, before=None)
                 painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
                 yield from measured(painters, inside, table, f"{scheme}@{number}")
 

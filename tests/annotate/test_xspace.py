@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.errors import MalformedProto
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read import contents, profiles

@@ -1,0 +1,88 @@
+"""Colour by the difference of two measurements of one graph: red took more than before, blue less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Self
+
+from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.hues import contrast, stroke
+from graphviz_tb.color.measured import BLACK, WHITE, between, faint_lines, unmeasured
+from graphviz_tb.model.paint import Fill, LegendRow, Tints
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.view import View
+
+# From no difference to the largest; told apart by those who see no red or green.
+MORE = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
+LESS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
+TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # of the largest difference: even along the colours, which go by its root
+
+
+@dataclass(frozen=True)
+class Against(Colouring):
+    """Fills rows by `value` in `now` less that in `before`, on a square-root scale to `top`, the largest difference
+    among the boxes shown closed. What one of the two did not measure is hatched."""
+
+    now: Stats
+    before: Stats
+    value: Callable[[Figures], float]
+    told: Callable[[float], str]
+    top: float = 0.0
+
+    def change(self, path: Path) -> float | None:
+        """How much more it is than before; None where one of the two is not known."""
+        now, before = self.now.at(path), self.before.at(path)
+        return self.value(now) - self.value(before) if now.known and before.known else None
+
+    def scaled(self, closed: Sequence[Path]) -> Self:
+        """The same, its scale as wide as the largest difference of the nodes that are shown `closed`."""
+        changes = [abs(change) for path in closed if (change := self.change(path)) is not None]
+        return replace(self, top=max(changes, default=0.0))
+
+    def fill(self, path: Path) -> Fill:
+        """The colour of the difference."""
+        change = self.change(path)
+        return unmeasured(self.hierarchy, self.theme, path[-1]) if change is None else self.shade(change)
+
+    def shade(self, change: float) -> Fill:
+        """The colour of a difference."""
+        ramp = (MORE if change > 0 else LESS)[self.theme.name]
+        tone = between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
+        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+        return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+
+    def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
+        """A fainter colour for edges one of whose ends cannot be compared."""
+        return faint_lines(scene, self.theme, [self.change(path) is not None for path in paths])
+
+    def signed(self, change: float) -> str:
+        """A difference with its sign."""
+        sign = "+" if change > 0 else "−" if change < 0 else "±"
+        return f"{sign}{self.told(abs(change))}"
+
+    def second(self, path: Path) -> str | None:
+        """The difference, then what it is now."""
+        change = self.change(path)
+        return None if change is None else f"{self.signed(change)} · {self.told(self.value(self.now.at(path)))}"
+
+    def account(self, path: Path) -> str:
+        """Both values, and the difference as a share of the first."""
+        change = self.change(path)
+        if change is None:
+            return ""
+        now, before = self.value(self.now.at(path)), self.value(self.before.at(path))
+        share = f" ({change / before:+.0%})" if before else ""
+        return f"{self.told(now)}, before {self.told(before)}{share}"
+
+    def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
+        """Five ticks from the largest gain to the largest loss; what hatching means."""
+        rows = [LegendRow(self.signed(self.top * tick), self.shade(self.top * tick)) for tick in TICKS]
+        rows = list(dict.fromkeys(rows))
+        unknown = next((path for path in shown if self.change(path) is None), None)
+        if unknown is not None:
+            rows.append(LegendRow("not measured twice", unmeasured(self.hierarchy, self.theme, unknown[-1])))
+        return rows
