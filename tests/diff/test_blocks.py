@@ -31,7 +31,7 @@ class TestTwelve:
         assert told(old, new) == [("added", None, "encoder/layer_6")]
         change = diff(old, new)[0]
         assert "equal" not in change.detail
-        assert len(change.also) == (3 if training else 0)
+        assert len(change.consequences) == (3 if training else 0)
 
     def test_two_in_the_middle(self, training: bool) -> None:
         old = stack(*TWELVE, training=training)

@@ -81,7 +81,8 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
     if before.get("class") != after.get("class"):
         yield Difference("op", "", before.get("class"), after.get("class"))
     elif before != after:
-        yield from (Difference(key, "", *values) for key, *values in setting_differences(before, after))
+        for key, *values in setting_differences(before, after):
+            yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
@@ -123,9 +124,21 @@ def _of_attribute(
     counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
     if mine[0].keys() == mine[1].keys() and mine[0] != mine[1]:
         yield Difference(key, key, _callee(m, one, True), _callee(m, two, False))
+    elif types := other_type(one, two):
+        yield Difference("dtype", key, *types)
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
         types = one.WhichOneof("value") == two.WhichOneof("value") == "type"
         yield Difference("dtype" if types else key, key, plain(one), plain(two))
+
+
+def other_type(one: AttrValue, two: AttrValue) -> tuple[str, str] | None:
+    """The type that became another one, where two lists of types differ in that alone."""
+    lists = list(one.list.type), list(two.list.type)
+    pairs = {(old, new) for old, new in zip(*lists, strict=False) if old != new}
+    if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
+        return None
+    old, new = pairs.pop()
+    return type_word(old), type_word(new)
 
 
 def _callee(m: Matching, value: AttrValue, old: bool) -> Any:

@@ -34,7 +34,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order
 
-PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
+PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
@@ -74,7 +74,7 @@ def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOpti
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
     wires = unit_links(m, old_units, old_of, new_units, new_of)
     told: dict[int, list[Found]] = defaultdict(list)
-    for found in (name_changes(m), wire_changes(m, wires), unit_changes(m, old_units, new_units)):
+    for found in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
         for block, changes in found.items():
             told[block] += [(change, False) for change in changes]
     for block, change, follows in node_changes(m, layers, options):
@@ -94,7 +94,7 @@ def node_changes(
     """What matched nodes are now; the same difference at many nodes is one change."""
     old, new = m.together()
     differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
-    groups: dict[tuple[int, str], list[Atom]] = defaultdict(list)
+    groups: dict[tuple[int, str, int | None], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
@@ -108,11 +108,12 @@ def node_changes(
                 settings.append((mine, other, one))
             else:
                 told = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
-                groups[int(m.b.block[other]), told].append((mine, other, one))
-    for (block, _), members in groups.items():
+                layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
+                groups[int(m.b.block[other]), told, layer].append((mine, other, one))
+    for (block, *_), members in groups.items():
         yield block, _changed(m, members), False
     yield from weight_changes(m, layers, weights)
-    yield from setting_changes(m, settings)
+    yield from setting_changes(m, layers, settings)
 
 
 def _changed(m: Matching, members: list[Atom]) -> Change:
@@ -144,31 +145,34 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
     return "op" if difference.key == "op" else "attribute"
 
 
-def unit_changes(m: Matching, old_units: list[Unit], new_units: list[Unit]) -> ByBlock:
+def unit_changes(m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit]) -> ByBlock:
     """What was added and removed."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
     blocks: ByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
-        for group in mirrors(units):
+        for group in mirrors(units, layers[new].forward):
             block = group[0].block
-            blocks[block if new or not block else forth[block]].append(_unit(m, group, new))
+            blocks[block if new or not block else forth[block]].append(_unit(m, layers, group, new))
     return blocks
 
 
-def _unit(m: Matching, group: list[Unit], new: bool) -> Change:
+def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bool) -> Change:
     side = m.b if new else m.a
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     shown = shown_ops(side, nodes)
     detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, shown)}
-    links = sorted((link.told for unit in group for link in unit.links), key=str)  # type: ignore[attr-defined]
+    own = layers[new].forward[nodes].any()
+    links = sorted(
+        (link.told for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own), key=str
+    )
     if links:
         detail["links"] = links
     equals = m.equals.get(("new" if new else "old", True, first.row), 0) if first.row >= 0 else 0
     if equals:
         detail["equal"] = equals
-    inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))  # type: ignore[attr-defined]
+    inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
     names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
     signature = first.row < 0 and detail["op_types"].keys() & PLACEHOLDERS  # type: ignore[attr-defined]

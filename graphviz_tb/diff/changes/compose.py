@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.orders import reordered
+from graphviz_tb.diff.changes.precision import is_precision, other_types
+from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, Kind, Severity, in_order
 
 QUIET = frozenset(
     {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
@@ -27,31 +32,9 @@ TOGETHER = {
     frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
     frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
 }
+TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
-TELLING = ("kernel", "filters", "units", "output_dim", "input_dim", "rate")
-
-
-def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Numbers below `count` put together by pairs.
-
-    >>> together(4, [(0, 2)])
-    [[0, 2], [1], [3]]
-    """
-    first = list(range(count))
-
-    def top(at: int) -> int:
-        while first[at] != at:
-            first[at] = first[first[at]]
-            at = first[at]
-        return at
-
-    for one, two in pairs:
-        low, high = sorted((top(one), top(two)))
-        first[high] = low
-    groups: dict[int, list[int]] = {}
-    for at in range(count):
-        groups.setdefault(top(at), []).append(at)
-    return list(groups.values())
+TELLING = ("kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")
 
 
 def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
@@ -70,49 +53,13 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return came_or_went(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return came_or_went(m, layers, ordered, "removed", severity)
-    if any(change.detail.get("key") == "dtype" for change in ordered):
+    if any(is_precision(change) for change in ordered):
         return other_types(ordered, severity)
     if {"added", "removed"} <= kinds:
         return exchanged(m, layers, ordered, severity)
     if kinds == {"rewired"}:
         return reordered(m, layers, ordered)
     return most_telling(ordered, severity)
-
-
-def other_types(changes: list[Change], severity: Severity) -> Change:
-    """Another type of numbers, with the casts that it needs: named by the scope around all."""
-    types = [change for change in changes if change.detail.get("key") == "dtype"]
-    first = max(types, key=lambda change: (change.ops, change.name))
-    casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
-    names = [
-        name for change in types for place in ((change.old, change.new), *change.also) for name in place[1:] if name
-    ]
-    around = shared_scope(names)
-    detail = {"key": "dtype", "old": first.detail["old"], "new": first.detail["new"], "casts": casts}
-    return Change("changed", severity if severity == "signature" else "attribute", around, around,
-                  sum(change.ops for change in changes), detail, edits=edits_of(changes))  # fmt: skip
-
-
-def shared_scope(names: Sequence[str]) -> str:
-    """The scope that most of the names are in: the longest with nine in ten of them.
-
-    >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"])
-    ('m', '')
-    """
-    counts = Counter("/".join(name.split("/")[:depth]) for name in names for depth in range(1, name.count("/") + 1))
-    enough = [scope for scope, count in counts.items() if 10 * count >= 9 * len(names)]
-    return max(enough, key=len, default="")
-
-
-def edits_of(changes: Iterable[Change]) -> Edits:
-    """The edits of all."""
-    return sum((change.edits for change in changes), Edits())
-
-
-def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    """Where else, each place once."""
-    found = [place for change in changes for place in ((change.old, change.new), *change.also)]
-    return tuple(place for place in dict.fromkeys(found) if place != (first.old, first.new))
 
 
 def came_or_went(
@@ -220,7 +167,7 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
-    types = frozenset(graph.op_types[op] for op in graph.op[loud].tolist())
+    types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
     if types in TOGETHER:
@@ -231,60 +178,18 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     return " + ".join(sorted(types)[:3]) + (" + …" if len(types) > 3 else "")
 
 
+def word_of(side: Side, node: int) -> str:
+    """The type of an op; of a call the function, where there is one."""
+    called = side.called.get(node, [])
+    if len(called) == 1:
+        return TRACED.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
+    return str(side.graph.op_types[side.graph.op[node]])
+
+
 def part(change: Change) -> dict[str, Any]:
     """One of several differences of an edit."""
     detail = change.detail
     return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
-
-
-def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
-    """Layers that changed places."""
-    first = changes[0]
-    wires = [
-        {"node": {"old": change.old, "new": change.new}, **wire}
-        for change in changes
-        for wire in change.detail["inputs"]
-    ]
-    detail: dict[str, Any] = {"inputs": wires}
-    pairs = [pair for change in changes for pair in change.edits.inputs]
-    new = order(layers[1], [new for _, new in pairs], layers[1].name)
-    old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
-    if set(old) == set(new) and old != new:
-        while old[-1] == new[-1]:
-            old.pop(), new.pop()
-        while old[0] == new[0]:
-            old.pop(0), new.pop(0)
-        detail["order"] = {"old": old, "new": new}
-    ops = sum(change.ops for change in changes)
-    also = places_of(changes, first)
-    return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
-
-
-def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
-    """The name that an old layer has now."""
-    partner = int(m.to_b[-1 - layer] if layer < 0 else m.scope_to_b[layer])
-    if partner < 0:
-        return layers[0].name(layer)
-    return layers[1].name(-1 - partner if layer < 0 else partner)
-
-
-def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
-    """The layers of nodes as data runs through them, by the names that they have below their scope."""
-    graph = layers.side.graph
-    mine = {layers.of(node) for node in nodes if layers.forward[node]}
-    before: dict[int, set[int]] = {layer: set() for layer in mine}
-    for node in nodes:
-        for source in graph.source[layers.side.in_edges(node)].tolist():
-            if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
-                before[layers.of(node)].add(layers.of(source))
-    told: list[str] = []
-    while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
-        for name, layer in ready:
-            told.append(name.rsplit("/", 1)[-1])
-            del before[layer]
-        for ahead in before.values():
-            ahead.difference_update(layer for _, layer in ready)
-    return told
 
 
 def most_telling(changes: list[Change], severity: Severity) -> Change:

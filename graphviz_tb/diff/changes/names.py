@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.changes.units import left_behind
+from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.model.change import Change, Edits, Place, Severity
@@ -181,11 +182,11 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
     groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
     told: set[Renamed] = set()
     for one in found:
-        if is_argument(m, one):
-            told.add(one)
-            continue
         base = counter(leaf(m, one, True))
-        if not one.moved and base[0] == counter(leaf(m, one, False))[0]:
+        counted = not one.moved and base[0] == counter(leaf(m, one, False))[0]
+        if is_argument(m, one) or (counted and is_constant(m, one)):
+            told.add(one)
+        elif counted:
             groups[one.scope, around(m, one, True), base[0]].append(one)
     for (scope, row, word), members in groups.items():
         numbers = sorted(_numbers(m, scope, row, word))
@@ -197,6 +198,11 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
 def is_argument(m: Matching, one: Renamed) -> bool:
     """Whether it is an argument of a function: those are known by their place."""
     return not one.scope and one.block > 0 and int(m.a.graph.definition[one.old]) < 0
+
+
+def is_constant(m: Matching, one: Renamed) -> bool:
+    """Whether it is a constant: those are known by their user."""
+    return not one.scope and m.a.graph.op_types[m.a.graph.op[one.old]] in CONSTANTS
 
 
 def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

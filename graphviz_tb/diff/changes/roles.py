@@ -38,18 +38,24 @@ def forward_nodes(side: Side) -> Bools:
     seeds[source] = False
     seeds[source[gradient[target] | (op[target] == "summary")]] = True
     told = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
+    told &= ~in_gradient_scopes(side)  # lists that the model's loops fill for their gradients
     return told if told.any() else np.ones(len(side), bool)
 
 
 def gradients(side: Side) -> tuple[Bools, Bools]:
     """The ops of gradients with what leads from one to another, and all that is computed from them."""
     kinds = np.array([bool(GRADIENT_OP.search(word)) for word in side.graph.op_types] or [False])
-    named = np.fromiter((bool(GRADIENT_SCOPE.search(name)) for name in side.graph.name), bool, len(side))
+    named = in_gradient_scopes(side)
     own = named | kinds[side.graph.op] if len(side) else named
     if len(side):
         own &= ~np.array([word in ACCUMULATORS for word in side.graph.op_types])[side.graph.op]
     behind = reached(side, np.flatnonzero(own), backward=False)
     return behind & reached(side, np.flatnonzero(own), backward=True), behind
+
+
+def in_gradient_scopes(side: Side) -> Bools:
+    """Which nodes are named as gradients."""
+    return np.fromiter((bool(GRADIENT_SCOPE.search(name)) for name in side.graph.name), bool, len(side))
 
 
 def _kind(op: str) -> str:

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
@@ -16,6 +18,8 @@ TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, "rate"),
     (re.compile(r"dropout"), "Mul", 1, "scale"),
     (re.compile(r"batch_?norm|moments|bn|norm", re.IGNORECASE), "AddV2", 1, "epsilon"),
+    (re.compile(r"batch_?norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, "momentum"),
+    (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, "beta"),
 )
 # Ops that compute with sizes, where they take a whole number.
 COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
@@ -30,45 +34,48 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def setting_changes(m: Matching, atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
-    """One change for each (input, old, new): its block, the change, and whether it may only follow from another one."""
-    groups: dict[tuple[int, str, str], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
+def setting_changes(
+    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]
+) -> list[tuple[int, Change, bool]]:
+    """One change for each (input, old, new) in each layer, and in all that is derived: its block, the change, and
+    whether it may only follow from another one."""
+    groups: dict[tuple[object, ...], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
     for atom in atoms:
-        user, slot = used(m, atom[1])
+        user, slot = used(layers[1], atom[1])
         word = term(m, atom[1], user, slot)
         op = m.b.graph.op_types[m.b.graph.op[user]]
         size = (op, slot) in SIZES or (op in COUNTING and is_whole(atom[2].old) and is_whole(atom[2].new))
-        groups[int(m.b.block[atom[1]]), word, repr((atom[2].old, atom[2].new))].append((atom, user, slot, size))
+        values = repr((atom[2].old, atom[2].new))
+        layer = layers[1].of(user) if layers[1].forward[user] else None
+        key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)
+        groups[key].append((atom, user, slot, size))
     return [
-        (block, _change(m, word, members), all(size for *_, size in members))
-        for (block, word, _), members in groups.items()
+        (int(m.b.block[members[0][0][1]]), _change(layers, str(key[1]), members), all(size for *_, size in members))
+        for key, members in groups.items()
     ]
 
 
-def _change(m: Matching, word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
+def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
     first = members[0][0][2]
-    places = sorted({(_user_name(m, old), m.b.graph.name[user]) for (old, _, _), user, *_ in members})
+    names = layers[0].side.graph.name, layers[1].side.graph.name
+    places = sorted({(names[0][used(layers[0], old)[0]], names[1][user]) for (old, _, _), user, *_ in members})
     detail: dict[str, Any] = {"key": word, "old": first.old, "new": first.new, "constant": True}
     edits = Edits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
 
 
-def _user_name(m: Matching, old: int) -> str:
-    edges = m.a.out_edges(old)
-    edges = edges[~m.a.graph.control[edges]]
-    users = [m.a.graph.name[node] for node in m.a.graph.target[edges].tolist()]
-    return min(users, default=m.a.graph.name[old])
-
-
-def used(m: Matching, new: int) -> tuple[int, int]:
-    """The op that a constant is an input of (the first by name), and which input."""
-    graph = m.b.graph
-    edges = m.b.out_edges(new)
+def used(layers: Layers, node: int) -> tuple[int, int]:
+    """The op that a constant is an input of, and which input: of the model rather than derived, the first by name."""
+    graph = layers.side.graph
+    edges = layers.side.out_edges(node)
     edges = edges[~graph.control[edges]]
-    if not len(edges):
-        return new, -1
-    first = min(edges.tolist(), key=lambda edge: (graph.name[graph.target[edge]], int(graph.slot[edge])))
-    return int(graph.target[first]), int(graph.slot[first])
+
+    def rank(edge: int) -> tuple[bool, str, int]:
+        user = graph.target[edge]
+        return not layers.forward[user], graph.name[user], int(graph.slot[edge])
+
+    first = min(edges.tolist(), key=rank, default=None)
+    return (node, -1) if first is None else (int(graph.target[first]), int(graph.slot[first]))
 
 
 def term(m: Matching, new: int, user: int, slot: int) -> str:

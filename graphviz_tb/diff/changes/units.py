@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from graphviz_tb.model.graph import Mark
 LEFT_BEHIND = "unused_control_flow_input"
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
+
+    pair: tuple[int, int]
+    told: dict[str, Any]
+
+
 @dataclass(slots=True)
 class Unit:
     """A scope or a node of one side without a partner: `row` (-1 for a node by itself), `nodes`, its name, and the
@@ -24,7 +33,7 @@ class Unit:
     row: int
     nodes: list[int]
     block: int
-    links: list[object] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
 
 
 def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int]) -> tuple[list[Unit], Ints]:
@@ -85,21 +94,23 @@ def op_types(side: Side, nodes: list[int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def mirrors(units: list[Unit]) -> list[list[Unit]]:
-    """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`.
+def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
+    """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`, unless one is of
+    the model (`forward`) and the other derived.
 
     Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
     its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
-    told: dict[tuple[int, str], list[Unit]] = {}
+    told: dict[tuple[int, bool, str], list[Unit]] = {}
     groups = []
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-        main = next((told[unit.block, end] for end in endings(unit.name) if (unit.block, end) in told), None)
+        kind = unit.block, bool(forward[unit.nodes].any())
+        main = next((told[*kind, end] for end in endings(unit.name) if (*kind, end) in told), None)
         if main is not None and unit.row >= 0:
             main.append(unit)
         else:
             groups.append([unit])
-            told.setdefault((unit.block, unit.name), groups[-1])
+            told.setdefault((*kind, unit.name), groups[-1])
     return groups
 
 

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
 
-from graphviz_tb.diff.changes.units import Unit
+from graphviz_tb.diff.changes.units import Link, Unit
 from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.columns import Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
-
-    pair: tuple[int, int]
-    told: dict[str, Any]
 
 
 def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:

@@ -32,7 +32,7 @@ def shared_runs(
     told = []
     for words, run in runs_of(there_a).items():
         other = runs_b.get(words)
-        if other is None:
+        if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
             continue
         mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]]) for number in sorted(other)]

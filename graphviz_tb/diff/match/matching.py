@@ -104,6 +104,15 @@ class Matching:
         self.to_a[self.to_b[nodes]] = -1
         self.to_b[nodes] = -1
 
+    def part_nodes(self, old: list[int], new: list[int]) -> None:
+        """Take back the matches of some nodes of either side."""
+        nodes = np.array([*old, *self.to_a[new].tolist()], np.int64)
+        nodes = nodes[nodes >= 0]
+        nodes = nodes[self.to_b[nodes] >= 0]
+        self.to_a[self.to_b[nodes]] = -1
+        self.to_b[nodes] = -1
+        self.reason[nodes] = Reason.NONE
+
     def free_scopes(self, old: int, new: int) -> bool:
         """Whether neither scope has a partner."""
         return bool(self.scope_to_b[old] < 0 and self.scope_to_a[new] < 0)

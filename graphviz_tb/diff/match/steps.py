@@ -10,6 +10,7 @@ anchors, spread    neighbourhoods like no other, largest radius first, and what 
 containers         scopes by the share of matched descendants, from the bottom up
 what is left       nearest in matched scopes; same name and another op type
 wires              equal members of a series told apart by what they are wired to
+constants          with the op that uses them
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import anchors, equal_rest, equal_subtrees, similar_scopes
 from graphviz_tb.diff.match.assign import assign, same_names
 from graphviz_tb.diff.match.by_name import descend
+from graphviz_tb.diff.match.constants import constants
 from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import follow, wrapped
@@ -49,6 +51,7 @@ def match(a: Side, b: Side) -> Matching:
         if not pair_called(m):
             break
     by_wires(m)
+    constants(m)
     doubt(m)
     return m
 

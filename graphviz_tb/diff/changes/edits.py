@@ -1,0 +1,125 @@
+"""What is one edit: one layer, one chain of new ops, one thing in place of another, one new order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graphviz_tb.diff.changes.items import Item, Layer
+from graphviz_tb.diff.changes.precision import is_precision
+from graphviz_tb.diff.changes.several import together
+from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
+
+
+def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
+    """Items put together to edits."""
+    pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
+    pairs += casts(m, items)
+    return [[items[at] for at in group] for group in together(len(items), pairs)]
+
+
+def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Items of one layer, or of the same layers."""
+    first: dict[frozenset[Layer], int] = {}
+    for at, item in enumerate(items):
+        if item.layers:
+            yield first.setdefault(item.layers, at), at
+
+
+def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """New ops that feed new ops, removed ones that fed removed ones."""
+    for side, kind in ((m.b, "added"), (m.a, "removed")):
+        at_node = {
+            node: at
+            for at, item in enumerate(items)
+            if item.change.kind == kind
+            for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
+        }
+        around = {pair[kind == "added"]: at for at, item in enumerate(items) for pair in rewired_at(item)}
+        for node, at in at_node.items():
+            for source in side.graph.source[side.in_edges(node)].tolist():
+                if source in at_node and at_node[source] != at:
+                    yield at_node[source], at
+                elif source in around:
+                    yield around[source], at
+
+
+def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
+    """The ops, old and new, of an item that only says that they take other inputs."""
+    return item.change.edits.inputs if item.change.kind == "rewired" else ()
+
+
+def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """What came in the place of what went: both feed the same input."""
+    removed = {
+        m.a.graph.name[node]: at
+        for at, item in enumerate(items)
+        for node in item.change.edits.removed
+        if item.change.kind == "removed"
+    }
+    for at, item in enumerate(items):
+        if item.change.kind == "added":
+            for wire in item.change.detail.get("links", ()):
+                source = str(wire["old"] or "").partition(":")[0]
+                if wire["input"] != "control" and source in removed:
+                    yield removed[source], at
+
+
+def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Wires of one op: what it takes from something new, and what else it takes now."""
+    first: dict[tuple[int, int], int] = {}
+    for at, item in enumerate(items):
+        if item.change.kind == "rewired":
+            for pair in item.change.edits.inputs:
+                first.setdefault(pair, at)
+    for at, item in enumerate(items):
+        if item.change.kind in ("added", "removed"):
+            for pair in item.change.edits.inputs:
+                if pair in first:
+                    yield first[pair], at
+
+
+def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Wires that lead to and from the same layers: a swap."""
+    first: dict[Layer, int] = {}
+    for at, item in enumerate(items):
+        if item.change.kind == "rewired":
+            for layer in sorted(item.layers | item.near):
+                yield first.setdefault(layer, at), at
+
+
+def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Another type of numbers, and the casts that came or went for it."""
+    types = [at for at, item in enumerate(items) if is_precision(item.change)]
+    if types:
+        for at, item in enumerate(items):
+            if (
+                at in types
+                or only_types(item.change)
+                or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTS)
+                or through_casts(m, item.change)
+            ):
+                yield types[0], at
+
+
+def through_casts(m: Matching, change: Change) -> bool:
+    """Whether inputs only come through a cast now, or no more."""
+    if change.kind != "rewired":
+        return False
+    ends = [
+        {side.graph.op_types[side.graph.op[side.graph.source[edge]]] if edge >= 0 else "" for side, edge in pair}
+        for old, new in change.edits.inputs
+        for one in rewires(m, old, new)
+        for pair in [((m.a, one.before), (m.b, one.after))]
+    ]
+    return all("Cast" in one for one in ends)
+
+
+def only_types(change: Change) -> bool:
+    """Whether only types of numbers are others in a function."""
+    return bool(change.inside) and all(
+        inner.detail.get("key") == "dtype" or inner.kind == "signature-changed" for inner in change.inside
+    )

@@ -1,0 +1,88 @@
+"""What only follows: derived attributes, names that TensorFlow gave, what freezing a layer entails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.diff.changes.items import Item, Layer, layer_of
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.roles import GRADIENT_SCOPE
+from graphviz_tb.diff.changes.several import wording
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+PLUMBING = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
+# What another type or size before an op entails in its attributes.
+ENTAILED = frozenset(
+    {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",
+     "output_types", "output_shapes"}
+)  # fmt: skip
+
+
+def stands_alone(item: Item, near: frozenset[Layer], said: set[str]) -> bool:
+    """Whether a change of something derived is no consequence: a rate or an attribute that somebody set.
+
+    Types, sizes and numbers of inputs follow from the model, and so does what an initialiser holds for a layer that
+    changed, and what is `said` of the model in the same words; ops and wires follow it too.
+    """
+    detail = item.change.detail
+    if item.change.kind != "changed" or item.follows or "weights" in detail or item.layers & near:
+        return False
+    if wording(item.change) in said:
+        return False
+    whole = detail.get("constant") and isinstance(detail["old"], int | list) and isinstance(detail["new"], int | list)
+    return not whole and detail["key"] not in ENTAILED
+
+
+def is_exchange(item: Item) -> bool:
+    """Whether ops came, went or are others."""
+    return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
+
+
+def inner_name(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    change: Change,
+    near: frozenset[Layer],
+    exchanged: frozenset[Layer],
+    trained: bool,
+) -> bool:
+    """Whether only names inside layers that changed are others, of layers whose ops were `exchanged`, of single derived
+    ops, or of constants: TensorFlow gave them. Where the training is another (`trained`), so are all names of what is
+    derived."""
+    if change.kind not in ("renamed", "moved"):
+        return False
+    scopes, forward = layers[1].side.scopes, layers[1].forward
+    derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
+    quiet = trained or change.severity == "cosmetic" or change.kind == "moved" or not all(derived)
+    quiet |= all(GRADIENT_SCOPE.search(scopes.name[new]) for _, new in change.edits.scopes)  # nobody names gradients
+    for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
+        if follows and quiet:
+            continue
+        layer = int(layers[1].of_row[new])
+        holds = {layer_of(m, layers, node, True) for node in scopes.nodes(new).tolist()}
+        if layer == new and ("new", layer) in exchanged:
+            continue
+        if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
+            return False
+    side = layers[0].side
+    for old, new in change.edits.nodes:
+        plumbing = side.graph.op_types[side.graph.op[old]] in PLUMBING
+        if layers[0].forward[old] and not plumbing and layer_of(m, layers, new, True) not in near:
+            return False
+    return True
+
+
+def is_frozen(layers: tuple[Layers, Layers], group: Sequence[Item], trained: Sequence[Change]) -> bool:
+    """Whether an edit is what freezing entails: a layer that is trained no more takes the statistics that it keeps."""
+    places = {
+        (change.new, *(new for _, new in change.also)) for change in trained if change.detail["key"] == "trainable"
+    }
+    names = {layers[which == "new"].name(layer) for item in group for which, layer in item.layers}
+    kinds = {item.change.kind for item in group}
+    return any(names <= set(place) for place in places) and kinds <= {"added", "removed", "rewired"}
+
+
+def all_follow(group: Sequence[Item]) -> bool:
+    """Whether an edit is only what another one entails."""
+    return all(item.follows for item in group)

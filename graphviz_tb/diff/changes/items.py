@@ -1,0 +1,115 @@
+"""One found difference: where it is, and whether it may only follow from another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphviz_tb.diff.changes.compose import QUIET
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+Layer = tuple[str, int]  # "new" or "old", and the layer
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One difference: `follows` if it may only follow from another one; `forward` if it is the model's own; `layers`
+    it lies in; `near` those that its wires lead from or led from."""
+
+    change: Change
+    follows: bool
+    forward: bool
+    layers: frozenset[Layer]
+    near: frozenset[Layer]
+
+
+def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
+    """Where a change is."""
+    old, new = touched(change)
+    if is_function(change):
+        old, new = callers(m, change)
+        follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
+    if change.kind == "rewired":
+        follows = other_outputs(m, change)
+    if change.kind in ("added", "removed"):
+        follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
+    forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
+    mine = frozenset(
+        [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]
+    )
+    near = frozenset(ends(m, layers, change)) if change.kind == "rewired" else frozenset()
+    return Item(change, follows, forward, mine, near)
+
+
+def is_function(change: Change) -> bool:
+    """Whether a change is one of a function of the library."""
+    return change.kind == "function-changed" or "function" in change.detail
+
+
+def may_follow(inner: Change) -> bool:
+    """Whether a change in a function may only follow from one outside: types and sizes come in from there."""
+    detail = inner.detail
+    if inner.kind == "changed":
+        whole = isinstance(detail["old"], int) and isinstance(detail["new"], int)
+        return detail["key"] == "dtype" or bool(detail.get("constant") and whole)
+    return inner.kind == "signature-changed" and "returned" not in detail
+
+
+def other_outputs(m: Matching, change: Change) -> bool:
+    """Whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
+    wires = [one for old, new in change.edits.inputs for one in rewires(m, old, new)]
+    return all(
+        one.before >= 0 <= one.after
+        and not one.control
+        and int(m.to_b[m.a.graph.source[one.before]]) == int(m.b.graph.source[one.after])
+        for one in wires
+    )
+
+
+def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
+    """The nodes of the main graphs whose calls lead to the functions of a change, old and new."""
+    names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
+    found: list[set[int]] = []
+    for side in (m.a, m.b):
+        graph = side.graph
+        wanted = {index for index, function in enumerate(graph.functions) if function.name in names}
+        seen: set[int] = set()
+        nodes: set[int] = set()
+        while wanted:
+            seen |= wanted
+            at = {call.node for call in graph.calls if call.function in wanted}
+            nodes |= {node for node in at if side.block[node] == 0}
+            wanted = {int(side.block[node]) - 1 for node in at if side.block[node]} - seen
+        found.append(nodes)
+    return ({node for node in found[0] if m.to_b[node] < 0}, found[1])
+
+
+def touched(change: Change) -> tuple[set[int], set[int]]:
+    """The old nodes without a partner and the new nodes that a change is about."""
+    edits = change.edits
+    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
+    if change.kind == "rewired":
+        new |= {node for _, node in edits.inputs}
+    return set(edits.removed), new
+
+
+def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> Layer:
+    """The layer of a node; that of an old node as the new graph has it, where it has one."""
+    if new:
+        return "new", layers[1].of(node)
+    layer = layers[0].of(node)
+    partner = int(m.scope_to_b[layer]) if layer >= 0 else -1
+    return ("new", partner) if partner >= 0 else ("old", layer)
+
+
+def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[Layer]:
+    """The layers that rewired inputs come from and came from."""
+    for old, new in change.edits.inputs:
+        before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
+        after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
+        kept = {int(m.to_b[node]) for node in before if m.to_b[node] >= 0}
+        for node in kept ^ after:
+            yield "new", layers[1].of(node)

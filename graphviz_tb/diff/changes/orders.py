@@ -1,0 +1,61 @@
+"""Layers that changed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+
+def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
+    """Layers that changed places."""
+    first = changes[0]
+    wires = [
+        {"node": {"old": change.old, "new": change.new}, **wire}
+        for change in changes
+        for wire in change.detail["inputs"]
+    ]
+    detail: dict[str, Any] = {"inputs": wires}
+    pairs = [pair for change in changes for pair in change.edits.inputs]
+    new = order(layers[1], [new for _, new in pairs], layers[1].name)
+    old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
+    if set(old) == set(new) and old != new:
+        while old[-1] == new[-1]:
+            old.pop(), new.pop()
+        while old[0] == new[0]:
+            old.pop(0), new.pop(0)
+        detail["order"] = {"old": old, "new": new}
+    ops = sum(change.ops for change in changes)
+    also = places_of(changes, first)
+    return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
+
+
+def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
+    """The name that an old layer has now."""
+    partner = int(m.to_b[-1 - layer] if layer < 0 else m.scope_to_b[layer])
+    if partner < 0:
+        return layers[0].name(layer)
+    return layers[1].name(-1 - partner if layer < 0 else partner)
+
+
+def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
+    """The layers of nodes as data runs through them, by the names that they have below their scope."""
+    graph = layers.side.graph
+    mine = {layers.of(node) for node in nodes if layers.forward[node]}
+    before: dict[int, set[int]] = {layer: set() for layer in mine}
+    for node in nodes:
+        for source in graph.source[layers.side.in_edges(node)].tolist():
+            if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
+                before[layers.of(node)].add(layers.of(source))
+    told: list[str] = []
+    while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
+        for name, layer in ready:
+            told.append(name.rsplit("/", 1)[-1])
+            del before[layer]
+        for ahead in before.values():
+            ahead.difference_update(layer for _, layer in ready)
+    return told

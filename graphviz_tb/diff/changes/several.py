@@ -1,0 +1,50 @@
+"""Several changes at once: put together, their edits, their places, their common words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from graphviz_tb.model.change import Change, Edits
+
+
+def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Numbers below `count` put together by pairs.
+
+    >>> together(4, [(0, 2)])
+    [[0, 2], [1], [3]]
+    """
+    first = list(range(count))
+
+    def top(at: int) -> int:
+        while first[at] != at:
+            first[at] = first[first[at]]
+            at = first[at]
+        return at
+
+    for one, two in pairs:
+        low, high = sorted((top(one), top(two)))
+        first[high] = low
+    groups: dict[int, list[int]] = {}
+    for at in range(count):
+        groups.setdefault(top(at), []).append(at)
+    return list(groups.values())
+
+
+def edits_of(changes: Iterable[Change]) -> Edits:
+    """The edits of all."""
+    return sum((change.edits for change in changes), Edits())
+
+
+def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
+    """Where else, each place once."""
+    found = [place for change in changes for place in ((change.old, change.new), *change.also)]
+    return tuple(place for place in dict.fromkeys(found) if place != (first.old, first.new))
+
+
+def wording(change: Change) -> str:
+    """What two changes have in common that are one edit at two places."""
+    detail = change.detail
+    if change.kind == "changed":
+        return json.dumps(["changed", change.severity, detail["key"], detail["old"], detail["new"]], default=str)
+    return json.dumps([change.kind, change.severity, change.old, change.new, change.to_json()], default=str)

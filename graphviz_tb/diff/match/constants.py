@@ -1,0 +1,34 @@
+"""Constants go with the op that uses them: TensorFlow counts their names (`Const_3`), so that names say nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching, Reason
+
+
+def constants(m: Matching) -> None:
+    """Match constants that have one user each by their users, whatever was matched before.
+
+    Before: most ops are matched. After: a constant is matched with the one at the same input of its user's partner.
+    """
+    there = single_uses(m.b)
+    pairs = []
+    for (user, slot), node in single_uses(m.a).items():
+        other = there.get((int(m.to_b[user]), slot), -1)
+        if other >= 0 and int(m.to_b[node]) != other:
+            pairs.append((node, other))
+    m.part_nodes([node for node, _ in pairs], [other for _, other in pairs])
+    for node, other in pairs:
+        m.pair(node, other, Reason.SPREAD)
+
+
+def single_uses(side: Side) -> dict[tuple[int, int], int]:
+    """The constants that feed one input alone, by the user and the place of the input."""
+    graph = side.graph
+    data = np.flatnonzero(~graph.control & side.constants()[graph.source])
+    once = np.bincount(graph.source[data], minlength=len(side))[graph.source[data]] == 1
+    edges = data[once]
+    keys = zip(graph.target[edges].tolist(), graph.slot[edges].tolist(), strict=True)
+    return dict(zip(keys, graph.source[edges].tolist(), strict=True))
