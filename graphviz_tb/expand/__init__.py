@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
@@ -39,6 +42,7 @@ class Expander:
         self._edges: EdgeFiles | None = None
         self._marks: MarkFiles | None = None
         self._bodies: dict[int, int] | None = None
+        self._left_over: Bools | None = None
         self._main = frozenset(options.main)
         self._aux = frozenset(options.aux)
 
@@ -102,7 +106,7 @@ class Expander:
         return Level(
             count=len(rows),
             edges=edges,
-            sink=[self._is_sink(row) for row in rows],
+            sink=[self._is_sink(row) or (bool(edges) and self._is_left_over(row)) for row in rows],
             marked=[frozenset(side) for side in sides],
             unseen=self._unseen(path) if self.options.tensorboard else 0,
         )
@@ -124,6 +128,20 @@ class Expander:
             row = found[-1] if found else row
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
+
+    def _is_left_over(self, row: int) -> bool:
+        """A single op, in scopes or not, that has to do with no other but by marks: what merges summaries, say."""
+        hierarchy, graph = self.hierarchy, self.hierarchy.graph
+        if self.options.tensorboard or hierarchy.ops(row) != 1:
+            return False
+        if self._left_over is None:
+            ends = np.concatenate((graph.source, graph.target))
+            plain = (graph.mark[graph.source] == 0) & (graph.mark[graph.target] == 0)
+            self._left_over = np.zeros(len(graph), bool)
+            self._left_over[ends] = True
+            self._left_over[ends[np.concatenate((plain, plain))]] = False
+        nodes = hierarchy.node[row : hierarchy.end[row]]
+        return bool(self._left_over[nodes[(nodes >= 0) & (graph.mark[nodes] == 0)]].all())
 
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""

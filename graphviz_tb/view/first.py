@@ -17,14 +17,15 @@ Open = Callable[[Path], Metagraph]
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST, ROOMY, MOST = 8, 28, 40  # boxes of a first picture: at least, as long as repeats are opened, at most
+MUCH = 0.3  # of the ops of the model
 
 
 def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
     """The groups to open, each after the group around it.
 
     First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
-    then the largest, until eight boxes show. Gradients, updates and savers come last. Marks, stubs and the auxiliary
-    area do not count.
+    then the largest, until eight boxes show, and what is a good part of the model until eight of them are the model's.
+    Gradients, updates and savers come last. Marks, stubs and the auxiliary area do not count.
     """
     picture = First(hierarchy, metagraph)
     picture.open_way()
@@ -113,9 +114,15 @@ class First:
                 heapq.heappush(queue, self.entry(child))
 
     def more(self, path: Path) -> bool:
-        """Whether to open the largest group that is left: with few boxes, and with few of the model if it is one."""
-        few = self.closed if self.quiet[path[-1]] else self.telling
-        return few < FEWEST or self.wrapped(path)
+        """Whether to open the largest group that is left: with few boxes; with few of the model, if it is much of it."""
+        if self.closed < FEWEST or self.wrapped(path):
+            return True
+        return self.telling < FEWEST and not self.quiet[path[-1]] and self.much(path)
+
+    def much(self, path: Path) -> bool:
+        """Whether a group holds a good part of the model."""
+        inside, model = self.ops(path[-1]), self.ops(0)
+        return inside is not None and model is not None and inside > MUCH * model
 
     def entry(self, path: Path) -> tuple[float, Path]:
         """What groups are ordered by: many ops first, stacks after other groups, what is no part of the model last."""

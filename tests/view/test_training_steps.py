@@ -93,3 +93,16 @@ def test_the_body_of_a_loop_is_opened_and_its_condition_is_not() -> None:
     boxes = shown(load(graph))
     assert boxes["loop::body/model"]
     assert not boxes["loop::cond"]
+
+
+def test_what_only_merges_summaries_stands_aside() -> None:
+    """x ─▶ y ─▶ z, and Merge/Merge, which reads a summary of y alone."""
+    nodes = [
+        {"name": "x", "op": "Placeholder"},
+        {"name": "y", "op": "Relu", "input": ["x"]},
+        {"name": "z", "op": "Relu", "input": ["y"]},
+        {"name": "told", "op": "ScalarSummary", "input": ["y"]},
+        {"name": "Merge/Merge", "op": "MergeSummary", "input": ["told"]},
+    ]
+    boxes = load(GraphDef(node=nodes)).picture().scene.boxes
+    assert {box.address for box in boxes if box.area == "main"} == {"x", "y", "z"}
