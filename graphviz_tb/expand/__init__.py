@@ -14,6 +14,7 @@ from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
@@ -130,16 +131,15 @@ class Expander:
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
 
     def _is_left_over(self, row: int) -> bool:
-        """A single op, in scopes or not, that has to do with no other but by marks: what merges summaries, say."""
+        """A single op, in scopes or not, that nothing but summaries touch: what merges them."""
         hierarchy, graph = self.hierarchy, self.hierarchy.graph
         if self.options.tensorboard or hierarchy.ops(row) != 1:
             return False
         if self._left_over is None:
-            ends = np.concatenate((graph.source, graph.target))
-            plain = (graph.mark[graph.source] == 0) & (graph.mark[graph.target] == 0)
+            told = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
             self._left_over = np.zeros(len(graph), bool)
-            self._left_over[ends] = True
-            self._left_over[ends[np.concatenate((plain, plain))]] = False
+            for found in (told, ~told):  # what has other edges too is no left-over
+                self._left_over[graph.source[found]] = self._left_over[graph.target[found]] = bool(found is told)
         nodes = hierarchy.node[row : hierarchy.end[row]]
         return bool(self._left_over[nodes[(nodes >= 0) & (graph.mark[nodes] == 0)]].all())
 

@@ -114,7 +114,7 @@ class First:
                 heapq.heappush(queue, self.entry(child))
 
     def more(self, path: Path) -> bool:
-        """Whether to open the largest group that is left: with few boxes; with few of the model, if it is much of it."""
+        """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""
         if self.closed < FEWEST or self.wrapped(path):
             return True
         return self.telling < FEWEST and not self.quiet[path[-1]] and self.much(path)
