@@ -7,6 +7,7 @@ from itertools import pairwise
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 STRIP = 8  # px: finer strips find hardly more room
+PIECES = 16  # a slanting line is noted in about so many pieces: a longer one less finely
 FAR = 1 << 20
 
 
@@ -20,56 +21,128 @@ class Skyline:
     """
 
     def __init__(self) -> None:
-        self.rows: list[int] = []
-        self.columns: list[int] = []
+        self.rows = Heights()
+        self.columns = Heights()
 
     def add_rect(self, rect: Rect) -> None:
         """Note a rectangle."""
         left, top, right, bottom = rect
-        raise_to(self.rows, top, bottom, right)
-        raise_to(self.columns, left, right, bottom)
+        self.rows.raise_to(top, bottom, right)
+        self.columns.raise_to(left, right, bottom)
 
     def add_line(self, points: Sequence[tuple[int, int]]) -> None:
-        """Note a polyline, strip by strip."""
+        """Note a polyline, with a strip of white round it."""
         for (ax, ay), (bx, by) in pairwise(points):
-            for y in cuts(ay, by):
-                x = ax if ay == by else ax + (bx - ax) * (y - ay) // (by - ay)
-                raise_to(self.rows, y - STRIP, y + STRIP, max(x, bx if ay == by else x) + 1)
-            for x in cuts(ax, bx):
-                y = ay if ax == bx else ay + (by - ay) * (x - ax) // (bx - ax)
-                raise_to(self.columns, x - STRIP, x + STRIP, max(y, by if ax == bx else y) + 1)
+            if ax == bx or ay == by:
+                low, high = min(ay, by), max(ay, by)
+                self.rows.raise_to(low - STRIP, high + STRIP, max(ax, bx) + 1)
+                low, high = min(ax, bx), max(ax, bx)
+                self.columns.raise_to(low - STRIP, high + STRIP, max(ay, by) + 1)
+                continue
+            for top, bottom in pairwise(cuts(ay, by)):
+                ends = ax + (bx - ax) * (top - ay) // (by - ay), ax + (bx - ax) * (bottom - ay) // (by - ay)
+                self.rows.raise_to(top - STRIP, bottom + STRIP, max(ends) + 1)
+            for left, right in pairwise(cuts(ax, bx)):
+                ends = ay + (by - ay) * (left - ax) // (bx - ax), ay + (by - ay) * (right - ax) // (bx - ax)
+                self.columns.raise_to(left - STRIP, right + STRIP, max(ends) + 1)
 
     def add_ray(self, point: tuple[int, int], down: bool) -> None:
         """Note a line that goes on downward, or to the right, without an end."""
         x, y = point
         if down:
-            raise_to(self.columns, x, x, FAR)
+            self.columns.raise_to(x, x, FAR)
         else:
-            raise_to(self.rows, y, y, FAR)
+            self.rows.raise_to(y, y, FAR)
 
     def right(self, top: int, bottom: int) -> int:
         """The greatest x between two heights."""
-        return greatest(self.rows, top, bottom)
+        return self.rows.greatest(top, bottom)
 
     def bottom(self, left: int, right: int) -> int:
         """The greatest y between two places from left to right."""
-        return greatest(self.columns, left, right)
+        return self.columns.greatest(left, right)
 
 
 def cuts(start: int, stop: int) -> Iterable[int]:
-    """Both ends of a run, and places a strip apart between them."""
+    """Both ends of a run, and places between them that divide it evenly."""
     low, high = min(start, stop), max(start, stop)
-    return (*range(low, high, STRIP), high)
+    return (*range(low, high, max(STRIP, (high - low) // PIECES)), high)
 
 
-def raise_to(strip: list[int], low: int, high: int, height: int) -> None:
-    """Note `height` in all strips that a stretch touches."""
-    last = max(high, 0) // STRIP
-    strip += [0] * (last + 1 - len(strip))
-    for at in range(max(low, 0) // STRIP, last + 1):
-        strip[at] = max(strip[at], height)
+class Heights:
+    """The greatest height noted in each strip of a line, in px; a segment tree, so that a note or a question about any
+    stretch takes log n steps.
 
+    `noted[node]` is the height of the whole stretch below a node, `most[node]` the greatest anywhere below it.
 
-def greatest(strip: Sequence[int], low: int, high: int) -> int:
-    """The greatest height in the strips that a stretch touches."""
-    return max(strip[max(low, 0) // STRIP : max(high, 0) // STRIP + 1], default=0)
+    >>> found = Heights()
+    >>> found.raise_to(0, 3000, 5)
+    >>> found.raise_to(800, 900, 7)
+    >>> found.greatest(0, 700), found.greatest(0, 8000), found.greatest(3100, 8000)
+    (5, 7, 0)
+    """
+
+    def __init__(self) -> None:
+        self.size = 64  # strips, a power of two
+        self.noted = [0] * 128
+        self.most = [0] * 128
+
+    def raise_to(self, low: int, high: int, height: int) -> None:
+        """Note `height` in all strips that a stretch touches."""
+        start, stop = max(low, 0) // STRIP, max(high, 0) // STRIP
+        while stop >= self.size:
+            self.grow()
+        noted, most = self.noted, self.most
+        left, right = start + self.size, stop + self.size + 1
+        start, stop = left, right - 1
+        while left < right:
+            if left % 2:
+                noted[left] = max(noted[left], height)
+                most[left] = max(most[left], height)
+                left += 1
+            if right % 2:
+                right -= 1
+                noted[right] = max(noted[right], height)
+                most[right] = max(most[right], height)
+            left //= 2
+            right //= 2
+        for node in (start // 2, stop // 2):
+            at = node
+            while at:
+                most[at] = max(most[at], height)
+                at //= 2
+
+    def greatest(self, low: int, high: int) -> int:
+        """The greatest height in the strips that a stretch touches."""
+        start = self.size + max(low, 0) // STRIP
+        stop = self.size + min(max(high, 0) // STRIP, self.size - 1)
+        found, left, right = 0, start, stop + 1
+        while left < right:
+            if left % 2:
+                found = max(found, self.most[left])
+                left += 1
+            if right % 2:
+                right -= 1
+                found = max(found, self.most[right])
+            left //= 2
+            right //= 2
+        if start <= stop:
+            for node in (start // 2, stop // 2):
+                at = node
+                while at:
+                    found = max(found, self.noted[at])
+                    at //= 2
+        return found
+
+    def grow(self) -> None:
+        """Twice as many strips: what was the root is its left child."""
+        noted, most = [0] * (4 * self.size), [0] * (4 * self.size)
+        wide = 1
+        while wide <= self.size:
+            for at in range(wide):
+                noted[2 * wide + at] = self.noted[wide + at]
+                most[2 * wide + at] = self.most[wide + at]
+            wide *= 2
+        most[1] = self.most[1]
+        self.size *= 2
+        self.noted, self.most = noted, most

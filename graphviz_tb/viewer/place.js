@@ -482,28 +482,36 @@ class Skeleton {
 
 // model.skyline
 const STRIP = 8;
+const PIECES = 16;
 const FAR_of_skyline = (1 * 2 ** 20);
 class Skyline {
   constructor() {
-    this.rows = [];
-    this.columns = [];
+    this.rows = new Heights();
+    this.columns = new Heights();
   }
   add_rect(rect) {
     let left, top, right, bottom;
     [left, top, right, bottom] = rect;
-    raise_to(this.rows, top, bottom, right);
-    raise_to(this.columns, left, right, bottom);
+    this.rows.raise_to(top, bottom, right);
+    this.columns.raise_to(left, right, bottom);
   }
   add_line(points) {
-    let ax, ay, bx, by, y, x;
+    let ax, ay, bx, by, low, high, top, bottom, ends, left, right;
     for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
-      for (y of cuts(ay, by)) {
-        x = ((ay === by) ? ax : (ax + Math.floor(((bx - ax) * (y - ay)) / (by - ay))));
-        raise_to(this.rows, (y - STRIP), (y + STRIP), (Math.max(x, ((ay === by) ? bx : x)) + 1));
+      if (((ax === bx) || (ay === by))) {
+        [low, high] = [Math.min(ay, by), Math.max(ay, by)];
+        this.rows.raise_to((low - STRIP), (high + STRIP), (Math.max(ax, bx) + 1));
+        [low, high] = [Math.min(ax, bx), Math.max(ax, bx)];
+        this.columns.raise_to((low - STRIP), (high + STRIP), (Math.max(ay, by) + 1));
+        continue;
       }
-      for (x of cuts(ax, bx)) {
-        y = ((ax === bx) ? ay : (ay + Math.floor(((by - ay) * (x - ax)) / (bx - ax))));
-        raise_to(this.columns, (x - STRIP), (x + STRIP), (Math.max(y, ((ax === bx) ? by : y)) + 1));
+      for ([top, bottom] of py_pairwise(cuts(ay, by))) {
+        ends = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
+        this.rows.raise_to((top - STRIP), (bottom + STRIP), (py_max(ends) + 1));
+      }
+      for ([left, right] of py_pairwise(cuts(ax, bx))) {
+        ends = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
+        this.columns.raise_to((left - STRIP), (right + STRIP), (py_max(ends) + 1));
       }
     }
   }
@@ -511,34 +519,104 @@ class Skyline {
     let x, y;
     [x, y] = point;
     if (down) {
-      raise_to(this.columns, x, x, FAR_of_skyline);
+      this.columns.raise_to(x, x, FAR_of_skyline);
     }
     else {
-      raise_to(this.rows, y, y, FAR_of_skyline);
+      this.rows.raise_to(y, y, FAR_of_skyline);
     }
   }
   right(top, bottom) {
-    return greatest(this.rows, top, bottom);
+    return this.rows.greatest(top, bottom);
   }
   bottom(left, right) {
-    return greatest(this.columns, left, right);
+    return this.columns.greatest(left, right);
   }
 }
 function cuts(start, stop) {
   let low, high;
   [low, high] = [Math.min(start, stop), Math.max(start, stop)];
-  return [...py_range(low, high, STRIP), high];
+  return [...py_range(low, high, py_max([STRIP, Math.floor((high - low) / PIECES)])), high];
 }
-function raise_to(strip, low, high, height_) {
-  let last, at;
-  last = Math.floor(Math.max(high, 0) / STRIP);
-  py_extend(strip, py_repeat([0], ((last + 1) - strip.length)));
-  for (at of py_range(Math.floor(Math.max(low, 0) / STRIP), (last + 1))) {
-    strip[at] = Math.max(strip.at(at), height_);
+class Heights {
+  constructor() {
+    this.size = 64;
+    this.noted = py_repeat([0], 128);
+    this.most = py_repeat([0], 128);
   }
-}
-function greatest(strip, low, high) {
-  return py_max(strip.slice(Math.floor(Math.max(low, 0) / STRIP), (Math.floor(Math.max(high, 0) / STRIP) + 1)), {default: 0});
+  raise_to(low, high, height_) {
+    let start, stop, noted, most, left, right, node, at;
+    [start, stop] = [Math.floor(Math.max(low, 0) / STRIP), Math.floor(Math.max(high, 0) / STRIP)];
+    while ((stop >= this.size)) {
+      this.grow();
+    }
+    [noted, most] = [this.noted, this.most];
+    [left, right] = [(start + this.size), ((stop + this.size) + 1)];
+    [start, stop] = [left, (right - 1)];
+    while ((left < right)) {
+      if (py_mod(left, 2)) {
+        noted[left] = Math.max(noted.at(left), height_);
+        most[left] = Math.max(most.at(left), height_);
+        left += 1;
+      }
+      if (py_mod(right, 2)) {
+        right -= 1;
+        noted[right] = Math.max(noted.at(right), height_);
+        most[right] = Math.max(most.at(right), height_);
+      }
+      left = Math.floor(left / 2);
+      right = Math.floor(right / 2);
+    }
+    for (node of [Math.floor(start / 2), Math.floor(stop / 2)]) {
+      at = node;
+      while (at) {
+        most[at] = Math.max(most.at(at), height_);
+        at = Math.floor(at / 2);
+      }
+    }
+  }
+  greatest(low, high) {
+    let start, stop, found, left, right, node, at;
+    start = (this.size + Math.floor(Math.max(low, 0) / STRIP));
+    stop = (this.size + Math.min(Math.floor(Math.max(high, 0) / STRIP), (this.size - 1)));
+    [found, left, right] = [0, start, (stop + 1)];
+    while ((left < right)) {
+      if (py_mod(left, 2)) {
+        found = Math.max(found, this.most.at(left));
+        left += 1;
+      }
+      if (py_mod(right, 2)) {
+        right -= 1;
+        found = Math.max(found, this.most.at(right));
+      }
+      left = Math.floor(left / 2);
+      right = Math.floor(right / 2);
+    }
+    if ((start <= stop)) {
+      for (node of [Math.floor(start / 2), Math.floor(stop / 2)]) {
+        at = node;
+        while (at) {
+          found = Math.max(found, this.noted.at(at));
+          at = Math.floor(at / 2);
+        }
+      }
+    }
+    return found;
+  }
+  grow() {
+    let noted, most, wide, at;
+    [noted, most] = [py_repeat([0], (4 * this.size)), py_repeat([0], (4 * this.size))];
+    wide = 1;
+    while ((wide <= this.size)) {
+      for (at of py_range(wide)) {
+        noted[((2 * wide) + at)] = this.noted.at((wide + at));
+        most[((2 * wide) + at)] = this.most.at((wide + at));
+      }
+      wide *= 2;
+    }
+    most[1] = this.most[1];
+    this.size *= 2;
+    [this.noted, this.most] = [noted, most];
+  }
 }
 
 // model.thickness
