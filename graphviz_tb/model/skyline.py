@@ -97,19 +97,19 @@ class Heights:
         start, stop = left, right - 1
         while left < right:
             if left % 2:
-                noted[left] = max(noted[left], height)
-                most[left] = max(most[left], height)
+                if noted[left] < height:
+                    noted[left] = height
                 left += 1
             if right % 2:
                 right -= 1
-                noted[right] = max(noted[right], height)
-                most[right] = max(most[right], height)
+                if noted[right] < height:
+                    noted[right] = height
             left //= 2
             right //= 2
-        for node in (start // 2, stop // 2):
+        for node in (start, stop):  # all above what was noted is above one of these
             at = node
-            while at:
-                most[at] = max(most[at], height)
+            while at and most[at] < height:
+                most[at] = height
                 at //= 2
 
     def greatest(self, low: int, high: int) -> int:
@@ -119,11 +119,11 @@ class Heights:
         found, left, right = 0, start, stop + 1
         while left < right:
             if left % 2:
-                found = max(found, self.most[left])
+                found = max(found, self.most[left], self.noted[left])
                 left += 1
             if right % 2:
                 right -= 1
-                found = max(found, self.most[right])
+                found = max(found, self.most[right], self.noted[right])
             left //= 2
             right //= 2
         if start <= stop:

@@ -554,22 +554,24 @@ class Heights {
     [start, stop] = [left, (right - 1)];
     while ((left < right)) {
       if (py_mod(left, 2)) {
-        noted[left] = Math.max(noted.at(left), height_);
-        most[left] = Math.max(most.at(left), height_);
+        if ((noted.at(left) < height_)) {
+          noted[left] = height_;
+        }
         left += 1;
       }
       if (py_mod(right, 2)) {
         right -= 1;
-        noted[right] = Math.max(noted.at(right), height_);
-        most[right] = Math.max(most.at(right), height_);
+        if ((noted.at(right) < height_)) {
+          noted[right] = height_;
+        }
       }
       left = Math.floor(left / 2);
       right = Math.floor(right / 2);
     }
-    for (node of [Math.floor(start / 2), Math.floor(stop / 2)]) {
+    for (node of [start, stop]) {
       at = node;
-      while (at) {
-        most[at] = Math.max(most.at(at), height_);
+      while ((at && (most.at(at) < height_))) {
+        most[at] = height_;
         at = Math.floor(at / 2);
       }
     }
@@ -581,12 +583,12 @@ class Heights {
     [found, left, right] = [0, start, (stop + 1)];
     while ((left < right)) {
       if (py_mod(left, 2)) {
-        found = Math.max(found, this.most.at(left));
+        found = Math.max(found, this.most.at(left), this.noted.at(left));
         left += 1;
       }
       if (py_mod(right, 2)) {
         right -= 1;
-        found = Math.max(found, this.most.at(right));
+        found = Math.max(found, this.most.at(right), this.noted.at(right));
       }
       left = Math.floor(left / 2);
       right = Math.floor(right / 2);
