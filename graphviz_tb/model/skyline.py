@@ -7,7 +7,7 @@ from itertools import pairwise
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 STRIP = 8  # px: finer strips find hardly more room
-PIECES = 16  # a slanting line is noted in about so many pieces: a longer one less finely
+PIECES = 32  # a slanting line is noted in about so many pieces: a longer one less finely
 FAR = 1 << 20
 
 
@@ -31,7 +31,7 @@ class Skyline:
         self.columns.raise_to(left, right, bottom)
 
     def add_line(self, points: Sequence[tuple[int, int]]) -> None:
-        """Note a polyline, with a strip of white round it."""
+        """Note a polyline, with a strip of white round its straight runs."""
         for (ax, ay), (bx, by) in pairwise(points):
             if ax == bx or ay == by:
                 low, high = min(ay, by), max(ay, by)
@@ -41,10 +41,10 @@ class Skyline:
                 continue
             for top, bottom in pairwise(cuts(ay, by)):
                 ends = ax + (bx - ax) * (top - ay) // (by - ay), ax + (bx - ax) * (bottom - ay) // (by - ay)
-                self.rows.raise_to(top - STRIP, bottom + STRIP, max(ends) + 1)
+                self.rows.raise_to(top, bottom, max(ends) + 1)
             for left, right in pairwise(cuts(ax, bx)):
                 ends = ay + (by - ay) * (left - ax) // (bx - ax), ay + (by - ay) * (right - ax) // (bx - ax)
-                self.columns.raise_to(left - STRIP, right + STRIP, max(ends) + 1)
+                self.columns.raise_to(left, right, max(ends) + 1)
 
     def add_ray(self, point: tuple[int, int], down: bool) -> None:
         """Note a line that goes on downward, or to the right, without an end."""

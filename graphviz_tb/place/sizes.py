@@ -15,6 +15,7 @@ PADDING = 12
 MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark stands between
 SHEET = 4  # how far the sheets of a stack are set off
 BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one
+RANGE, BETWEEN_WORDS = " … ", "_./-[]"
 BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
 
 
@@ -80,7 +81,7 @@ def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int
     side = MARK_ROOM["op" if op else "scope"] if face.openable else PADDING
     name = clean(face.label)
     name = name if name.strip() else f"“{name}”"
-    label = elide(name, most - 2 * side, size)
+    label = elide(name if width(name, size) <= most - 2 * side else briefly(name), most - 2 * side, size)
     second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
     wanted = max(width(label, size) + 2 * side, width(second, SMALL_SIZE) + 2 * BADGE_ROOM if second else 0)
     total = max(least, wanted)
@@ -89,6 +90,24 @@ def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int
         return total, height, (_line(total // 2, height // 2, label, face.full, size, "label"),)
     first = _line(total // 2, 10, label, face.full, size, "label")
     return total, height, (first, _line(total // 2, 23, second, second, SMALL_SIZE, "second"))
+
+
+def briefly(name: str) -> str:
+    """A range of two names, the second without the words that it begins with as the first does.
+
+    >>> briefly("…LeakyRelu … …LeakyRelu_1"), briefly("block1_conv … block1_pool"), briefly("conv … pool")
+    ('…LeakyRelu … _1', 'block1_conv … pool', 'conv … pool')
+    """
+    ends = name.split(RANGE)
+    if len(ends) != 2:
+        return name
+    first, last = ends
+    same = at = 0
+    while at < min(len(first), len(last)) and first[at] == last[at]:
+        at += 1
+        if last[at - 1] in BETWEEN_WORDS or last[at : at + 1] in BETWEEN_WORDS:
+            same = at
+    return f"{first}{RANGE}{last[same:]}" if 0 < same < len(last) else name
 
 
 def _line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:

@@ -36,42 +36,36 @@ def title(face: Face, crossing: Sequence[int], wide: int) -> Title:
     """Find room for the name and the count.
 
     Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
-    After: the text lies left of all of them, or in the first gap that is wide enough; where there is none,
-    the name alone is tried, and at last the content moves to the right.
+    After: the name stands at the left of all of them: where it has no room there, the content moves to the right. The
+    count follows it, or stands in the first gap that is wide enough, or nowhere.
     """
-    name = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
-    count = second_line(face)
-    crossing = sorted(crossing)
-    wide = max([wide, *(x + RIGHT for x in crossing)])
-    for told in (count, ""):
-        need = _need(name, told)
-        for start, stop in _gaps(crossing, max(wide, LEFT + need + RIGHT) if not crossing else wide):
-            if stop - start >= need:
-                return Title(_texts(face, name, told, start), 0, max(wide, start + need + RIGHT))
-    shift = LEFT + _need(name, "") + CLEAR - crossing[0]
-    if len(crossing) < 2 and wide - crossing[-1] > crossing[0]:
-        # One edge near the left: the name goes to its right, and the frame grows there.
-        start = crossing[-1] + CLEAR
-        return Title(_texts(face, name, "", start), 0, start + _need(name, "") + RIGHT)
-    return Title(_texts(face, name, "", LEFT), shift, wide + shift)
+    name, count = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True), second_line(face)
+    end = LEFT + width(name, NODE_SIZE, True)
+    shift = max(0, end + CLEAR - min(crossing, default=end + CLEAR))
+    moved = sorted(x + shift for x in crossing)
+    wide = max([wide + shift, end + RIGHT, *(x + RIGHT for x in moved)])
+    if not count:
+        return Title((_name(face, name),), shift, wide)
+    need = width(count, SMALL_SIZE)
+    if not moved:
+        wide = max(wide, end + BETWEEN + need + RIGHT)
+    for start, stop in _gaps(end + BETWEEN, moved, wide):
+        if stop - start >= need:
+            return Title((_name(face, name), _count(count, start)), shift, wide)
+    return Title((_name(face, name),), shift, wide)
 
 
-def _gaps(crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
-    """Where text may stand, from left to right."""
-    starts = [LEFT, *(x + CLEAR for x in crossing)]
+def _gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
+    """Where text may stand from `begin` on, from left to right."""
+    starts = [begin, *(x + CLEAR for x in crossing)]
     stops = [*(x - CLEAR for x in crossing), wide - RIGHT]
     return list(zip(starts, stops, strict=True))
 
 
-def _need(name: str, count: str) -> int:
-    need = width(name, NODE_SIZE, True)
-    return need + BETWEEN + width(count, SMALL_SIZE) if count else need
-
-
-def _texts(face: Face, name: str, count: str, x: int) -> tuple[Text, ...]:
+def _name(face: Face, name: str) -> Text:
     wide = width(name, NODE_SIZE, True)
-    first = Text(x, BASE, name, face.full, NODE_SIZE, wide, "title", "start", True, inside=True)
-    if not count:
-        return (first,)
-    x += wide + BETWEEN
-    return first, Text(x, BASE, count, count, SMALL_SIZE, width(count, SMALL_SIZE), "count", "start", inside=True)
+    return Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", True, inside=True)
+
+
+def _count(count: str, x: int) -> Text:
+    return Text(x, BASE, count, count, SMALL_SIZE, width(count, SMALL_SIZE), "count", "start", inside=True)

@@ -482,7 +482,7 @@ class Skeleton {
 
 // model.skyline
 const STRIP = 8;
-const PIECES = 16;
+const PIECES = 32;
 const FAR_of_skyline = (1 * 2 ** 20);
 class Skyline {
   constructor() {
@@ -507,11 +507,11 @@ class Skyline {
       }
       for ([top, bottom] of py_pairwise(cuts(ay, by))) {
         ends = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
-        this.rows.raise_to((top - STRIP), (bottom + STRIP), (py_max(ends) + 1));
+        this.rows.raise_to(top, bottom, (py_max(ends) + 1));
       }
       for ([left, right] of py_pairwise(cuts(ax, bx))) {
         ends = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
-        this.columns.raise_to((left - STRIP), (right + STRIP), (py_max(ends) + 1));
+        this.columns.raise_to(left, right, (py_max(ends) + 1));
       }
     }
   }
@@ -720,6 +720,8 @@ const PADDING = 12;
 const MARK_ROOM = new Map([["op", 24], ["scope", 20]]);
 const SHEET_of_sizes = 4;
 const BADGE_ROOM = 16;
+const RANGE = " … ";
+const BETWEEN_WORDS = "_./-[]";
 const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
 class Shape_of_sizes {
   constructor(width, height_, sheets, texts, top = 0) {
@@ -765,7 +767,7 @@ function _front(face, kind, second, two_lines) {
   side_ = (face.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
   name = hand_clean(face.label);
   name = (name.trim() ? name : ("“" + String(name) + "”"));
-  label = elide(name, (most - (2 * side_)), size);
+  label = elide(((hand_width(name, size) <= (most - (2 * side_))) ? name : briefly(name)), (most - (2 * side_)), size);
   second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
   wanted = Math.max((hand_width(label, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
   total = Math.max(least, wanted);
@@ -775,6 +777,23 @@ function _front(face, kind, second, two_lines) {
   }
   first = _line(Math.floor(total / 2), 10, label, face.full, size, "label");
   return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
+}
+function briefly(name) {
+  let ends, first, last, same, at;
+  ends = name.split(RANGE);
+  if ((ends.length !== 2)) {
+    return name;
+  }
+  [first, last] = ends;
+  same = 0;
+  at = same;
+  while (((at < Math.min(py_len(first), py_len(last))) && (py_char(first, at) === py_char(last, at)))) {
+    at += 1;
+    if ((BETWEEN_WORDS.includes(py_char(last, (at - 1))) || BETWEEN_WORDS.includes(py_slice(last, at, (at + 1))))) {
+      same = at;
+    }
+  }
+  return (((0 < same) && (same < py_len(last))) ? (String(first) + String(RANGE) + String(py_slice(last, same))) : name);
 }
 function _line(middle, centre, content, full, size, role) {
   let baseline;
@@ -2396,46 +2415,39 @@ class Title {
 }
 const NO_TITLE = new Title([], 0, 0);
 function title(face, crossing, wide) {
-  let name, count, told_, need, start, stop, shift;
-  name = elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
-  count = second_line(face);
-  crossing = py_sorted(crossing);
-  wide = py_max([wide, ...(() => { const out = []; for (const x of crossing) { out.push((x + RIGHT)); } return out; })()]);
-  for (told_ of [count, ""]) {
-    need = _need(name, told_);
-    for ([start, stop] of _gaps(crossing, (!crossing.length ? Math.max(wide, ((LEFT + need) + RIGHT)) : wide))) {
-      if (((stop - start) >= need)) {
-        return new Title(_texts(face, name, told_, start), 0, Math.max(wide, ((start + need) + RIGHT)));
-      }
+  let name, count, end, shift, moved_, need, start, stop;
+  [name, count] = [elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true), second_line(face)];
+  end = (LEFT + hand_width(name, NODE_SIZE, true));
+  shift = Math.max(0, ((end + CLEAR) - py_min(crossing, {default: (end + CLEAR)})));
+  moved_ = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
+  wide = py_max([(wide + shift), (end + RIGHT), ...(() => { const out = []; for (const x of moved_) { out.push((x + RIGHT)); } return out; })()]);
+  if (!count) {
+    return new Title([_name(face, name)], shift, wide);
+  }
+  need = hand_width(count, SMALL_SIZE);
+  if (!moved_.length) {
+    wide = Math.max(wide, (((end + BETWEEN) + need) + RIGHT));
+  }
+  for ([start, stop] of _gaps((end + BETWEEN), moved_, wide)) {
+    if (((stop - start) >= need)) {
+      return new Title([_name(face, name), _count(count, start)], shift, wide);
     }
   }
-  shift = (((LEFT + _need(name, "")) + CLEAR) - crossing[0]);
-  if (((crossing.length < 2) && ((wide - crossing.at(-1)) > crossing[0]))) {
-    start = (crossing.at(-1) + CLEAR);
-    return new Title(_texts(face, name, "", start), 0, ((start + _need(name, "")) + RIGHT));
-  }
-  return new Title(_texts(face, name, "", LEFT), shift, (wide + shift));
+  return new Title([_name(face, name)], shift, wide);
 }
-function _gaps(crossing, wide) {
+function _gaps(begin, crossing, wide) {
   let starts, stops;
-  starts = [LEFT, ...(() => { const out = []; for (const x of crossing) { out.push((x + CLEAR)); } return out; })()];
+  starts = [begin, ...(() => { const out = []; for (const x of crossing) { out.push((x + CLEAR)); } return out; })()];
   stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - CLEAR)); } return out; })(), (wide - RIGHT)];
   return [...py_zip(starts, stops)];
 }
-function _need(name, count) {
-  let need;
-  need = hand_width(name, NODE_SIZE, true);
-  return (count ? ((need + BETWEEN) + hand_width(count, SMALL_SIZE)) : need);
-}
-function _texts(face, name, count, x) {
-  let wide, first;
+function _name(face, name) {
+  let wide;
   wide = hand_width(name, NODE_SIZE, true);
-  first = new Text(x, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
-  if (!count) {
-    return [first];
-  }
-  x += (wide + BETWEEN);
-  return [first, new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true)];
+  return new Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
+}
+function _count(count, x) {
+  return new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true);
 }
 
 // place.shared
