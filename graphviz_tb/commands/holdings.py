@@ -127,10 +127,10 @@ def shown_shape(shape: list[int | None] | None) -> str:
     """A shape as pictures write it.
 
     >>> shown_shape([None, 28, 28]), shown_shape([]), shown_shape(None)
-    ('?×28×28', 'scalar', '?')
+    ('?×28×28', 'scalar', 'unknown rank')
     """
     if shape is None:
-        return "?"
+        return "unknown rank"
     return "×".join("?" if dim is None else str(dim) for dim in shape) or "scalar"
 
 

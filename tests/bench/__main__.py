@@ -27,6 +27,7 @@ def main() -> int:
             "layout": [*graphs(folder), "--limit", "20"],
             "read": [*READ],
             "million": ["--nodes", "10", "1000", "10000", "--keep", temporary],
+            "infer": ["--nodes", "1000", "10000", "--keep", temporary],
             "diff": [DIFFED, "--copy", str(folder / "copy.pb")],
         }
         return sum(bench(name, arguments) for name, arguments in benches.items())
