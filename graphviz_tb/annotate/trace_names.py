@@ -6,6 +6,7 @@ while/merge/_12, Func/call/…     machinery of the call itself
 x/_0__cf__0                      a constant that optimization folded out of x
 inner                            a node of a function that runs by itself
 conv/Conv2D:Conv2D               a kernel of conv/Conv2D
+model_1/conv_1/Conv2D            an op of the layer model/conv, where the graph has layers for nodes
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from graphviz_tb.annotate.devices import bare
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.layer_scopes import layers_of_scopes
 from graphviz_tb.model.paths import Path
 
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
@@ -80,6 +82,22 @@ class TraceNames:
                 strangers.append(name)
         if strangers and not self.tensorboard and self.hierarchy.function_rows:
             found.update(self._in_functions(strangers))
+        if strangers and not self.tensorboard and self.hierarchy.graph.layers:
+            found.update(self._in_layers([name for name in strangers if name not in found]))
+        return found
+
+    def _in_layers(self, names: list[str]) -> dict[str, Place]:
+        """Ops of a run in the nodes of a conceptual graph: by the scope that each layer has in the run."""
+        index = self.index(0)
+        nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
+                 if path in index}  # fmt: skip
+        found: dict[str, Place] = {}
+        for name in names:
+            scope = name.rpartition("/")[0]
+            while scope and scope not in nodes:
+                scope = scope.rpartition("/")[0]
+            if scope:
+                found[name] = Place((nodes[scope],))
         return found
 
     def _in_main(self, name: str) -> Place | None:

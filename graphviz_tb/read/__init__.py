@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import NoGraph, ReadError, RequestError
+from graphviz_tb.model.layer_scopes import layers_of_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
@@ -25,7 +26,6 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
-from graphviz_tb.read.keras.scopes import layers_of_scopes
 from graphviz_tb.read.keras_metadata import read_metadata
 from graphviz_tb.read.keras_model import plain, read_keras
 from graphviz_tb.read.limits import check_nodes
@@ -88,7 +88,9 @@ def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, 
     for other in holding.found:
         if other.entry.kind == "conceptual" and other.entry.run == found.entry.run:
             with suppress(ReadError):  # the graph itself is well
-                return layers_of_scopes((node.name for node in graph.node), other.load().layers)
+                layers = other.load().layers
+                scopes = layers_of_scopes((node.name for node in graph.node), layers)
+                return {scope: layers[path] for scope, path in scopes.items()}
     return {}
 
 

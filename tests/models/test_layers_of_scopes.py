@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.annotate import join_statistics
 from graphviz_tb.errors import MalformedProto
+from graphviz_tb.model.layer_scopes import layers_of_scopes
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import contents, read
-from graphviz_tb.read.keras.scopes import layers_of_scopes
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS2, KERAS3 = FIXTURES / "models" / "keras2", FIXTURES / "models" / "keras3"
@@ -75,25 +77,24 @@ def test_keras_3_counts_names_up(name: str) -> None:
     found = layers_of_scopes((node.name for node in graph.node), layers)
     kept = [path for path, layer in layers.items() if layer.class_name not in ("InputLayer", "Dropout")]
     for path in kept:
-        scopes = [scope for scope, layer in found.items() if layer is layers[path]]
+        scopes = [scope for scope, layer in found.items() if layer == path]
         assert scopes, path
         assert all(scope.count("/") == path.count("/") for scope in scopes)
 
 
 def test_names_that_count_by_themselves_are_told_apart() -> None:
-    layers = {"m": Layer("Model", parts=3)} | {f"m/{name}": Layer(name) for name in ("dense", "dense_1", "dense_2")}
     names = [f"m_1/{scope}/MatMul" for scope in ("dense_1", "dense_1_2", "dense_2_1")]
-    found = layers_of_scopes(names, layers)
-    assert {scope: layer.class_name for scope, layer in found.items() if "/" in scope} == {
-        "m_1/dense_1": "dense",
-        "m_1/dense_1_2": "dense_1",
-        "m_1/dense_2_1": "dense_2",
+    assert layers_of_scopes(names, ["m", "m/dense", "m/dense_1", "m/dense_2"]) == {
+        "m_1": "m",
+        "m_1/dense_1": "m/dense",
+        "m_1/dense_1_2": "m/dense_1",
+        "m_1/dense_2_1": "m/dense_2",
     }
 
 
 def test_a_graph_of_tensorflow_1_has_no_scope_of_its_model() -> None:
-    layers = {"m": Layer("Sequential", parts=1), "m/dense": Layer("Dense")}
-    assert set(layers_of_scopes(["dense/MatMul", "gradients/dense/MatMul_grad"], layers)) == {"dense"}
+    names = ["dense/MatMul", "gradients/dense/MatMul_grad"]
+    assert layers_of_scopes(names, ["m", "m/dense"]) == {"dense": "m/dense"}
 
 
 def test_a_damaged_file_of_layers_harms_no_saved_model(tmp_path: Path) -> None:
@@ -107,3 +108,18 @@ def test_a_damaged_file_of_layers_harms_no_saved_model(tmp_path: Path) -> None:
         read(path)
     path.write_bytes(whole.replace(b'{"name": "cnn"', b'["name": "cnn"', 1))
     assert "root/conv1" in read(path).layers  # the record of the model is lost, those of its layers are not
+
+
+@pytest.mark.parametrize("around", ["cnn/{}", "cnn_1/{}_1", "StatefulPartitionedCall/cnn/{}"])
+def test_a_trace_of_the_ops_is_joined_with_the_layers(around: str) -> None:
+    # two ops of a layer, one of another, one of a gradient, which belongs to no layer
+    times = {f"{around.format('conv1')}/Conv2D": 30, f"{around.format('conv1')}/Relu": 12}
+    times |= {f"{around.format('pool')}/MaxPool": 5, f"gradient_tape/{around.format('pool')}/MaxPoolGrad": 7}
+    entries = [{"node_name": name, "all_start_micros": 1, "all_end_rel_micros": time} for name, time in times.items()]
+    trace = RunMetadata(step_stats={"dev_stats": [{"device": "/device:CPU:0", "node_stats": entries}]})
+    model = load(KERAS3 / "cnn.json")
+    stats = join_statistics(model.hierarchy, [trace])
+    told = {model.hierarchy.name[row]: stats.figures(row) for row in range(len(model.hierarchy))}
+    assert (told["cnn/conv1"].time, told["cnn/pool"].time, told["cnn"].time) == (30 + 12, 5, 30 + 12 + 5)
+    assert not told["cnn/conv2"].known
+    assert [name for name, _ in stats.strangers] == [f"gradient_tape/{around.format('pool')}/MaxPoolGrad"]

@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-from graphviz_tb.model.layers import Layer
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
 Tree = Mapping[str, Sequence[str]]  # the names of what is in a scope or model, by its path
 
 
-def layers_of_scopes(names: Iterable[str], layers: Mapping[str, Layer]) -> dict[str, Layer]:
-    """Before: the names of all ops, and the layers of the model by path ("model/block/dense"). After: the layers by the
-    names of their scopes; a layer that is called several times may have several.
+def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
+    """Before: the names of all ops, and the paths of the layers of a model ("model/block/dense"). After: the paths by
+    the names of their scopes; a layer that is called several times may have several.
 
-    >>> [*layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], {"m": Layer("Model"), "m/a": Layer("Dense")})]
-    ['m_1', 'm_1/a_1', 'm_1/a_2']
+    >>> layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
+    {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
     """
+    layers = dict.fromkeys(layers)
     scopes, models = tree_of_scopes(names), tree_of_layers(layers)
-    found: dict[str, Layer] = {}
+    found: dict[str, str] = {}
     waiting = list(roots(scopes, models))
     while waiting:
         scope, path = waiting.pop()
         if path in layers and scope:
-            found[scope] = layers[path]
+            found[scope] = path
         matched = match(scopes.get(scope, ()), models.get(path, ()))
         waiting += [(joined(scope, inner), joined(path, name)) for inner, name in reversed(matched.items())]
     return found
@@ -55,7 +54,7 @@ def tree_of_scopes(names: Iterable[str]) -> Tree:
     return {scope: list(inside) for scope, inside in found.items()}
 
 
-def tree_of_layers(layers: Mapping[str, Layer]) -> Tree:
+def tree_of_layers(layers: Collection[str]) -> Tree:
     """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in layers:
