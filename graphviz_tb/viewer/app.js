@@ -170,6 +170,7 @@ class App {
     if (place?.length === 3 && place.every(Number.isFinite)) {
       this.looked = true;
       this.camera.set(place[0], place[1], place[2]);
+      this.camera.settle();
     } else this.fit(false);
     this.legend();
     if (path) await this.selectNow(path);
@@ -300,6 +301,10 @@ class App {
   lit() {
     const { picture, graph } = this;
     this.glow();
+    if (picture.apart !== !!this.traced) {
+      picture.apart = !!this.traced;
+      if (picture.scene) picture.refresh(false);
+    }
     this.light = {
       chosen: this.selected ? graph.address(this.selected) : null,
       row: this.selected ? this.selected[this.selected.length - 1] : -1,

@@ -1,22 +1,32 @@
-// Where the reader looks: pan, zoom, pinch, fit. A pan moves what is drawn already; the rest is drawn when it stands still.
+// Where the reader looks: pan, zoom, pinch, fit. What is drawn already is moved and scaled as one sheet of paper; what
+// comes into view is added a little at a time, and the picture is drawn anew for its scale when it stands still.
 
 const LEAST = 0.004;
 const MOST = 8;
 const EASE = 200; // milliseconds
+const PATIENCE = 3; // milliseconds of a frame that drawing may take while the camera moves
 
 class Camera {
   /** @param {HTMLElement} stage @param {Picture} picture @param {() => void} moved */
   constructor(stage, picture, moved) {
     this.stage = stage;
     this.picture = picture;
+    /** @type {HTMLElement} what a pan moves: the picture on it is not touched */
+    this.paper = byId("paper");
     this.moved = moved;
     this.x = 0;
     this.y = 0;
     this.k = 1;
+    /** where the camera was when the sheet was drawn */
     this.base = { x: 0, y: 0, k: 0 };
+    /** where it was when that was seen to which was to be drawn */
+    this.seen = [0, 0];
+    this.later = 0;
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.run = 0;
+    /** where the camera goes, as long as nothing else was asked for */
+    this.goal = { turn: -1, to: [0, 0, 1] };
     /** @type {any} */
     this.timer = 0;
     this.start = { x: 0, y: 0 };
@@ -32,9 +42,12 @@ class Camera {
   set(x, y, k) {
     [this.x, this.y, this.k] = [x, y, Math.max(LEAST, Math.min(MOST, k))];
     const { base } = this;
-    const near = Math.abs(this.x - base.x) < MARGIN && Math.abs(this.y - base.y) < MARGIN;
-    if (this.k === base.k && near) {
-      this.picture.svg.style.transform = `translate(${this.x - base.x}px, ${this.y - base.y}px)`;
+    const scaled = this.k / base.k;
+    if (scaled > 0.6 && scaled < 1.7) {
+      const scale = scaled === 1 ? "" : ` scale(${scaled})`;
+      this.paper.style.transform = `translate(${this.x - scaled * base.x}px, ${this.y - scaled * base.y}px)${scale}`;
+      const away = Math.max(Math.abs(this.x - this.seen[0]), Math.abs(this.y - this.seen[1]));
+      if (scaled === 1 && away > MARGIN / 3) this.look(PATIENCE);
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.settle(), 150);
     } else {
@@ -43,16 +56,27 @@ class Camera {
     this.moved();
   }
 
-  /** Draw for this place of the camera. */
+  /** Draw for this place of the camera; the sheet stays where it is as long as its scale does. */
   settle() {
     clearTimeout(this.timer);
-    const { picture } = this;
+    const offsets = [this.x - this.base.x, this.y - this.base.y];
+    const sharp = offsets.every((one) => Number.isInteger(one) && Math.abs(one) < 4096); // within a layer's size
+    if (this.k !== this.base.k || !sharp) {
+      this.base = { x: this.x, y: this.y, k: this.k };
+      this.paper.style.transform = "";
+      this.picture.world.setAttribute("transform", `translate(${this.x} ${this.y}) scale(${this.k})`);
+    }
+    this.look();
+  }
+
+  /** Draw what is in view now. @param {number} patience milliseconds; what takes longer is drawn with the next frame */
+  look(patience = Infinity) {
+    this.seen = [this.x, this.y];
     const [wide, tall] = this.size;
-    this.base = { x: this.x, y: this.y, k: this.k };
-    picture.svg.style.transform = "";
-    picture.world.setAttribute("transform", `translate(${this.x + MARGIN} ${this.y + MARGIN}) scale(${this.k})`);
     const corner = [(-MARGIN - this.x) / this.k, (-MARGIN - this.y) / this.k];
-    picture.look([...corner, corner[0] + (wide + 2 * MARGIN) / this.k, corner[1] + (tall + 2 * MARGIN) / this.k], this.k);
+    const view = [...corner, corner[0] + (wide + 2 * MARGIN) / this.k, corner[1] + (tall + 2 * MARGIN) / this.k];
+    cancelAnimationFrame(this.later);
+    if (!this.picture.look(view, this.k, patience)) this.later = requestAnimationFrame(() => this.look(patience));
   }
 
   /** A point of the window in the world. @param {number} x @param {number} y */
@@ -90,8 +114,11 @@ class Camera {
   glide(to) {
     const from = [this.x, this.y, this.k];
     const turn = ++this.run;
+    this.goal = { turn, to };
     if (calm() || from.every((value, at) => Math.abs(value - to[at]) < 0.01)) {
+      this.run++;
       this.set(to[0], to[1], to[2]);
+      this.settle();
       return Promise.resolve();
     }
     const start = performance.now();
@@ -103,11 +130,18 @@ class Camera {
         const k = from[2] * (to[2] / from[2]) ** eased;
         const mix = from[2] === to[2] ? eased : (k - from[2]) / (to[2] - from[2]);
         this.set(from[0] + (to[0] - from[0]) * mix, from[1] + (to[1] - from[1]) * mix, share === 1 ? to[2] : k);
-        if (share < 1) requestAnimationFrame(step);
-        else done();
+        if (share < 1) return requestAnimationFrame(step);
+        this.run++;
+        this.settle();
+        done();
       };
       requestAnimationFrame(step);
     });
+  }
+
+  /** Where the camera is, or will be when it stands still. */
+  get bound() {
+    return this.goal.turn === this.run ? this.goal.to : [this.x, this.y, this.k];
   }
 
   listen() {
@@ -147,9 +181,11 @@ class Camera {
     const before = this.fingers.get(event.pointerId);
     if (!before) return;
     if (!this.dragged && Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y) < 4) return;
-    if (!this.dragged) this.stage.setPointerCapture(event.pointerId);
+    if (!this.dragged) {
+      byId("shield").hidden = false; // its cursor is its own: that of the stage would be inherited by every box
+      byId("shield").setPointerCapture(event.pointerId);
+    }
     this.dragged = true;
-    document.body.classList.add("dragging");
     if (this.fingers.size === 1) {
       this.set(this.x + event.clientX - before.x, this.y + event.clientY - before.y, this.k);
     } else {
@@ -166,6 +202,6 @@ class Camera {
   /** @param {PointerEvent} event */
   up(event) {
     this.fingers.delete(event.pointerId);
-    if (!this.fingers.size) document.body.classList.remove("dragging");
+    if (!this.fingers.size) byId("shield").hidden = true;
   }
 }

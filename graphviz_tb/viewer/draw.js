@@ -4,53 +4,59 @@ const LAYERS = ["frames", "rules", "edges", "chosen", "stubs", "nodes", "titles"
 const MARGIN = 300; // pixels around the window that are drawn ahead of a pan
 const NEAR = 0.5; // below this scale a label of 12 would be under 6 pixels: names are written large instead
 const FAR = 0.2; // below this one boxes are specks: whole groups are named
-const READABLE = 7; // pixels
+const BUNDLE = 64; // lines that are one element when they are seen from afar
 
 /** A number with at most one decimal. @param {number} value */
 const num = (value) => String(Math.round(value * 10) / 10);
 
-/** Path data of steps. @param {[string, number[]][]} steps */
-function pathData(steps) {
+/** A number with at most two decimals. @param {number} value */
+const fine = (value) => String(Math.round(value * 100) / 100);
+
+/** Path data of steps, moved and scaled. @param {[string, number[]][]} steps @param {number} x @param {number} y @param {number} scale */
+function pathData(steps, x, y, scale) {
+  const write = scale === 1 ? num : fine;
+  const place = (/** @type {number[]} */ at, first = 0) => at.map((value, axis) => write(value * scale + ((axis + first) % 2 ? y : x))).join(" ");
   return steps
-    .map(([command, at]) => (command === "A" ? `A${num(at[0])} ${num(at[0])} 0 0 1 ${num(at[1])} ${num(at[2])}` : command + at.map(num).join(" ")))
+    .map(([command, at]) => (command === "A" ? `A${write(at[0] * scale)} ${write(at[0] * scale)} 0 0 1 ${place(at.slice(1))}` : command + place(at, command === "V" ? 1 : 0)))
     .join("");
 }
 
-/** @param {any} pen */
-function stroke(pen) {
+/** @param {any} pen @param {number} [scale] */
+function stroke(pen, scale = 1) {
   if (!pen) return {};
   return {
     stroke: pen.colour,
-    "stroke-width": pen.width === 1 ? null : num(pen.width),
+    "stroke-width": pen.width * scale === 1 ? null : fine(pen.width * scale),
     "stroke-dasharray": pen.dashes.map(num).join(" ") || null,
     "stroke-linecap": pen.cap === "butt" ? null : pen.cap,
     "stroke-linejoin": pen.join === "miter" ? null : pen.join,
   };
 }
 
-/** One primitive as an element. @param {any} one @param {Element} parent */
-function shape(one, parent) {
+/** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
+ * @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
+function shape(one, parent, dx, dy) {
   if (one instanceof layout.Rect || one instanceof layout.Hatch) {
     const hatch = one instanceof layout.Hatch;
-    const size = { x: num(one.x), y: num(one.y), width: num(one.width), height: num(one.height), rx: one.radius ? num(one.radius) : null };
+    const size = { x: num(one.x + dx), y: num(one.y + dy), width: num(one.width), height: num(one.height), rx: one.radius ? num(one.radius) : null };
     return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...stroke(one.pen) }, parent);
   }
-  if (one instanceof layout.Disc) return svgEl("circle", { cx: num(one.x), cy: num(one.y), r: num(one.radius), fill: one.fill, ...stroke(one.pen) }, parent);
+  if (one instanceof layout.Disc) return svgEl("circle", { cx: num(one.x + dx), cy: num(one.y + dy), r: num(one.radius), fill: one.fill, ...stroke(one.pen) }, parent);
   if (one instanceof layout.Curve) {
-    const moved = one.at[0] || one.at[1] || one.scale !== 1 ? `translate(${one.at[0]} ${one.at[1]}) scale(${one.scale})` : null;
-    return svgEl("path", { d: pathData(one.steps), fill: one.fill ?? "none", ...stroke(one.pen), transform: moved }, parent);
+    const d = pathData(one.steps, one.at[0] + dx, one.at[1] + dy, one.scale);
+    return svgEl("path", { d, fill: one.fill ?? "none", ...stroke(one.pen, one.scale) }, parent);
   }
-  return written(one, parent);
+  return written(one, parent, dx, dy);
 }
 
-/** A text, held to its measured width. @param {any} one @param {Element} parent */
-function written(one, parent) {
+/** A text, held to its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
+function written(one, parent, dx, dy) {
   const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
   const found = svgEl(
     "text",
     {
-      x: num(one.x),
-      y: num(one.y),
+      x: num(one.x + dx),
+      y: num(one.y + dy),
       "font-size": one.size,
       "font-weight": one.semibold ? 600 : null,
       "text-anchor": one.anchor === "start" ? null : one.anchor,
@@ -68,16 +74,15 @@ function written(one, parent) {
 
 /** A group of primitives. @param {any} group @param {Element} [parent] */
 function grouped(group, parent) {
-  const at = group.at[0] || group.at[1] ? `translate(${group.at[0]} ${group.at[1]})` : null;
-  const found = svgEl("g", { transform: at }, parent);
-  for (const one of group.shapes) shape(one, found);
+  const found = svgEl("g", {}, parent);
+  for (const one of group.shapes) shape(one, found, group.at[0], group.at[1]);
   return found;
 }
 
 /**
  * One thing of a scene that is drawn by itself.
  * @typedef {{key: string, layer: string, rect: number[], make: (far: number) => any, tip: string, box: number, route: any, stub: any,
- *   element: any, far: number}} Item
+ *   bundle: boolean, blank: boolean, element: any, far: number}} Item
  */
 
 class Picture {
@@ -106,6 +111,8 @@ class Picture {
     this.places = new Map();
     this.view = [0, 0, 0, 0];
     this.chosen = new Set();
+    /** whether each line is to be seen by itself however far away it is */
+    this.apart = false;
     /** @type {Set<number> | null} */
     this.lit = null;
     /** @type {(item: Item, element: any) => void} */
@@ -131,7 +138,7 @@ class Picture {
     scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
       const rect = [box.x - 6, box.y - 6, box.x + box.width + 6, box.y + box.height + 6];
       if (box.open) {
-        this.add("frames", `b:${box.address}`, rect, (far) => layout.node(scene, at, paint, [], none), box.title, { box: at });
+        this.add("frames", `b:${box.address}`, rect, (far) => outlined(layout.node(scene, at, paint, [], none), far), box.title, { box: at });
         this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.title(box) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
       } else {
         this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.distant(box, at, far) : layout.node(scene, at, paint, inside.get(at) ?? [], none)), "", { box: at });
@@ -141,6 +148,10 @@ class Picture {
     scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
       this.add("edges", this.lineKey(one, at), around(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
     });
+    for (let at = 0; at < scene.routes.length; at += BUNDLE) {
+      const some = scene.routes.slice(at, at + BUNDLE);
+      this.add("edges", "", around(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundled(some, at, paint), "", { bundle: true });
+    }
     scene.stubs.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
       const rect = around([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
       const key = `s:${nameOf(one.box)}:${one.side}:${one.other}:${one.kind}`;
@@ -168,7 +179,7 @@ class Picture {
 
   /** @param {string} layer @param {string} key @param {number[]} rect @param {(far: number) => any} make @param {string} tip @param {any} more */
   add(layer, key, rect, make, tip, more) {
-    this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, element: null, far: -1, ...more });
+    this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, bundle: false, blank: false, element: null, far: -1, ...more });
   }
 
   /** A closed box as it is seen from afar: its outline and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
@@ -203,8 +214,9 @@ class Picture {
     return layout.elide(safe(leaf.slice(leaf.lastIndexOf("/", leaf.length - 2) + 1)), 240, 12);
   }
 
-  /** The part of the world that is drawn, and how far away it is. @param {number[]} view @param {number} scale */
-  look(view, scale) {
+  /** The part of the world that is drawn, and how far away it is; whether all of it is there.
+   * @param {number[]} view @param {number} scale @param {number} patience milliseconds that it may take */
+  look(view, scale, patience = Infinity) {
     const far = scale >= NEAR ? 0 : scale >= FAR ? 1 : 2;
     const other = far !== this.far || (far > 0 && Math.abs(Math.log2(scale / this.scale)) > 0.25);
     this.view = view;
@@ -213,7 +225,7 @@ class Picture {
       this.far = far;
       for (const item of this.items) if (item.layer === "nodes" || item.layer === "titles") item.far = -1;
     }
-    this.refresh(false);
+    return this.refresh(false, patience);
   }
 
   /** Whether an item is drawn at this distance. @param {Item} item */
@@ -223,6 +235,7 @@ class Picture {
     if (rect[0] > right || rect[2] < left || rect[1] > bottom || rect[3] < top) return false;
     if (this.far && (item.layer === "free" || item.layer === "ports")) return false;
     if (this.far === 2 && item.layer === "stubs") return false;
+    if (item.bundle || item.route) return item.bundle === (this.far === 2 && !this.apart);
     if (this.far === 2 && item.box >= 0 && (item.layer === "nodes" || item.layer === "frames")) {
       const box = this.scene.boxes[item.box];
       return Math.max(box.width, box.height) * this.scale > 2.5;
@@ -230,17 +243,29 @@ class Picture {
     return true;
   }
 
-  /** Draw what is in view and was not, take away what is not. @param {boolean} all */
-  refresh(all) {
+  /** Draw what is in view and was not, take away what is not; whether there was time for all of it.
+   * @param {boolean} all @param {number} patience milliseconds */
+  refresh(all, patience = Infinity) {
+    const end = performance.now() + patience;
     /** @type {Record<string, any>} */
     const next = {};
     for (const name of LAYERS) next[name] = this.layers[name].firstChild;
     this.stamp++;
-    const seen = this.items.filter((item) => this.wanted(item));
+    let seen = this.items.filter((item) => this.wanted(item));
+    let left = 0;
     for (const item of seen) {
-      if (!item.element || item.far !== this.far) this.build(item);
+      if (item.blank && item.far === this.far) continue;
+      if (!item.element || item.far !== this.far) {
+        if (left || performance.now() > end) {
+          left++;
+          continue;
+        }
+        this.build(item);
+        if (item.blank) continue;
+      }
       item.element.stamp = this.stamp;
     }
+    seen = seen.filter((item) => item.element?.stamp === this.stamp);
     for (const item of seen) {
       const layer = this.layers[item.layer];
       let cursor = next[item.layer];
@@ -263,16 +288,19 @@ class Picture {
       }
     }
     if (all) this.highlight(this.chosen);
+    return !left;
   }
 
   /** Make the element of an item. @param {Item} item */
   build(item) {
     const before = item.element;
     const group = item.make(this.far);
+    item.far = this.far;
+    item.blank = !group.shapes.length;
+    if (item.blank) return;
     item.element = grouped(group);
     item.element.item = item;
     if (item.box >= 0 && item.layer === "nodes") item.tip = group.tooltip;
-    item.far = this.far;
     this.dress(item, item.element);
     if (before?.parentNode) before.replaceWith(item.element);
   }
@@ -305,6 +333,23 @@ class Picture {
     }
     return best;
   }
+}
+
+/** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
+const outlined = (group, far) => (far === 2 ? Object.assign(new layout.Group(group.shapes.slice(0, 1)), { tooltip: group.tooltip }) : group);
+
+/** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
+function bundled(routes, first, paint) {
+  const found = new Map();
+  routes.forEach((one, at) => {
+    for (const shape of layout.route(one, paint.theme, false, paint.tints.routes[first + at]).shapes) {
+      if (!(shape instanceof layout.Curve) || !shape.pen || shape.fill || shape.scale !== 1) continue;
+      const key = JSON.stringify(shape.pen);
+      if (!found.has(key)) found.set(key, new layout.Curve([], null, shape.pen));
+      found.get(key).steps.push(...shape.steps);
+    }
+  });
+  return new layout.Group([...found.values()]);
 }
 
 /** The rectangle around points. @param {number[][]} points @param {number} room */

@@ -328,7 +328,8 @@ function nextBox(scene, at, way) {
 function zoomed(app, factor) {
   const { camera } = app;
   const [wide, tall] = camera.size;
-  const k = Math.max(LEAST, Math.min(MOST, camera.k * factor));
-  const share = k / camera.k;
-  return [wide / 2 - (wide / 2 - camera.x) * share, tall / 2 - (tall / 2 - camera.y) * share, k];
+  const [x, y, from] = camera.bound; // a key pressed twice counts twice
+  const k = Math.max(LEAST, Math.min(MOST, from * factor));
+  const share = k / from;
+  return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];
 }

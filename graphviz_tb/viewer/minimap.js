@@ -4,13 +4,16 @@ class Minimap {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.svg = byId("minimap");
-    this.ground = svgEl("g", { role: "none" }, this.svg);
-    this.window = svgEl("rect", { class: "window", rx: 2 }, this.svg);
+    /** @type {HTMLElement} */
+    this.panel = byId("minimap");
+    this.ground = svgEl("g", { role: "none" }, /** @type {Element} */ (this.panel.querySelector("svg")));
+    /** @type {any} an element of its own: the picture on the map is not drawn again when it moves */
+    this.window = this.panel.querySelector(".window");
+    this.shown = "";
     const drag = (/** @type {PointerEvent} */ event) => {
       if (!(event.buttons & 1)) return;
       event.preventDefault();
-      const home = this.svg.getBoundingClientRect();
+      const home = this.panel.getBoundingClientRect();
       const { camera } = app;
       const [wide, tall] = camera.size;
       const x = (event.clientX - home.left - this.at[0]) / this.scale;
@@ -18,11 +21,11 @@ class Minimap {
       camera.run++;
       camera.set(wide / 2 - x * camera.k, tall / 2 - y * camera.k, camera.k);
     };
-    this.svg.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-      this.svg.setPointerCapture(event.pointerId);
+    this.panel.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+      this.panel.setPointerCapture(event.pointerId);
       drag(event);
     });
-    this.svg.addEventListener("pointermove", drag);
+    this.panel.addEventListener("pointermove", drag);
     this.scale = 1;
     this.at = [0, 0];
   }
@@ -51,11 +54,10 @@ class Minimap {
   moved() {
     const { camera } = this.app;
     const [wide, tall] = camera.size;
-    fill(this.window, {
-      x: num(this.at[0] - (camera.x / camera.k) * this.scale),
-      y: num(this.at[1] - (camera.y / camera.k) * this.scale),
-      width: num((wide / camera.k) * this.scale),
-      height: num((tall / camera.k) * this.scale),
-    });
+    const { style } = this.window;
+    const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(num);
+    if (this.shown !== size.join()) [style.width, style.height] = size.map((one) => `${one}px`);
+    this.shown = size.join();
+    style.transform = `translate(${num(this.at[0] - (camera.x / camera.k) * this.scale)}px, ${num(this.at[1] - (camera.y / camera.k) * this.scale)}px)`;
   }
 }

@@ -53,7 +53,7 @@ async function once(browser, { name, run, options }) {
   });
   tab.setDefaultTimeout(8000);
   try {
-    await run({ tab, page: (file, hash) => opened(tab, file, hash), context });
+    await run({ tab, page: (file, hash) => opened(tab, file, hash), context, folder });
   } catch (error) {
     faults.unshift(String(error.stack || error).slice(0, 1500));
   }

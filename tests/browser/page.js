@@ -222,6 +222,41 @@ test("opening in any order gives the same picture", async ({ tab, page }) => {
   equal(await scene(), one);
 });
 
+test("fifty sets of open groups look as Python draws them, number for number", async ({ tab, page, folder }) => {
+  await page("mnist.html");
+  for (const [open, expected] of JSON.parse(require("node:fs").readFileSync(`${folder}/sets.json`, "utf8"))) {
+    const found = await tab.evaluate(async (open) => {
+      await window.tbgraph.state({ open: open.length ? open : [""] });
+      const { width, height, boxes, lines } = await window.tbgraph.scene();
+      return {
+        width,
+        height,
+        boxes: boxes.map((one) => [one.name, one.kind, one.x, one.y, one.width, one.height, one.open]),
+        lines: lines.map((one) => [one.from, one.to, one.kind, one.points]),
+      };
+    }, open);
+    equal(found, expected, open.join());
+  }
+});
+
+test("opening and closing in any order leaves every pixel as it was", async ({ tab, page }) => {
+  await page("mnist.html", "at=420,20,0.8");
+  const seen = async () => (await tab.getByRole("main").screenshot()).toString("base64");
+  const walk = (open, close) =>
+    tab.evaluate(async ([open, close]) => {
+      for (const name of open) await window.tbgraph.open(name);
+      for (const name of close) await window.tbgraph.close(name);
+      await window.tbgraph.state({ ...(await window.tbgraph.state()), at: "420,20,0.8" });
+    }, [open, close]);
+  await walk(["conv1"], []);
+  const one = await seen();
+  await walk(["train", "conv2", "conv1/weights"], ["conv1/weights", "train", "conv2"]);
+  ok((await seen()) === one, "the same after three groups came and went");
+  await walk(["fc1", "fc2"], ["conv1", "fc2", "fc1"]);
+  await walk(["conv1"], []);
+  ok((await seen()) === one, "the same after it was closed itself");
+});
+
 test("functions open in themselves", async ({ tab, page }) => {
   await page("recursive.html");
   const deep = await tab.evaluate(async () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import struct
@@ -14,11 +15,13 @@ import zlib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import run as run_command
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, GraphDef
 
 HERE = Path(__file__).parent
@@ -58,6 +61,22 @@ def hostile() -> GraphDef:
     return graph
 
 
+def sets_and_scenes() -> list[Any]:
+    """Fifty sets of open groups of the MNIST graph, and the scene that Python makes of each."""
+    model, chance = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False), random.Random(50)
+    hierarchy = model.hierarchy
+    groups = [hierarchy.name[row] for row in range(1, len(hierarchy)) if hierarchy.opens(row)]
+    sets = [tuple(sorted(chance.sample(groups, chance.randint(0, 12)))) for _ in range(50)]
+    return [[opened, plain(model.picture(depth=0, open=opened).scene)] for opened in sets]
+
+
+def plain(scene: Scene) -> dict[str, Any]:
+    """A scene as the page tells it."""
+    boxes = [[one.address, one.kind, one.x, one.y, one.width, one.height, one.open] for one in scene.boxes]
+    lines = [[one.identity.source, one.identity.target, one.kind, one.points] for one in scene.routes]
+    return {"width": scene.width, "height": scene.height, "boxes": boxes, "lines": lines}
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages that the tests open."""
@@ -67,6 +86,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graphviz_tb.load(FIXTURES / "real" / "func_library_recursive.pbtxt").save(folder / "recursive.html")
     graphviz_tb.load(hostile()).save(folder / "hostile.html")
     graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt").save(folder / "hub.html")
+    (folder / "sets.json").write_text(json.dumps(sets_and_scenes()), encoding="utf-8")
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
     (folder / "step199.pb").write_bytes(step.read_bytes())
     traced = (str(step), str(folder / "step199.pb"))
