@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.along import along_flow
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.paths import content_rows
 from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.pipeline import Model
+from graphviz_tb.view import quiet_rows
 
 KINDS = {Kind.SCOPE: "scope", Kind.OP: "op", Kind.SERIES: "series", Kind.FOLD: "fold", Kind.FUNCTION: "function"}
 
@@ -115,8 +118,26 @@ def cost(hierarchy: Hierarchy, row: int) -> int:
     return len(inner(hierarchy, row)) + bool(loose_ops(hierarchy, row))
 
 
-def branches(hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False) -> Iterator[Branch]:
-    """The lines below and with `root`, in preorder; `ops` lists ops one by one."""
+def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
+    """The groups to open so that every structure of the model is shown once; gradients and the like stay closed."""
+    quiet = quiet_rows(hierarchy)
+    opened: set[int] = set()
+    seen: set[int] = set()
+    level = list(roots)
+    while level:
+        opened.update(level)
+        below = [child for row in level for child in inner(hierarchy, row) if not quiet[child]]
+        level = [row for row in below if hierarchy.ops(row) > 1 and first_of_its_kind(hierarchy, row, seen)]
+    return opened
+
+
+def branches(
+    hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False, by_flow: bool = False
+) -> Iterator[Branch]:
+    """The lines below and with `root`, in preorder; `ops` lists ops one by one.
+
+    Siblings stand in the order of the file, or `by_flow` along the flow of data.
+    """
     waiting = [Branch(root, 0, True)]
     while waiting:
         branch = waiting.pop()
@@ -124,15 +145,28 @@ def branches(hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = Fals
         if branch.loose or branch.row not in opened:
             continue
         depth = branch.depth + 1
-        below = [Branch(row, depth, False) for row in inner(hierarchy, branch.row)]
-        loose = loose_ops(hierarchy, branch.row)
-        if ops:
-            below += [Branch(row, depth, False) for row in loose]
-        elif loose:
+        groups, loose = inner(hierarchy, branch.row), loose_ops(hierarchy, branch.row)
+        rows = [*groups, *loose] if ops else groups
+        if by_flow and rows:
+            place = {row: at for at, row in enumerate(chain(*along_flow(hierarchy, (branch.row,))))}
+            rows = one_of_each(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
+        below = [Branch(row, depth, False) for row in rows]
+        if loose and not ops:
             below.append(Branch(branch.row, depth, False, tuple(loose)))
         if below:
             below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)
         waiting.extend(reversed(below))
+
+
+def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
+    """The first of equal members of a stack; of other groups all that is in them."""
+    if hierarchy.kind[row] != Kind.SERIES:
+        return rows
+    first: dict[int, int] = {}
+    for at in rows:
+        template = int(hierarchy.template[at])
+        first.setdefault(template if template >= 0 else -1 - at, at)
+    return list(first.values())
 
 
 def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, int]]:
@@ -161,5 +195,6 @@ def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> di
         "ops_through_calls": through(row),
         "children": len(hierarchy.children(row)),
         "template": template if template >= 0 else None,
+        "how": How(hierarchy.how[row]).name.lower() if hierarchy.how[row] else None,
         "functions": {attr or "body": hierarchy.name[body] for attr, body in hierarchy.calls.get(row, ())},
     }

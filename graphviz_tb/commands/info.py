@@ -41,8 +41,8 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     """Say what MODEL holds.
 
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
-    when there is only one, the graph itself is told: how many ops and edges, what repeats, which functions are
-    called, on which devices, how many edges have a shape, what its scopes cost, and
+    when there is only one, the graph itself is told: how many ops and edges, its architecture along the flow, what
+    repeats, which functions are called, on which devices, how many edges have a shape, what its scopes cost, and
     where time and memory go if statistics were given.
 
     \b
@@ -92,6 +92,7 @@ def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -
             "signature": facts.signature,
             "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
+            "outline": [asdict(line) for line in facts.outline],
             "statistics": asdict(facts.hotspots) if facts.hotspots else None,
             "costs": asdict(facts.costs) if facts.costs else None,
             "notices": [asdict(notice) for notice in facts.notices],

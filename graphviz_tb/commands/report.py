@@ -13,11 +13,13 @@ from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.units import told_bytes, told_micros
+from graphviz_tb.outline import Line, Part, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
 BAR = 16  # places of a bar where there is room
 NOTE = 14  # fewer places than that, and the small print is left out
+DEEPEST = 8  # levels that an outline is moved in
 NO_DEVICE = "(none)"
 ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
 
@@ -35,6 +37,7 @@ class Facts:
     notices: tuple[Notice, ...]
     signature: str | None = None
     left_out: int = 0
+    outline: tuple[Line, ...] = ()
 
 
 def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> Facts:
@@ -52,6 +55,7 @@ def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> F
         notices=(*notices, *model.facts.odd()),
         signature=loaded.signature if loaded else None,
         left_out=loaded.left_out if loaded else 0,
+        outline=outline(model),
     )
 
 
@@ -73,6 +77,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
 def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) -> list[str]:
     """Everything about one graph: the counts, then sections with something to say."""
     sections = [
+        ("architecture", architecture_lines(facts.outline, width)),
         ("run statistics", statistics_lines(facts.hotspots, top, width, look)),
         ("costs", cost_lines(facts.costs, top, width, look)),
         ("op types", op_type_lines(facts.summary, top, width, look)),
@@ -89,6 +94,28 @@ def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) ->
         if body:
             lines += ["", look.head(clip(title.capitalize(), width)), *body]
     return lines
+
+
+def architecture_lines(outline: Sequence[Line], width: int) -> list[str]:
+    """The model along its flow, one line for each group that its first picture opens; deep ones not further in."""
+    lines: list[str] = []
+    for line in outline:
+        head = f"{one_line(line.label)}: " if line.label else ""
+        text = head + " → ".join(" · ".join(map(told_part, rank)) for rank in line.ranks)
+        beside = " · ".join(map(told_part, line.beside))
+        indent = 2 * min(line.depth, DEEPEST)
+        lines += wrap(text, width, indent, indent + 4) if line.ranks else []
+        lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
+    return lines
+
+
+def told_part(part: Part) -> str:
+    """A box of the outline: its label, and how many it stacks.
+
+    >>> told_part(Part("block_[2-4]", "block_[2-4]", 30, 3))
+    'block_[2-4] ×3'
+    """
+    return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
 
 
 def left_out_lines(facts: Facts, width: int) -> list[str]:

@@ -23,23 +23,31 @@ FUNCTIONS = 12  # functions listed where the main graph fills the screen
 @click.argument("model")
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Show N levels [about a screenful].")
 @click.option("--under", metavar="NAME", help="Begin at this scope, series, fold, call or function; * ** ? are wild.")
+@click.option(
+    "--by",
+    type=click.Choice(("name", "flow")),
+    default="name",
+    help="Order of siblings: as in the file, or along the flow, all of the model, each structure once [name].",
+)
 @click.option("--ops", is_flag=True, help="List single ops too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md): all levels, unless --depth is given.")
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
 def tree(
-    model: str, depth: int | None, under: str | None, ops: bool, as_json: bool, quiet: bool, **values: Any
+    model: str, depth: int | None, under: str | None, by: str, ops: bool, as_json: bool, quiet: bool, **values: Any
 ) -> None:
     """Print the name scopes of MODEL as a tree.
 
     Each line says how many ops a group holds, functions counted at each call; the bars compare them. A series shows
     how many members it stacks (×12), a fold too, a call the function it opens to (→), and "= NAME" a group that is
-    built as one further up. Functions are listed after the main graph.
+    built as one further up. Functions are listed after the main graph. With --by flow the tree reads as the
+    architecture: from the inputs on, every structure opened where it stands first, gradients and updates closed.
 
     \b
     tbgraph tree model.pb
     tbgraph tree model.pb --depth 2
+    tbgraph tree model.pb --by flow
     tbgraph tree model.pb --under conv1 --ops
     tbgraph tree saved_model/ --json
     """
@@ -48,13 +56,13 @@ def tree(
 
     with open_model(model, collect(values), quiet=quiet) as session:
         if as_json:
-            lines = [json.dumps(as_values(session.model, depth, under, ops), indent=1)]
+            lines = [json.dumps(as_values(session.model, depth, under, ops, by == "flow"), indent=1)]
         else:
-            lines = as_lines(session.model, depth, under, ops)
+            lines = as_lines(session.model, depth, under, ops, by == "flow")
     tell(lines)
 
 
-def as_values(model: Model, depth: int | None, under: str | None, ops: bool) -> dict[str, Any]:
+def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
     """The JSON document: a flat list in preorder, parents before children."""
     from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
     from graphviz_tb.model.through import OpsThroughCalls
@@ -65,7 +73,7 @@ def as_values(model: Model, depth: int | None, under: str | None, ops: bool) -> 
     nodes = [
         values(hierarchy, branch, through)
         for root in roots
-        for branch in branches(hierarchy, root, opened, ops)
+        for branch in branches(hierarchy, root, opened, ops, by_flow)
         if not branch.loose
     ]
     return {"format": "tbgraph-tree", "version": VERSION, "label": label_of(model), "nodes": nodes}
@@ -83,24 +91,30 @@ def screenful() -> int:
     return max(SHORTEST, min(LONGEST, shutil.get_terminal_size((80, SCREEN)).lines - 2))
 
 
-def as_lines(model: Model, depth: int | None, under: str | None, ops: bool) -> list[str]:
+def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
     """The text: one tree for each root; without a depth about a screenful, and functions closed."""
-    from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth, roots_of
+    from graphviz_tb.commands.branches import branches, open_a_screenful, open_the_flow, open_to_depth, roots_of
     from graphviz_tb.commands.table import columns_of_terminal, style
     from graphviz_tb.commands.tree_text import Page
 
     hierarchy, roots = model.hierarchy, roots_of(model, under)
     first, others = roots[0], roots[1:]
     lines = screenful()
-    opened = open_to_depth(hierarchy, roots, depth) if depth is not None else open_a_screenful(hierarchy, first, lines)
-    shown = list(branches(hierarchy, first, opened, ops))
-    most = 2 * lines if depth is None else len(shown)
-    room = max(FUNCTIONS, lines - len(shown)) if depth is None else len(others)
+    if depth is not None:
+        opened = open_to_depth(hierarchy, roots, depth)
+    elif by_flow:
+        opened = open_the_flow(hierarchy, roots)
+    else:
+        opened = open_a_screenful(hierarchy, first, lines)
+    cut = depth is None and not by_flow
+    shown = list(branches(hierarchy, first, opened, ops, by_flow))
+    most = 2 * lines if cut else len(shown)
+    room = max(FUNCTIONS, lines - len(shown)) if cut else len(others)
     page = Page(hierarchy, columns_of_terminal(), style(), label_of(model))
     page.scale(roots)
     text = [*page.tree(shown[:most], opened), *page.rest(len(shown) - most, "more lines; --depth 1 lists all")]
     if others and under is None:
         text += ["", *page.heading(f"Functions ({len(others):,})")]
     for root in others[:room]:
-        text += page.tree(list(branches(hierarchy, root, opened, ops)), opened)
+        text += page.tree(list(branches(hierarchy, root, opened, ops, by_flow)), opened)
     return [*text, *page.rest(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all")]

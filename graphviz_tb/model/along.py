@@ -1,0 +1,71 @@
+"""The children of a group along the flow of its data."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import Path, content_rows, owner_row
+
+
+def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
+    """The children of the group at `path`, rank by rank.
+
+    After: no data edge leads from a rank to an earlier one, but for those that close a circle; the children of one
+    rank do not feed each other, and stand in the order of the file. What has no edge comes last.
+
+    >>> from graphviz_tb import load
+    >>> from graphviz_tb.proto import GraphDef
+    >>> a, b = {"name": "a", "op": "A", "input": ["b"]}, {"name": "b", "op": "B"}
+    >>> hierarchy = load(GraphDef(node=[a, b])).hierarchy
+    >>> [[hierarchy.name[row] for row in rank] for rank in along_flow(hierarchy, (0,))]
+    [['b'], ['a']]
+    """
+    rows = content_rows(hierarchy, path)
+    pairs = data_pairs(hierarchy, owner_row(hierarchy, path))
+    joined = {row for pair in pairs for row in pair}
+    found = ranks([row for row in rows if row in joined], pairs)
+    loose = [row for row in rows if row not in joined]
+    return [*found, loose] if loose else found
+
+
+def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
+    """Which children of a group feed which, each pair once."""
+    if owner < 0:
+        return []
+    owned = hierarchy.owned(owner)
+    start, stop = hierarchy.edge_from[owned].astype(np.int64), hierarchy.edge_to[owned].astype(np.int64)
+    kept = (start >= 0) & (stop >= 0) & (start != stop) & ~hierarchy.graph.control[owned]
+    return [divmod(pair, 1 << 32) for pair in np.unique(start[kept] << 32 | stop[kept]).tolist()]
+
+
+def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Each row one rank below the last that feeds it; where all that are left stand in circles, the first goes on."""
+    after: dict[int, list[int]] = {row: [] for row in rows}
+    missing = dict.fromkeys(rows, 0)
+    for source, target in pairs:
+        after[source].append(target)
+        missing[target] += 1
+    rank = dict.fromkeys(rows, 0)
+    ready = [row for row in rows if not missing[row]]
+    waiting = sorted(rows)
+    done: set[int] = set()
+    heapq.heapify(waiting)
+    while len(done) < len(rows):
+        row = ready.pop() if ready else heapq.heappop(waiting)
+        if row in done:
+            continue
+        done.add(row)
+        for target in after[row]:
+            missing[target] -= 1
+            if target not in done:
+                rank[target] = max(rank[target], rank[row] + 1)
+                if not missing[target]:
+                    ready.append(target)
+    found: list[list[int]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
+    for row in rows:
+        found[rank[row]].append(row)
+    return [held for held in found if held]

@@ -1,0 +1,76 @@
+"""The architecture of a model in words: what its first picture opens, each group along its flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphviz_tb.model.along import along_flow
+from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.first import ROOT, first_picture
+from graphviz_tb.view.repeats import quiet_rows
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One box of the outline: what it is called, its address, ops inside, and of a stack how many it stacks."""
+
+    label: str
+    address: str
+    ops: int
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One open group: its `label` and `address` ("" for the whole model), how deep it stands, and its parts.
+
+    `ranks` are along the flow: what feeds another stands in an earlier rank. `beside` is no part of the model:
+    gradients, updates, what keeps books, and what stands in the auxiliary area.
+    """
+
+    label: str
+    address: str
+    depth: int
+    ranks: tuple[tuple[Part, ...], ...]
+    beside: tuple[Part, ...]
+
+
+def outline(model: Model) -> tuple[Line, ...]:
+    """The groups that the first picture opens, those around others first, in the order of the flow."""
+    hierarchy = model.hierarchy
+    opened = set(first_picture(hierarchy, model.metagraph))
+    quiet = quiet_rows(hierarchy)
+    faces = Faces(hierarchy, lambda path: None)
+
+    def part(path: Path) -> Part:
+        row = path[-1]
+        times = len(hierarchy.children(row)) if hierarchy.kind[row] == Kind.SERIES else 1
+        return Part(faces.label(path), address(hierarchy, path), hierarchy.ops(row), times)
+
+    lines: list[Line] = []
+    waiting: list[tuple[Path, int]] = [(ROOT, 0)]
+    while waiting:
+        path, depth = waiting.pop()
+        away = {model.metagraph(path).children[at] for at in model.metagraph(path).mask.extracted}
+        flow = along_flow(hierarchy, path)
+        shown = [[row for row in rank if not quiet[row] and row not in away] for rank in flow]
+        held = {row for rank in shown for row in rank}
+        beside = [row for rank in flow for row in rank if row not in held]
+        lines.append(
+            Line(
+                "" if path == ROOT else faces.label(path),
+                "" if path == ROOT else address(hierarchy, path),
+                depth,
+                tuple(tuple(part(child_path(hierarchy, path, row)) for row in rank) for rank in shown if rank),
+                tuple(part(child_path(hierarchy, path, row)) for row in beside),
+            )
+        )
+        below = [child_path(hierarchy, path, row) for rank in flow for row in rank]
+        waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
+    return tuple(lines)

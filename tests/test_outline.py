@@ -1,0 +1,90 @@
+"""The architecture in words: along the flow, stacks counted, what is no part of the model beside."""
+
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphviz_tb import load
+from graphviz_tb.commands import cli
+from graphviz_tb.model.along import ranks
+from graphviz_tb.outline import outline
+from graphviz_tb.proto import GraphDef
+from tests.conftest import FIXTURES
+from tests.view.test_training_steps import LAYERS, step
+
+KERAS = str(FIXTURES / "logdirs/keras2_callback")
+
+
+def blocks(count: int) -> GraphDef:
+    """x ─▶ block_0 … block_n ─▶ y, each Conv2D ─▶ Relu ─▶ Sin; the file begins with its end."""
+    graph = GraphDef(node=[{"name": "y", "op": "Mean", "input": [f"net/block_{count - 1}/c"]}])
+    last = "x"
+    for at in range(count):
+        for part, op in (("a", "Conv2D"), ("b", "Relu"), ("c", "Sin")):
+            graph.node.add(name=f"net/block_{at}/{part}", op=op, input=[last])
+            last = f"net/block_{at}/{part}"
+    graph.node.add(name="x", op="Placeholder")
+    return graph
+
+
+def told(graph: GraphDef) -> list[list[list[str]]]:
+    return [[[part.label for part in rank] for rank in line.ranks] for line in outline(load(graph))]
+
+
+def test_the_outline_runs_from_input_to_output_whatever_the_file_says() -> None:
+    lines = outline(load(blocks(6)))
+    assert [[part.label for part in rank] for rank in lines[0].ranks] == [["x"], ["net"], ["y"]]
+    stack = lines[1].ranks[0][0]
+    assert (stack.address, stack.times, stack.ops) == ("net/block_[0-5]", 6, 6 * 3)
+
+
+def test_what_trains_stands_beside() -> None:
+    lines = outline(load(step()))
+    assert {part.label for part in lines[0].beside} == {"gradients", "updates", "bookkeeping"}
+    shown = [part.label for line in lines for rank in line.ranks for part in rank]
+    assert [label for label in shown if label.startswith("layer")] == [f"layer_{at}" for at in range(LAYERS)]
+
+
+def test_info_tells_the_architecture_as_text_and_json() -> None:
+    text = CliRunner().invoke(cli, ["info", KERAS]).output
+    assert "two_headed: shared → sub_model → add → cat → reg · cls" in text
+    outline = json.loads(CliRunner().invoke(cli, ["info", KERAS, "--json"]).output)["graph"]["outline"]
+    assert [line["address"] for line in outline] == ["", "two_headed"]
+    assert outline[1]["ranks"][0][0] == {
+        "label": "shared", "address": "two_headed/shared", "ops": 4, "times": 1,
+    }  # fmt: skip
+
+
+def test_tree_by_flow_shows_each_structure_once_and_no_gradients(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "blocks.pb"
+    path.write_bytes(blocks(6).SerializeToString())
+    lines = CliRunner().invoke(cli, ["tree", str(path), "--by", "flow", "--ops"]).output.splitlines()
+    names = [line.strip("│├└─+ ").split()[0] for line in lines[1:]]
+    assert names == ["x", "net", "block_[0-5]", "block_0", "a", "b", "c", "y"]
+    whole = CliRunner().invoke(cli, ["tree", KERAS, "--by", "flow"]).output
+    assert "+ gradients" in whole
+    assert "gradient_tape" not in whole
+
+
+def test_tree_by_flow_as_json_keeps_the_order() -> None:
+    nodes = json.loads(CliRunner().invoke(cli, ["tree", KERAS, "--by", "flow", "--json", "--depth", "2"]).output)[
+        "nodes"
+    ]
+    names = [node["name"] for node in nodes if node["name"].startswith("two_headed/")]
+    assert names[:2] == ["two_headed/shared", "two_headed/sub_model"]
+    assert next(node["how"] for node in nodes if node["name"] == "gradients") == "training"
+
+
+@given(st.integers(1, 30).flatmap(lambda n: st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))))
+def test_ranks_keep_every_row_and_follow_edges_that_close_no_circle(pairs: list[tuple[int, int]]) -> None:
+    pairs = [(source, target) for source, target in dict.fromkeys(pairs) if source != target]
+    rows = sorted({row for pair in pairs for row in pair})
+    place = {row: at for at, rank in enumerate(ranks(rows, pairs)) for row in rank}
+    assert sorted(place) == rows
+    forward = [(source, target) for source, target in pairs if source < target]
+    straight = {row: at for at, rank in enumerate(ranks(rows, forward)) for row in rank}
+    assert all(straight[source] < straight[target] for source, target in forward)
