@@ -1,6 +1,7 @@
 // The page: what is open, chosen and coloured, and what a reader does with it.
 
 const HOPS = 1;
+const MOST_GRAPHS = 500; // functions that the chooser lists
 
 class App {
   /** @param {Graph} graph @param {Head} head */
@@ -357,6 +358,25 @@ class App {
     this.picture.world.append(this.circle);
   }
 
+  /** Functions of the file by themselves, each to be gone to. */
+  graphs() {
+    const { graph, head } = this;
+    const shown = head.functions.slice(0, MOST_GRAPHS);
+    return [["0", this.title], ...shown.map((/** @type {number} */ row) => [String(row), brief(graph.name(row), 60)])];
+  }
+
+  /** Show the whole graph, or one function of the library. @param {number} row */
+  async show(row) {
+    if (!row) {
+      await this.select(null);
+      return this.fit();
+    }
+    await this.queue(() => this.openNow([row]));
+    await this.select([row]);
+    const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address([row])) ?? -1];
+    return box && this.camera.glide(this.camera.fitting([box.x, box.y, box.x + box.width, box.y + box.height], 1.5, 40));
+  }
+
   legend() {
     const shapes = layout.shapes(layout.legend(this.picture.scene, this.paint));
     const found = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
@@ -549,10 +569,15 @@ class App {
     const { scene, camera } = this;
     const room = this.stageRoom();
     const whole = [0, 0, scene.width, scene.height];
-    let to = camera.fitting(whole, 1.25, room);
+    const [wide, tall] = camera.size;
+    const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // a large screen is looked at from further away
+    let to = camera.fitting(whole, most, room);
     if (this.underCorner(to)) {
-      const higher = camera.fitting(whole, 1.25, room, byId("corner").offsetHeight);
-      if (higher[2] > 0.75 * to[2]) to = higher;
+      const corner = byId("corner").getBoundingClientRect();
+      const aside = [Math.max(camera.free()[0][0] + room, corner.left - room - scene.width * to[2]), to[1], to[2]];
+      const higher = camera.fitting(whole, most, room, corner.height);
+      if (!this.underCorner(aside)) to = aside;
+      else if (higher[2] > 0.7 * to[2]) to = higher;
     }
     if (moving) return camera.glide(to);
     camera.set(to[0], to[1], to[2]);
@@ -690,6 +715,8 @@ class App {
       byId(id).value = value;
     };
     options("scheme", this.head.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.scheme);
+    byId("graph").hidden = !this.head.functions.length;
+    options("graph", /** @type {any} */ (this.graphs()), byId("graph").value || "0");
     byId("step").hidden = this.head.steps.length < 2;
     options("step", [["-1", t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
     options("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.themeChoice);

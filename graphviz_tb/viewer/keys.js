@@ -33,6 +33,7 @@ class Hands {
     on("zoom-out", () => app.camera.glide(zoomed(app, 1 / 1.4)));
     on("fit", () => app.fit());
     on("scheme", (event) => app.colour(event.target.value), "change");
+    on("graph", (event) => app.show(Number(event.target.value)), "change");
     on("step", (event) => app.setStep(Number(event.target.value)), "change");
     on("theme", (event) => app.setTheme(event.target.value), "change");
     on("language", (event) => this.speak(event.target.value), "change");
@@ -45,6 +46,8 @@ class Hands {
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) !== app.written) app.queue(() => app.restore(stateOf(location.hash)));
     });
+    addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
+    addEventListener("afterprint", () => empty(byId("print")));
     addEventListener("resize", () => app.camera.settle());
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);

@@ -406,3 +406,33 @@ test(
     await until(async () => (await tab.locator("g.node").count()) < all / 2);
   },
 );
+
+test("functions are chosen as graphs of their own", async ({ tab, page }) => {
+  await page("recursive.html");
+  const chooser = tab.getByRole("combobox", { name: "Graph", exact: true });
+  const names = await chooser.locator("option").allTextContents();
+  ok(names.length > 1, names.join());
+  await chooser.selectOption({ index: 1 });
+  await card(tab).getByRole("heading", { name: names[1], exact: true }).waitFor();
+  const shown = await tab.evaluate(() => window.tbgraph.scene());
+  ok(shown.boxes.some((box) => box.name === names[1] && box.open), names[1]);
+});
+
+test("what is printed is the whole picture, with title and legend", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1&at=5000,5000,1");
+  await tab.emulateMedia({ media: "print" });
+  await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const sheet = tab.getByRole("img", { name: /mnist/ });
+  for (const text of ["mnist_cnn.pbtxt", "conv1", "2 like conv1"]) ok(await sheet.locator("text").filter({ hasText: text }).first().isVisible(), text);
+  ok(!(await tab.getByRole("banner").isVisible()));
+});
+
+test("a picture fits beside the minimap", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1,conv2,fc1,fc2");
+  const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
+  const hidden = await tab.locator("g.node").evaluateAll((all, map) => all.filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.right > map.x + 2 && box.bottom > map.y + 2;
+  }).length, map);
+  equal(hidden, 0);
+});
