@@ -25,7 +25,7 @@ class Changes:
 
     `old_name`, `new_name` say what was compared, `matched` how many nodes have a partner, `ignored` counts differences
     of classes that were not asked for, `renumbered` how many nodes and scopes only have another number because members
-    of their series came or went, `notices` tells bounds that were hit. `source` knows the two graphs and the matching,
+    of their series came or went, `left_out` says what the form of both cannot show, `notices` tells bounds that were hit. `source` knows the two graphs and the matching,
     `found` is how many changes there were before any were filtered out.
     """
 
@@ -35,6 +35,7 @@ class Changes:
     matched: int = 0
     ignored: Mapping[str, int] = field(default_factory=dict)
     renumbered: int = 0
+    left_out: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     source: Source | None = field(default=None, repr=False)
     found: int = 0
@@ -90,6 +91,7 @@ class Changes:
             "matched": self.matched,
             "renumbered": self.renumbered,
             "ignored": dict(self.ignored),
+            "left_out": list(self.left_out),
         }
 
     def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Changes:

@@ -11,6 +11,7 @@ import numpy as np
 from graphviz_tb.diff.changes.compare import compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.steps import match
@@ -75,6 +76,7 @@ def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -
         ignored=ignored(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*one.notices, *two.notices, *m.notices),
+        left_out=left_out(layers),
         source=Source(m, layers),
     )
 

@@ -20,7 +20,8 @@ class Layer:
     `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
     `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
     the shapes of its outputs (None: unknown), `parameters` how many numbers it trains or keeps, None where unknown;
-    `parts` how many layers a model holds, 0 for a layer that is none.
+    `parts` how many layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by
+    path.
     """
 
     class_name: str
@@ -29,6 +30,7 @@ class Layer:
     outputs: tuple[Shape, ...] = ()
     parameters: int | None = None
     parts: int = 0
+    results: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,3 +104,36 @@ def test_two_edits_in_two_places_are_two() -> None:
     new.node[1].attr["padding"].s = b"SAME"
     new.node[3].attr["strides"].list.i[:] = [1, 2, 2, 1]
     assert [change.detail["key"] for change in diff(old, new)] == ["padding", "strides"]
+
+
+def test_an_output_of_a_keras_model(tmp_path: Path) -> None:
+    old = FIXTURES / "edits" / "base.json"
+    model = json.loads(old.read_text())
+    config = model.get("config", model)
+    (name, *_), layer = config["output_layers"], config["layers"][-2]["config"]["name"]
+    config["output_layers"] = [[name, 0, 0], [layer, 0, 0]]
+    (tmp_path / "new.json").write_text(json.dumps(model))
+    (change,) = diff(old, tmp_path / "new.json")
+    assert (change.kind, change.severity) == ("signature-changed", "signature")
+    (port,) = change.detail["ports"]
+    assert (port["key"], port["old"]) == ("1", None)
+    assert port["new"].endswith(f"/{layer}")
+
+
+def test_a_transposed_convolution_is_the_model() -> None:
+    made = graph("x Placeholder", "m/up/sizes Const", "m/up/kernel Const", "m/after/Relu Relu m/up/conv_transpose",
+                 "m/up/conv_transpose Conv2DBackpropInput m/up/sizes m/up/kernel x")  # fmt: skip
+    source = diff(made, made).source
+    assert source is not None
+    assert source.layers[0].forward.all()
+
+
+def test_what_the_form_leaves_out_is_said() -> None:
+    edits = FIXTURES / "edits"
+    same = diff(edits / "base.frozen.pb", edits / "sgd.frozen.pb")
+    assert "optimizer" in same.left_out
+    assert "not in this form: dropout" in same.explain().splitlines()[0]
+    assert same.to_json()["summary"]["left_out"] == list(same.left_out)
+    trained = diff(edits / "base.train.pb", edits / "rebuilt.train.pb")
+    assert not trained.left_out
+    assert "form" not in trained.explain()

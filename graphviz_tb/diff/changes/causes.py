@@ -56,7 +56,9 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
     behind = [item.change for group in groups if all_follow(group) for item in group]
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
-    causes += [*trained, *apart]
+    outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
+    others = [change for change in others if change not in outputs]
+    causes += [*outputs, *trained, *apart]
     if not causes and behind:
         causes, behind = [composed(m, layers, behind[:1])], behind[1:]
     if not causes and derived:

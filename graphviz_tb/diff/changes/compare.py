@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
         blocks[block] = folded(m, layers, inside)
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
-    main += [(change, not change.detail["key"].startswith("optimizer")) for change in model_settings(m)]
+    main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
     return in_order([*folded(m, layers, main), *versions(m, options)])
 
 
@@ -66,6 +67,23 @@ def model_settings(m: Matching) -> Iterator[Change]:
             for key, one, two in found:
                 detail = {"key": key, "old": one, "new": two}
                 yield Change("changed", "attribute", name, other, 0, detail)
+            yield from other_results(m, name, other)
+
+
+def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
+    """Outputs of a Keras model that came, went, or come from another layer; not those of a layer in the place of one."""
+    old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
+    here, there = m.a.graph.index[0], m.b.graph.index[0]
+    before, after = [int(m.to_b[here.get(one, -1)]) for one in old], [there.get(one, -1) for one in new]
+    unmatched = -1 in before or any(m.to_a[node] < 0 for node in after)
+    if not old or not new or before == after or (len(old) == len(new) and unmatched):
+        return
+    ports = [
+        {"side": "output", "key": str(at), "old": one, "new": two}
+        for at, (one, two, partner, node) in enumerate(zip_longest(old, new, before, after))
+        if partner != node
+    ]
+    yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:

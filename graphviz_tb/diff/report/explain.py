@@ -64,7 +64,8 @@ def verdict(changes: Changes) -> str:
     whole = [counted(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
     told = "; ".join([*whole, *differing(numbers)])
     if changes.same:
-        return f"same; {told}"
+        unseen = f"; not in this form: {', '.join(changes.left_out)}" if changes.left_out else ""
+        return f"same; {told}{unseen}"
     return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {told}"
 
 
@@ -126,6 +127,8 @@ def remarks(changes: Changes) -> list[str]:
     if changes.ignored:
         listed = ", ".join(f"{word} {count:,}" for word, count in changes.ignored.items())
         told.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
+    if changes.left_out and not changes.same:
+        told.append(f"not in this form: {', '.join(changes.left_out)}")
     told += [f"note: {notice.message}" for notice in changes.notices]
     return ["", *map(printable, told)] if told else []
 

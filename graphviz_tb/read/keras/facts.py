@@ -62,7 +62,9 @@ def of_model(model: Box, facts: Mapping[Box, Layer]) -> Layer:
     counts = [facts[child].parameters for child in model.order]
     total = None if None in counts else sum(count or 0 for count in counts)
     config = {key: value for key, value in config_of(model.json).items() if key not in PARTS}
-    return Layer(name_of_class(model.json), config, f"{len(model.order)} layers", (), total, len(model.order))
+    results = tuple(model.children[name].path for name, _ in model.outputs if name in model.children)
+    parts = len(model.order)
+    return Layer(name_of_class(model.json), config, f"{parts} layers", (), total, parts, results)
 
 
 def class_of(json: Mapping[str, Any]) -> str:

@@ -1,0 +1,19 @@
+"""What the form of two models cannot show: an edit of it is the same."""
+
+from __future__ import annotations
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.roles import gradients
+
+INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
+
+
+def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
+    """Of Keras models how they are compiled, where neither says; of graphs with weights all that only trains."""
+    graphs = [side.side.graph for side in layers]
+    if all(graph.layers for graph in graphs):
+        said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
+        return tuple(key for key in COMPILED if key not in said)
+    trained = any(len(side.side) and gradients(side.side)[0].any() for side in layers)
+    return INFERENCE if all(graph.weights for graph in graphs) and not trained else ()
