@@ -71,7 +71,7 @@ def model_settings(m: Matching) -> Iterator[Change]:
 
 
 def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
-    """Outputs of a Keras model that came, went, or come from another layer; not those of a layer in the place of one."""
+    """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
     here, there = m.a.graph.index[0], m.b.graph.index[0]
     before, after = [int(m.to_b[here.get(one, -1)]) for one in old], [there.get(one, -1) for one in new]
