@@ -111,8 +111,25 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
     return component
 
 
+def acyclic(after: Sequence[Sequence[int]]) -> bool:
+    """Whether all nodes can be taken off, one after the other, each when nothing is left that leads to it."""
+    missing = [0] * len(after)
+    for users in after:
+        for user in users:
+            missing[user] += 1
+    ready = [node for node, count in enumerate(missing) if not count]
+    for node in ready:
+        for user in after[node]:
+            missing[user] -= 1
+            if not missing[user]:
+                ready.append(user)
+    return len(ready) == len(after)
+
+
 def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
     """The components of more than one node."""
+    if acyclic(after):
+        return []
     filed: dict[int, list[int]] = {}
     for node, component in enumerate(strong_components(after)):
         filed.setdefault(component, []).append(node)

@@ -17,9 +17,11 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int]) -> Dag:
     four ops together with them, is part of its only consumer, unless it would be the consumer's only input: then the
     first input that is no value stays.
     """
-    small = trees(dag)
+    depth = depths(dag)
+    along = sorted(range(len(dag)), key=depth.__getitem__)
+    small = trees(dag, along)
     consumer: dict[int, int] = {}
-    value = values_of(dag, values)
+    value = values_of(dag, values, along)
     for at in range(len(dag)):
         if at in small or not dag.before[at]:
             continue
@@ -36,25 +38,24 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int]) -> Dag:
     return contract(dag, [([at, *found], joined(dag, at, found, symbols)) for at, found in by_consumer.items()])
 
 
-def trees(dag: Dag) -> set[int]:
+def trees(dag: Dag, along: list[int]) -> set[int]:
     """Boxes small enough, with all that feeds them, to be feeders themselves."""
     ops = [box.ops for box in dag.boxes]
     small: set[int] = set()
-    depth = depths(dag)
-    for at in sorted(range(len(dag)), key=depth.__getitem__):
-        if len(dag.after[at]) == 1 and all(source in small for source in dag.before[at]):
+    for at in along:
+        if len(dag.after[at]) == 1 and small.issuperset(dag.before[at]):
             ops[at] += sum(ops[source] for source in dag.before[at])
             if ops[at] <= MOST_OPS:
                 small.add(at)
     return small
 
 
-def values_of(dag: Dag, values: frozenset[int]) -> list[bool]:
+def values_of(dag: Dag, values: frozenset[int], along: list[int]) -> list[bool]:
     """Which boxes hold a value, or only pass one on."""
     found = [box.symbol in values for box in dag.boxes]
-    depth = depths(dag)
-    for at in sorted(range(len(dag)), key=depth.__getitem__):
-        found[at] = found[at] or any(found[source] for source in dag.before[at])
+    for at in along:
+        if not found[at] and dag.before[at]:
+            found[at] = any(map(found.__getitem__, dag.before[at]))
     return found
 
 

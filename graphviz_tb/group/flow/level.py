@@ -6,7 +6,6 @@ from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.dag import Dag, contract, part
 from graphviz_tb.group.flow.likeness import stack_alike
 from graphviz_tb.group.flow.names import name_groups
-from graphviz_tb.group.flow.order import order_of
 from graphviz_tb.group.flow.regions import SMALL, cost, fold_flow, readable
 from graphviz_tb.group.flow.setting import DEEPEST, Setting
 from graphviz_tb.group.flow.tokens import tokens
@@ -34,9 +33,9 @@ def with_names(dag: Dag, setting: Setting, deep: int) -> Dag:
     if len(dag) <= FEWEST_NAMED:
         return dag
     groups = []
-    for named in name_groups(dag, setting.vocabulary):
+    for named in name_groups(dag, setting.order(dag), setting.vocabulary):
         inner = part(dag, named.members)
-        symbol = setting.symbols.of("shape", *tokens(inner, order_of(inner), setting.symbols))
+        symbol = setting.symbols.of("shape", *tokens(inner, setting.order(inner), setting.symbols))
         fold = fold_dag if len(inner) > SMALL else fold_flow
         members = fold(inner, setting, setting.soft, deep + 1)
         groups.append((named.members, group(How.NAME, members, symbol, "_".join(named.words))))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.group.flow.dag import Dag, circles, weak_components
-from graphviz_tb.group.flow.order import Order, order_of
+from graphviz_tb.group.flow.order import Order
 from graphviz_tb.group.flow.words import Vocabulary, Words
 
 ROUNDS = 40  # words of a name; deeper names are tried no further
@@ -29,10 +29,9 @@ class Named:
     members: tuple[int, ...]
 
 
-def name_groups(dag: Dag, vocabulary: Vocabulary) -> list[Named]:
+def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
     """Groups by name, coarsest first, that can stand side by side without a circle."""
     words = [vocabulary.words(box.name) for box in dag.boxes]
-    order = order_of(dag)
     todo = below(words, Named((), tuple(range(len(dag))), ()))
     good: list[Named] = []
     for _ in range(ROUNDS):
@@ -65,6 +64,7 @@ def below(words: Sequence[Words], named: Named) -> list[Named]:
     return [
         Named(prefix, tuple(found), tuple(found))
         for start, members in filed.items()
+        if len(members) > 1
         for prefix, found in instances(words, start, members)
         if len(found) > 1
     ]
@@ -154,6 +154,8 @@ def disjoint(groups: list[Named]) -> list[Named]:
 
 def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
     """Which groups would stand in a circle if all were drawn as boxes."""
+    if not groups:
+        return set()
     owner = list(range(len(dag)))
     for number, named in enumerate(groups):
         for at in named.members:

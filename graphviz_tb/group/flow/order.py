@@ -51,7 +51,8 @@ def depths(dag: Dag) -> list[int]:
     for box in ready:
         under = depth[box] + 1
         for other in dag.after[box]:
-            depth[other] = max(depth[other], under)
+            if depth[other] < under:
+                depth[other] = under
             missing[other] -= 1
             if not missing[other]:
                 ready.append(other)
@@ -82,23 +83,19 @@ def demand_line(dag: Dag, depth: list[int], first: Iterable[int]) -> tuple[list[
 
 def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
     """Add `roots` to the line, each behind what it needs (depth first, in post-order)."""
-    before = dag.before
-
-    def needs(box: int) -> list[int]:
-        sources = before[box]
-        return sources if len(sources) < 2 else sorted(sources, key=lambda source: -depth[source])
-
+    before, deep = dag.before, depth.__getitem__
     for root in roots:
         if seen[root]:
             continue
         seen[root] = True
-        work = [(root, iter(needs(root)))]
+        work = [(root, iter(sorted(before[root], key=deep, reverse=True)))]
         while work:
             box, rest = work[-1]
             for source in rest:
                 if not seen[source]:
                     seen[source] = True
-                    work.append((source, iter(needs(source))))
+                    needs = before[source]
+                    work.append((source, iter(sorted(needs, key=deep, reverse=True) if len(needs) > 1 else needs)))
                     break
             else:
                 line.append(box)
@@ -167,14 +164,16 @@ def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcas
     collectors = find_collectors(dag, depth, place)
     change = [0] * (count + 1)
     for box, users in enumerate(dag.after):
-        if box in broadcast:
+        if not users or box in broadcast:
             continue
-        last = max((place[user] for user in users if user not in collectors), default=-1)
+        if collectors:
+            users = [user for user in users if user not in collectors]
+        last = max(map(place.__getitem__, users), default=-1)
         if last > place[box]:
             change[place[box]] += 1
             change[last] -= 1
     cut = np.cumsum(np.array(change[:count], np.int64))
-    cut[: last_part(dag, line, place, broadcast)] += 1
+    cut[: last_part(dag, line, broadcast)] += 1
     return cut
 
 
@@ -191,12 +190,17 @@ def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
     }
 
 
-def last_part(dag: Dag, line: list[int], place: list[int], broadcast: set[int]) -> int:
+def last_part(dag: Dag, line: list[int], broadcast: set[int]) -> int:
     """Where the last of several independent parts of some size begins; 0 if there is one."""
-    begin = [0] * len(line)
+    begin = [0] * len(line)  # by box
     size = [0] * len(line)
     for at, box in enumerate(line):
-        begin[at] = min((begin[place[source]] for source in dag.before[box] if source not in broadcast), default=at)
-        size[begin[at]] += 1
-    large = [at for at, held in enumerate(size) if held >= max(4, PART * len(line))]
+        sources = dag.before[box]
+        if broadcast:
+            sources = [source for source in sources if source not in broadcast]
+        first = min(map(begin.__getitem__, sources)) if sources else at
+        begin[box] = first
+        size[first] += 1
+    least = max(4, PART * len(line))
+    large = [at for at, held in enumerate(size) if held >= least]
     return large[-1] if len(large) > 1 else 0

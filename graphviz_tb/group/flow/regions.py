@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.lattice import outer_repeats
-from graphviz_tb.group.flow.order import Order, ancestors, order_of, spread
+from graphviz_tb.group.flow.order import Order, ancestors, spread
 from graphviz_tb.group.flow.repeats import Element, fold_repeats
 from graphviz_tb.group.flow.setting import DEEPEST, Setting
 from graphviz_tb.group.flow.sizes import narrowed, width
@@ -38,8 +38,8 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
     or fewer where there is a way.
     """
     if len(dag) <= 2:
-        return [dag.boxes[at] for at in order_of(dag).line]
-    order = order_of(dag)
+        return [dag.boxes[at] for at in setting.order(dag).line]
+    order = setting.order(dag)
     if deep > DEEPEST:
         return narrowed([dag.boxes[at] for at in order.line], setting, limit)
     early = ancestors(dag, order.broadcast) if order.broadcast else set()
@@ -68,7 +68,7 @@ def fold_parts(
 
 def branch(dag: Dag, setting: Setting, deep: int) -> Box:
     """A part of a level as one box."""
-    symbol = setting.symbols.of("shape", *tokens(dag, order_of(dag), setting.symbols))
+    symbol = setting.symbols.of("shape", *tokens(dag, setting.order(dag), setting.symbols))
     boxes = fold_flow(dag, setting, setting.soft, deep + 1)
     return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
 
@@ -192,7 +192,7 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
 
 def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
     """The branches of a region, and its exit."""
-    line = order_of(dag).line
+    line = setting.order(dag).line
     if len(dag) <= 3:
         return [dag.boxes[at] for at in line]
     rest = part(dag, line[:-1])

@@ -190,7 +190,9 @@ def in_phase(
     """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together."""
     count, slack = divmod(stop - start, period)
     choices = [Found(start + shift, period, count) for shift in range(min(slack, period - 1) + 1)]
-    best = max(choices, key=lambda found: phase_key(sequence, found, setting, rotations))
+    best = choices[0]
+    if len(choices) > 1:
+        best = max(choices, key=lambda found: phase_key(sequence, found, setting, rotations))
     key = tuple(element.word for element in sequence[best.start : best.start + period])
     rotations.setdefault(multiset(key), key)
     return best

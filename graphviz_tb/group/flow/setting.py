@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.order import Order, order_of
 from graphviz_tb.group.flow.words import Vocabulary
 
 SOFT = 16  # boxes that a reader takes in at once
@@ -13,10 +15,19 @@ DEEPEST = 12  # groups in groups that are made by flow
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions."""
+    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `orders`
+    the order of each graph."""
 
     vocabulary: Vocabulary
     symbols: Symbols
     soft: int = SOFT
     most: int = 40
+    orders: dict[Dag, Order] = field(default_factory=dict)
     known: dict[tuple[int, ...], tuple[list[Box], list[Box]]] = field(default_factory=dict)
+
+    def order(self, dag: Dag) -> Order:
+        """The order of a graph along its flow."""
+        found = self.orders.get(dag)
+        if found is None:
+            found = self.orders[dag] = order_of(dag)
+        return found

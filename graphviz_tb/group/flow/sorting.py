@@ -28,7 +28,7 @@ class Sorting:
 
     def users(self, box: int) -> list[int]:
         """The boxes of the flow that use one."""
-        return [user for user in self.after[box] if user not in self.away]
+        return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
         """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""

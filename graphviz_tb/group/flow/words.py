@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 
 from graphviz_tb.group.flow.box import Box
 
@@ -27,15 +28,25 @@ class Vocabulary:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        listed = list(names)
-        found = {word for name in listed for word in BREAK.split(name) if LETTERED.fullmatch(word)}
-        self.lettered = {word for word in found if word[:-1] + "a" in found}
+        self._names = list(names)
         self._words: dict[str, Words] = {}
-        self.starting = Counter(
-            words[:end] for name in listed for words in [self.words(name)] for end in range(1, len(words) + 1)
-        )
-        forms = Counter(DIGITS.sub("#", name) for name in listed)
-        self.nameless = len(listed) > ENOUGH and max(forms.values()) > ALIKE * len(listed)
+
+    @cached_property
+    def lettered(self) -> set[str]:
+        """Words whose last letter is a word of its own."""
+        found = {word for name in self._names for word in BREAK.split(name) if LETTERED.fullmatch(word)}
+        return {word for word in found if word[:-1] + "a" in found}
+
+    @cached_property
+    def starting(self) -> Counter[Words]:
+        """How many names start with some words."""
+        return Counter(words[:end] for name in self._names for words in [self.words(name)] for end in lengths(words))
+
+    @cached_property
+    def nameless(self) -> bool:
+        """Whether the names are little else than numbers."""
+        forms = Counter(DIGITS.sub("#", name) for name in self._names)
+        return len(self._names) > ENOUGH and max(forms.values()) > ALIKE * len(self._names)
 
     def words(self, name: str) -> Words:
         """The words of one name."""
@@ -56,6 +67,11 @@ class Vocabulary:
             else:
                 found.append(word)
         return tuple(found)
+
+
+def lengths(words: Words) -> range:
+    """How many words a beginning of some words can have."""
+    return range(1, len(words) + 1)
 
 
 def form(name: str) -> str:
