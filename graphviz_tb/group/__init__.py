@@ -32,8 +32,9 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     raw = raw_hierarchy(graph, options)
     raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
-    groups = fold_by_flow(raw, series, options) if options.folds else as_groups(series)
+    groups, odd = fold_by_flow(raw, series, options) if options.folds else (as_groups(series), ())
     whole = insert(raw, without_ungrouped(raw, groups, options.ungroup), last=options.tensorboard)
+    whole = replace(whole, notices=whole.notices + odd) if odd else whole
     return whole if options.tensorboard or whole is raw else with_templates(whole)
 
 

@@ -33,40 +33,59 @@ from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
-from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.setting import EACH, LOOKS, SOFT, Budget, Setting
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import Run, below
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.training import Part
 from graphviz_tb.options import GroupOptions
 
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
 
 
-def fold_by_flow(hierarchy: Hierarchy, series: list[Run], options: GroupOptions) -> list[NewGroup]:
-    """All new groups of a file; inner ones stand before those around them."""
+def fold_by_flow(
+    hierarchy: Hierarchy, series: list[Run], options: GroupOptions
+) -> tuple[list[NewGroup], tuple[Notice, ...]]:
+    """All new groups of a file, inner ones before those around them; and what was odd."""
     levels, symbols = columns(hierarchy), Symbols()
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in series:
         runs[run.parent].append(run)
     kind = kinds(levels, series)
-    planned = {
-        at: plan(level, fold_level(level, symbols, runs[level.parent], options))
-        for at in np.unique(kind).tolist()
-        for level in [levels.level(at)]
-    }
+    planned: dict[int, list[NewGroup]] = {}
+    cut: list[int] = []
+    for at in np.unique(kind).tolist():
+        level = levels.level(at)
+        budget = Budget(LOOKS + EACH * len(level.rows))
+        planned[at] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
+        if budget.left < 0:
+            cut.append(level.parent)
     groups: list[NewGroup] = []
     for at in np.flatnonzero(np.isin(kind, [at for at, made in planned.items() if made])).tolist():
         groups.extend(carried_out(levels.level(at), planned[int(kind[at])], len(groups)))
-    return groups
+    return groups, too_wide(hierarchy, cut)
 
 
-def fold_level(level: Siblings, symbols: Symbols, series: list[Run], options: GroupOptions) -> list[Box]:
+def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
+    """Tell of levels with so many lines across that not all of their regions were looked for."""
+    if not rows:
+        return ()
+    where = hierarchy.name[rows[0]]
+    what = repr(where) if where else "the graph"
+    text = f"{what} is so large and so densely wired that parts of it are folded by length alone"
+    return (Notice("fold-limit", text, where, len(rows), strict=False),)
+
+
+def fold_level(
+    level: Siblings, symbols: Symbols, series: list[Run], options: GroupOptions, budget: Budget
+) -> list[Box]:
     """The boxes of one level."""
-    setting = Setting(Vocabulary(level.labels), symbols, min(16, options.max_children), options.max_children)
+    soft, most = min(SOFT, options.max_children), options.max_children
+    setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
         boxes = finished(narrowed(boxes, setting, setting.most), setting)

@@ -40,7 +40,7 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
     if len(dag) <= 2:
         return [dag.boxes[at] for at in setting.order(dag).line]
     order = setting.order(dag)
-    if deep > DEEPEST:
+    if deep > DEEPEST or not setting.budget.take(len(dag)):
         return narrowed([dag.boxes[at] for at in order.line], setting, limit)
     early = ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)

@@ -13,6 +13,23 @@ SOFT = 16  # boxes that a reader takes in at once
 DEEPEST = 12  # groups in groups that are made by flow
 
 
+# Boxes that may be looked at again and again, one region inside the other, before those of a level stand in plain
+# order: 200,000 are seconds, and no network of 10,000 ops in one scope comes near.
+LOOKS, EACH = 200_000, 1
+
+
+@dataclass(slots=True, eq=False)
+class Budget:
+    """How many boxes may still be looked at."""
+
+    left: int
+
+    def take(self, boxes: int) -> bool:
+        """Look at so many boxes; False where there is no more budget for them."""
+        self.left -= boxes
+        return self.left >= 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `orders`
@@ -20,6 +37,7 @@ class Setting:
 
     vocabulary: Vocabulary
     symbols: Symbols
+    budget: Budget
     soft: int = SOFT
     most: int = 40
     orders: dict[Dag, Order] = field(default_factory=dict)
