@@ -4,12 +4,12 @@
 
 // model.drawing
 class Pen {
-  constructor(colour, width = 1, dashes = [], cap = "butt", join = "miter") {
+  constructor(colour, width = 1, dashes = [], cap = "butt", join_ = "miter") {
     this.colour = colour;
     this.width = width;
     this.dashes = dashes;
     this.cap = cap;
-    this.join = join;
+    this.join = join_;
   }
 }
 class Rect_of_drawing {
@@ -73,7 +73,7 @@ class Group {
     this.at = at;
   }
 }
-class Part {
+class Part_of_drawing {
   constructor(name, at, groups) {
     this.name = name;
     this.at = at;
@@ -180,7 +180,7 @@ class Identity {
   }
 }
 class Text {
-  constructor(x, y, content, full, size, width, role, anchor = "middle", semibold = false, box = -1, inside = false, identities = []) {
+  constructor(x, y, content, full, size, width, role, anchor = "middle", semibold = false, box = -1, inside_ = false, identities = []) {
     this.x = x;
     this.y = y;
     this.content = content;
@@ -191,7 +191,7 @@ class Text {
     this.anchor = anchor;
     this.semibold = semibold;
     this.box = box;
-    this.inside = inside;
+    this.inside = inside_;
     this.identities = identities;
   }
 }
@@ -286,15 +286,15 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread_ = 12, start = 11, straight = 10, beyond = 12) {
+  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12) {
     this.siblings = siblings;
-    this.ranks = ranks;
+    this.ranks = ranks_;
     this.most = most;
     this.labelled = labelled;
     this.box = box;
     this.edge = edge;
     this.parts = parts;
-    this.spread = spread_;
+    this.spread = spread;
     this.start = start;
     this.straight = straight;
     this.beyond = beyond;
@@ -657,7 +657,7 @@ class View {
 
 // place.attach
 const MARGIN_of_attach = 8;
-const LEAST = 8;
+const LEAST_of_attach = 8;
 function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
@@ -678,7 +678,7 @@ function attach(skeleton, chains, sizes, gaps, anchors_) {
   for ([[item, end], found] of sides.entries()) {
     keys = py_sorted(found.keys());
     middle = py_next(py_iter((() => { const out = []; for (const [at, key] of py_enumerate(keys)) if (py_intersection(main, found.get(key)).size) { out.push(at); } return out; })()), -1);
-    for ([key, offset] of py_zip(keys, spread(sizes.at(item)[0], keys.length, gaps.spread, middle))) {
+    for ([key, offset] of py_zip(keys, spread_of_attach(sizes.at(item)[0], keys.length, gaps.spread, middle))) {
       for (wire of found.get(key)) {
         offsets.at(wire)[end] = offset;
       }
@@ -691,10 +691,10 @@ function attach(skeleton, chains, sizes, gaps, anchors_) {
   }
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
 }
-function spread(width, count, step, middle = -1) {
+function spread_of_attach(width, count, step, middle = -1) {
   let most, room, start;
   most = Math.max(middle, ((count - 1) - middle));
-  if (((middle >= 0) && ((most * LEAST) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
+  if (((middle >= 0) && ((most * LEAST_of_attach) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
     step = (most ? py_min([step, Math.floor((Math.floor(width / 2) - MARGIN_of_attach) / most)]) : 0);
     return (() => { const out = []; for (const place_ of py_range(count)) { out.push((Math.floor(width / 2) + ((place_ - middle) * step))); } return out; })();
   }
@@ -1255,27 +1255,27 @@ const LARGE_of_columns = 150000;
 const POOL = 64;
 const FAR_of_columns = (1 * 2 ** 40);
 function columns(parts, widths, between_, above, below, lane_ = []) {
-  let x, room, both, ranks, distances_, starts, down, up, large, _, r, paths, path;
+  let x, room, both, ranks_, distances_, starts, down, up, large, _, r, paths, path;
   x = py_repeat([0], widths.length);
   room = new Room_of_columns(widths.length);
   both = (() => { const out = []; for (const [up, down] of py_zip(above, below)) { out.push([...up, ...down]); } return out; })();
-  for ([ranks, distances_] of py_zip(parts, between_)) {
-    starts = pack(ranks, widths, distances_, x);
-    if ((ranks.length < 2)) {
+  for ([ranks_, distances_] of py_zip(parts, between_)) {
+    starts = pack(ranks_, widths, distances_, x);
+    if ((ranks_.length < 2)) {
       continue;
     }
-    room.enter(ranks, distances_);
-    [down, up] = [py_range(ranks.length), py_range((ranks.length - 2), -1, -1)];
-    large = (py_sum(py_map(py_len, ranks)) > LARGE_of_columns);
+    room.enter(ranks_, distances_);
+    [down, up] = [py_range(ranks_.length), py_range((ranks_.length - 2), -1, -1)];
+    large = (py_sum(py_map(py_len, ranks_)) > LARGE_of_columns);
     for (_ of py_range((large ? 1 : ROUNDS))) {
       for (r of down.slice(1)) {
-        settle(ranks.at(r), starts.at(r), x, above);
+        settle(ranks_.at(r), starts.at(r), x, above);
       }
       for (r of up) {
-        settle(ranks.at(r), starts.at(r), x, below);
+        settle(ranks_.at(r), starts.at(r), x, below);
       }
     }
-    paths = (() => { const out = []; for (const path of threads(ranks, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
+    paths = (() => { const out = []; for (const path of threads(ranks_, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
     for (path of paths) {
       straighten(path, x, above, below, room);
     }
@@ -1283,7 +1283,7 @@ function columns(parts, widths, between_, above, below, lane_ = []) {
       continue;
     }
     for (r of [...down, ...up]) {
-      settle(ranks.at(r), starts.at(r), x, both);
+      settle(ranks_.at(r), starts.at(r), x, both);
     }
     for (path of paths) {
       straighten(path, x, above, below, room);
@@ -1291,10 +1291,10 @@ function columns(parts, widths, between_, above, below, lane_ = []) {
   }
   return x;
 }
-function pack(ranks, widths, between_, x) {
+function pack(ranks_, widths, between_, x) {
   let starts, row, steps, start, step, middle, item, left;
   starts = [];
-  for ([row, steps] of py_zip(ranks, between_)) {
+  for ([row, steps] of py_zip(ranks_, between_)) {
     start = [0];
     for (step of steps) {
       start.push((start.at(-1) + step));
@@ -1312,9 +1312,9 @@ class Room_of_columns {
     [this.left, this.right] = [py_repeat([-1], count), py_repeat([-1], count)];
     [this.before, this.after] = [py_repeat([0], count), py_repeat([0], count)];
   }
-  enter(ranks, between_) {
+  enter(ranks_, between_) {
     let row, steps, last, item, step;
-    for ([row, steps] of py_zip(ranks, between_)) {
+    for ([row, steps] of py_zip(ranks_, between_)) {
       last = row[0];
       for ([item, step] of py_zip(row.slice(1), steps)) {
         [this.left[item], this.before[item]] = [last, step];
@@ -1324,10 +1324,10 @@ class Room_of_columns {
     }
   }
 }
-function threads(ranks, above, below) {
+function threads(ranks_, above, below) {
   let found, row, item, up, path;
   found = [];
-  for (row of ranks) {
+  for (row of ranks_) {
     for (item of row) {
       up = above.at(item);
       if (((up.length > 1) || (below.at(item).length > 1) || (up.length && thin(up[0][0], above, below)))) {
@@ -1599,11 +1599,11 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band_, around_) {
+function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, band_, around_) {
   let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, low, high, slant, at, turns, x, foot, goal, head_, here, above;
   result_ = [];
-  [lefts, gaps] = [ways.at[0], ways.gaps];
-  rooms = exits(chains, ends, ways.widths);
+  [lefts, gaps] = [ways_.at[0], ways_.gaps];
+  rooms = exits(chains, ends, ways_.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
     passed = [];
@@ -1626,7 +1626,7 @@ function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band
       turns = py_get(around_, [wire, (at - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
-        py_extend(bends_, [...taut(ways, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
+        py_extend(bends_, [...taut(ways_, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
         [windows, passed] = [[[head_, goal, goal]], []];
       }
       if ((at === (chain.length - 1))) {
@@ -1634,20 +1634,20 @@ function routes(skeleton, chains, ends, hops, strokes, ways, tops, heights, band
       }
       here = band_.get(chain.at(at));
       passed.push(chain.at(at));
-      windows.push(ways.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
-      windows.push(ways.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
+      windows.push(ways_.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
+      windows.push(ways_.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
     }
     above = ((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early);
     windows.push([above, stop[0], stop[0]]);
-    py_extend(bends_, taut(ways, windows, passed));
+    py_extend(bends_, taut(ways_, windows, passed));
     result_.push(finished([...bends_, stop], wire, skeleton, strokes.at(wire), gaps));
   }
   return result_;
 }
-function taut(ways, windows, passed) {
+function taut(ways_, windows, passed) {
   let bends_;
   bends_ = pull(windows);
-  ways.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
+  ways_.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
   return bends_;
 }
 function finished(points, wire, skeleton, stroke, gaps) {
@@ -1687,7 +1687,7 @@ function on_way(a, b, c) {
 const PLAIN = new Stroke();
 const LANE = 16;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways, lines_, base;
+  let given, drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways_, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
@@ -1707,8 +1707,8 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   around_ = detours(skeleton, chains, ends, layers, lefts, widths, between_);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
-  ways = new Ways(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band_, around_);
+  ways_ = new Ways(skeleton, lefts, widths, thick, gaps);
+  lines_ = routes(skeleton, chains, ends, wires, drawn, ways_, tops, heights, band_, around_);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
@@ -1976,14 +1976,14 @@ function _loop(box, middle) {
 // place.touch
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across_, order, width, at, x;
+  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across_, order, width, at, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
-  spread_ = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap());
+  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
-    touch = (wire.turned ? py_reversed(spread_.at(index)) : spread_.at(index));
+    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
     for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
       if ((child < skeleton.children)) {
         one = pieces.at(child);
@@ -2463,12 +2463,12 @@ class Note {
   }
 }
 function notes_of(view, opened) {
-  let core, shared, inside, index, stub_, away;
+  let core, shared, inside_, index, stub_, away;
   core = (() => { const out = []; for (const position of view.metagraph.core()) if (!opened.has(position)) { out.push(position); } return out; })();
   shared = new TupleMap();
-  inside = new Set(core);
+  inside_ = new Set(core);
   for ([index, stub_] of py_enumerate(view.metagraph.annotations)) {
-    if (((stub_.kind === "shortcut") && inside.has(stub_.child))) {
+    if (((stub_.kind === "shortcut") && inside_.has(stub_.child))) {
       py_setdefault(shared, [stub_.side, stub_.other], []).push(index);
     }
   }
@@ -3521,23 +3521,23 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true) {
   let page, parts;
   page = sheet(scene, (with_legend ? legend(scene, paint) : []), caption);
-  parts = [new Part("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
+  parts = [new Part_of_drawing("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part_of_drawing("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
   if (page.legend) {
-    parts.push(new Part("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
+    parts.push(new Part_of_drawing("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
 function graph(scene, paint, select) {
-  let theme, chosen, inside, text, opened, closed;
+  let theme, chosen, inside_, text, opened, closed;
   theme = paint.theme;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
-  inside = new Map();
+  inside_ = new Map();
   for (text of scene.texts) {
-    py_setdefault(inside, (text.inside ? text.box : -1), []).push(text);
+    py_setdefault(inside_, (text.inside ? text.box : -1), []).push(text);
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
   let tinted, group;
