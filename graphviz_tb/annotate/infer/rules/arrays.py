@@ -234,7 +234,7 @@ def blocks(op: Op, down: bool) -> Dims:
     """Both ways, in both layouts of four dimensions."""
     shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
     if shape is None or len(shape) != 4 or not size or len(layout) != 4:
-        return None if shape is None or len(layout) == 4 else op.symbols.several(5)
+        return op.symbols.several(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
     found = list(shape)
     for at, letter in enumerate(layout):
         grows = (letter in "HW") != down

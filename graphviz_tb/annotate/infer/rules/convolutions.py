@@ -137,14 +137,15 @@ def fractional_pool(op: Op) -> Given:
 def fused_bn(op: Op) -> Given:
     """`FusedBatchNormV3`: the input again, then vectors over the channels, then what the gradient keeps."""
     shape = op.shape(0)
-    spatial = 3 if shape is not None and len(shape) == 5 else 2
-    at, _ = layout(op, spatial)
-    channels = shape[at] if shape is not None and len(shape) > at else op.symbols.fresh()
+    if shape is None:
+        shape = op.symbols.several(len(str(op.attr("data_format") or "NHWC")))
+    at, _ = layout(op, 3 if len(shape) == 5 else 2)
+    channels = shape[at] if len(shape) > at else op.symbols.fresh()
     scale = op.shape(1)
     if channels <= HIDDEN and scale is not None and len(scale) == 1:
         channels = scale[0]
     y: Dims = shape
-    if shape is not None and len(shape) > at:
+    if len(shape) > at:
         y = (*shape[:at], channels, *shape[at + 1 :])
     return [y, (channels,), (channels,), (channels,), (channels,), None]
 
