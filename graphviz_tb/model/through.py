@@ -90,7 +90,7 @@ def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | Non
 def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     """Function rows that no call of the main graph leads to, those left out that another one of the list leads to.
 
-    After: every function is shown by a call or can be opened from the list.
+    After: every function is shown by a call, can be opened from the list, or is another form of one that is called.
     """
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
@@ -103,7 +103,8 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
         if row not in reached:
             found.append(row)
             reached |= _reached(callees, [row])
-    return sorted(found)
+    other = other_forms(hierarchy)
+    return sorted(row for row in found if row not in other)
 
 
 def _reached(callees: dict[int, set[int]], start: list[int]) -> set[int]:
@@ -115,6 +116,18 @@ def _reached(callees: dict[int, set[int]], start: list[int]) -> set[int]:
             found.add(callee)
             waiting.append(callee)
     return found
+
+
+def other_forms(hierarchy: Hierarchy) -> set[int]:
+    """The functions that a runtime may put in the place of one that is called: for a GPU, or with what its gradient
+    needs. Keras writes what each implements as the attribute `api_implements`."""
+    library = hierarchy.graph.graph_def.library.function
+    written = ((row, library[function.index].attr) for row, function in
+               zip(hierarchy.function_rows, hierarchy.graph.functions, strict=True))  # fmt: skip
+    implements = {row: attrs["api_implements"].s for row, attrs in written if "api_implements" in attrs}
+    called = {body for bodies in hierarchy.calls.values() for _, body in bodies}
+    told = {implements[row] for row in implements if row in called}
+    return {row for row, what in implements.items() if what in told and row not in called}
 
 
 def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -> tuple[list[int], int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from graphviz_tb.annotate.costs.owners import origins
+from graphviz_tb.annotate.costs.owners import origins, users_of
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
@@ -43,7 +43,7 @@ class Weight(NamedTuple):
     dtype: str
 
 
-def weights_of(inference: Inference) -> Iterator[Weight]:
+def weights_of(inference: Inference, roles: Sequence[int]) -> Iterator[Weight]:
     """Every variable once, though several nodes may name it, and every one that is handed in as an argument; in a graph
     without any, constants in their places. A Keras layer that is a node brings what its class keeps."""
     graph = inference.graph
@@ -61,24 +61,34 @@ def weights_of(inference: Inference) -> Iterator[Weight]:
             seen.add(name)
             number = definition.attr["dtype"].type if "dtype" in definition.attr else 0
             yield Weight(node, count(shape), dtype_of(number))
-    given = list(handed_in(graph))
+    given = list(handed_in(graph, roles))
     yield from given
     if not variables and not given:
         yield from constants(inference)
         yield from kept_by_layers(graph)
 
 
-def handed_in(graph: Graph) -> Iterator[Weight]:
-    """The arguments of the main graph that are handles of variables, as a traced function captures them; single numbers
-    that are counted up there are metrics."""
-    makers, counters = origins(graph), written(graph)
+def handed_in(graph: Graph, roles: Sequence[int]) -> Iterator[Weight]:
+    """The arguments of the main graph that are handles of variables, as a traced function captures them.
+
+    Those that only an optimizer uses are none of the network's, nor are single numbers that are counted up (metrics)
+    and whole numbers (the states of random generators).
+    """
+    makers, counters, users = origins(graph), written(graph), users_of(graph, roles)
     seen: set[int] = set()
     for mark, weight in graph.weights.items():
         node = makers.get(mark, mark)
         argument = graph.function[node] < 0 and graph.op_types[graph.op[node]] in ARGUMENTS
         sizes = None if weight.shape is None else tuple(size for size in weight.shape if size is not None)
         whole = sizes is not None and len(sizes) == len(weight.shape or ())
-        if argument and whole and node not in seen and (sizes or node not in counters):
+        if (
+            argument
+            and whole
+            and weight.dtype in FLOATS
+            and node in users
+            and node not in seen
+            and (sizes or node not in counters)
+        ):
             seen.add(node)
             yield Weight(node, count(sizes), weight.dtype)
 

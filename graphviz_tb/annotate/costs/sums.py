@@ -76,7 +76,7 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     told = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
     roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
-    for weight in weights_of(inference):
+    for weight in weights_of(inference, roles):
         size = weight.elements * BYTES.get(weight.dtype, USUAL)
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
         found[weight.node] += Cost(parameters=trained, weight_bytes=size)
