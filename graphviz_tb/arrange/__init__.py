@@ -1,6 +1,7 @@
 """arrange: a metagraph becomes a skeleton, its order of drawing.
 
-    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ columns ─ shelves
+    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
+    shelves
 
 An engine is one word in `ENGINES`. Equal metagraphs share one result.
 """
@@ -15,6 +16,7 @@ from graphviz_tb.arrange.acyclic import turn
 from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
+from graphviz_tb.arrange.join import NEVER, join
 from graphviz_tb.arrange.layered import layered
 from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
@@ -99,6 +101,9 @@ def draw(
     made = engine([piece.part for piece in found], options)
     widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in found]
     layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
+    layers = [
+        join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, found, strict=True)
+    ]
     broken: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
         broken = breaks(list(zip(layers, widths, strict=True)))
@@ -114,6 +119,16 @@ def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> li
         boxes = part.count - len(part.first) - len(part.last)
         result.append(replace(piece, part=replace(part, spine=spine(part.count, part.edges, weights, boxes))))
     return result
+
+
+def buses(piece: Piece, drawn: list[Line], backward: set[int]) -> list[int]:
+    """What each line of a piece may join: lines of data others of data, control lines others of control; the main path,
+    lines to ports, and lines whose arrow is at their start, nothing."""
+    alone = {piece.lines[edge] for edge in piece.part.spine} | backward
+    return [
+        NEVER if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
+        for line, (_, target) in zip(piece.lines, piece.part.edges, strict=True)
+    ]
 
 
 def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:

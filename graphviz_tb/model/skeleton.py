@@ -47,9 +47,9 @@ class Skeleton:
     that hangs on them and stands alone on the left, and the shelves hold the other parts, to its right.
     Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
     or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
-    wires that have one end in common may share waypoints (one trunk past a wrapped rank): then it is the first of
-    them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks` are, by part,
-    the ranks at which a new column begins, to the right of the one before; () where no part has any.
+    wires that have one end in common may share waypoints (a bus, or one trunk past a wrapped rank): then it is the
+    first of them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks`
+    are, by part, the ranks at which a new column begins, to the right of the one before; () where no part has any.
     """
 
     children: int

@@ -8,6 +8,7 @@ from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.skeleton import Skeleton
 
 MARGIN = 8  # no line nearer to a corner, where there is room
+MANY = 4  # lines of one kind to a box off the main path, from which on they join
 LEAST = 8  # px between two lines at a side, from which on the main path may claim its middle
 
 
@@ -22,12 +23,14 @@ def attach(
     sizes: Sequence[tuple[int, int]],
     gaps: Gaps,
     anchors: Mapping[tuple[int, int], int],
+    buses: Sequence[int] = (),
 ) -> list[tuple[int, int]]:
     """For each wire, how far from the left edge of its upper and its lower item it touches.
 
     Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its
     target). After: at each side of a box the lines leave in the order of the items they go to, so that no two
-    cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle.
+    cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on
+    one side of it and have the same number in `buses` (by wire; -1: never) join, under one arrow.
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
     main = set(skeleton.spine)
@@ -41,13 +44,32 @@ def attach(
     for (item, end), found in sides.items():
         keys = sorted(found)
         middle = next((at for at, key in enumerate(keys) if main.intersection(found[key])), -1)
-        for key, offset in zip(keys, spread(sizes[item][0], len(keys), gaps.spread, middle), strict=True):
+        kinds = [buses[found[key][0]] if buses and end else -1 for key in keys]
+        slots = slots_of(kinds, middle)
+        middle = slots[middle] if middle >= 0 else -1
+        places = spread(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
+        for key, slot in zip(keys, slots, strict=True):
             for wire in found[key]:
-                offsets[wire][end] = offset
+                offsets[wire][end] = places[slot]
     for (wire, end), offset in anchors.items():
         if wire < len(chains):
             offsets[wire][end ^ skeleton.wires[wire].turned] = offset
     return [(upper, lower) for upper, lower in offsets]
+
+
+def slots_of(kinds: Sequence[int], middle: int) -> list[int]:
+    """Which place each of the lines at one side of a box has, from left to right: neighbours of one kind share one, on
+    either side of the main path (at `middle`), or where there are many.
+
+    >>> slots_of([0, 0, 0, 0], 2), slots_of([0, 0, 1], -1), slots_of([0, 0, 0, 0, 1, -1, -1], -1)
+    ([0, 0, 1, 2], [0, 1, 2], [0, 0, 0, 0, 1, 2, 3])
+    """
+    join = middle >= 0 or len(kinds) >= MANY
+    slots: list[int] = []
+    for at, kind in enumerate(kinds):
+        same = join and at and kind >= 0 and kind == kinds[at - 1] and middle != at and middle != at - 1
+        slots.append(slots[-1] + (0 if same else 1) if at else 0)
+    return slots
 
 
 def spread(width: int, count: int, step: int, middle: int = -1) -> list[int]:

@@ -8,7 +8,6 @@ numbers: `a // b` rounds down everywhere.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -111,7 +110,7 @@ def hops_of(
 ) -> tuple[list[list[Hop]], list[list[list[Hop]]]]:
     """Each wire from rank to rank, with its tracks: by wire, and by part and gap."""
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    users = Counter(item for chain in chains for item in chain[1:-1])
+    known: dict[tuple[int, int, int, int], Hop] = {}  # lines that run together share their tracks
     wires: list[list[Hop]] = []
     passing: list[list[list[Hop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
     for wire, chain in enumerate(chains):
@@ -121,9 +120,12 @@ def hops_of(
             upper, lower = chain[step], chain[step + 1]
             start = lefts[upper] + (ends[wire][0] if not step else 0)
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
-            hop = Hop(wire, step, start, end, strokes[wire].thick, users[upper] > 1 or users[lower] > 1)
-            wires[wire].append(hop)
-            passing[part][rank + step].append(hop)
+            key = (upper, lower, start, end)
+            if key not in known:
+                known[key] = Hop(wire, step, start, end, strokes[wire].thick)
+                passing[part][rank + step].append(known[key])
+            known[key].thick = max(known[key].thick, strokes[wire].thick)
+            wires[wire].append(known[key])
     for part_gaps in passing:
         for hops in part_gaps:
             give_tracks(hops)

@@ -18,6 +18,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
+from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.spots import Label, overhang, spots
 from graphviz_tb.place.touch import Gates, anchors, border, gate_of
@@ -103,7 +104,7 @@ def core_of(
     ]
     taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
-    found = spots(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1))
+    found = spots(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own_parts(view.skeleton, routes))
     return Core(*size, slots, tuple((x + left, y) for x, y in ports), routes, found)
 
 

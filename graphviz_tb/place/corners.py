@@ -11,7 +11,7 @@ from math import isqrt
 from graphviz_tb.model.scene import Point
 
 CUT = 12  # px cut off on both sides of a corner, where the runs are long enough: a right angle gets this radius
-CLOSE = 6  # px between two cuts below which they become one point
+CLOSE = 10  # px between two cuts below which they become one point
 # A turn of more than 48° is cut: cross² : scalar² > tan²(48°) = 1.233. Half of 90° stays under it.
 TANGENT, UNIT = 1233, 1000
 

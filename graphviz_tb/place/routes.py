@@ -7,6 +7,7 @@ that it has there; its last run, with the arrow, comes straight to the box. So n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
@@ -105,7 +106,8 @@ def routes(
         above = band[lower].top - band[lower].before - hops[wire][-1].early
         windows.append((above, stop[0], stop[0]))
         bends += taut(ways, windows, passed)
-        result.append(finished([*bends, stop], wire, skeleton, strokes[wire], gaps))
+        thick = max(strokes[wire].thick, *(ways.thick[item] for item in chain[1:-1]), 0)
+        result.append(finished([*bends, stop], wire, skeleton, replace(strokes[wire], thick=thick), gaps))
     return result
 
 

@@ -68,9 +68,14 @@ class Label:
 
 
 def spots(
-    lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], taken: Iterable[Rect], bounds: Rect
+    lines: Mapping[int, Sequence[Point]],
+    labels: Mapping[int, Label],
+    taken: Iterable[Rect],
+    bounds: Rect,
+    own: Mapping[int, Sequence[Point]] | None = None,
 ) -> dict[int, Point]:
-    """The middle of each label that has a place within `bounds`. Main paths are served first, then wires in order of
+    """The middle of each label that has a place within `bounds`, beside the part of its line that `own` gives. Main
+    paths are served first, then wires in order of
     their number.
 
     >>> spots({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
@@ -87,7 +92,7 @@ def spots(
         ground.add_line(wire, points)
     found: dict[int, Point] = {}
     for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
-        for middle in candidates(lines[wire], label):
+        for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
             if within(rect, bounds) and ground.is_free(wire, rect):
                 found[wire] = middle

@@ -7,6 +7,7 @@ from math import isqrt
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Direction, Point
+from graphviz_tb.model.skeleton import Wire
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.pieces import Piece
@@ -34,7 +35,7 @@ def anchors(
     """
     skeleton, upright = view.skeleton, vertical(direction)
     boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
-    spread = attach(skeleton, downward(skeleton), boxes, gaps, {})
+    spread = attach(skeleton, downward(skeleton), boxes, gaps, {}, [bus(view, wire) for wire in skeleton.wires])
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for index, wire in enumerate(skeleton.wires):
@@ -53,6 +54,15 @@ def anchors(
         for at, x in zip(order, between([across[at] for at in order], width, gaps.spread), strict=True):
             fixed[ends[at]] = x
     return fixed
+
+
+def bus(view: View, wire: Wire) -> int:
+    """Lines with the same number may join before a box at which they end; -1 for one that may not: its arrow is
+    elsewhere."""
+    line = view.metagraph.bridges[wire.bridge] if wire.bridge >= 0 else view.metagraph.edges[wire.edge]
+    if wire.turned or line.kind == "reference":
+        return -1
+    return 1 if line.kind == "control" else 0
 
 
 def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:

@@ -31,7 +31,6 @@ class Hop:
     start: int
     end: int
     thick: int
-    shared: bool = False
     late: int = 0
     early: int = 0
 
@@ -55,7 +54,7 @@ def give_tracks(hops: Sequence[Hop]) -> None:
     [(5, 0), (0, 5)]
     """
     for way in (1, -1):
-        running = [hop for hop in hops if (hop.end - hop.start) * way > 0 and not hop.shared]
+        running = [hop for hop in hops if (hop.end - hop.start) * way > 0]
         running.sort(key=lambda hop: (hop.start * way, hop.end * way, hop.wire))
         reach, track, last = -FAR, 0, 0
         for hop in running:
@@ -78,6 +77,6 @@ def apart(last: int, hop: Hop) -> int:
 def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:
     """How much room a gap needs for what passes; `after`, `before` are the straight runs at its top and bottom, `spare`
     the room that lines have outside it."""
-    far = max([hop.aside for hop in hops if not hop.shared], default=0)
+    far = max([hop.aside for hop in hops], default=0)
     usual = max(gaps.ranks, min(gaps.most, 12 + far // 6)) - spare
     return max(usual, after + before + max([hop.late + hop.early + hop.climb for hop in hops], default=1))

@@ -657,12 +657,13 @@ class View {
 
 // place.attach
 const MARGIN_of_attach = 8;
+const MANY_of_attach = 4;
 const LEAST_of_attach = 8;
 function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
-function attach(skeleton, chains, sizes, gaps, anchors_) {
-  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, key, offset;
+function attach(skeleton, chains, sizes, gaps, anchors_, buses = []) {
+  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, kinds, slots, places, key, slot, offset;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [at, item] of py_enumerate(row)) { out.set(item, at); } return out; })();
   main = new Set(skeleton.spine);
   sides = new TupleMap();
@@ -678,9 +679,13 @@ function attach(skeleton, chains, sizes, gaps, anchors_) {
   for ([[item, end], found] of sides.entries()) {
     keys = py_sorted(found.keys());
     middle = py_next(py_iter((() => { const out = []; for (const [at, key] of py_enumerate(keys)) if (py_intersection(main, found.get(key)).size) { out.push(at); } return out; })()), -1);
-    for ([key, offset] of py_zip(keys, spread_of_attach(sizes.at(item)[0], keys.length, gaps.spread, middle))) {
+    kinds = (() => { const out = []; for (const key of keys) { out.push(((buses.length && end) ? buses.at(found.get(key)[0]) : -1)); } return out; })();
+    slots = slots_of(kinds, middle);
+    middle = ((middle >= 0) ? slots.at(middle) : -1);
+    places = spread_of_attach(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
+    for ([key, slot] of py_zip(keys, slots)) {
       for (wire of found.get(key)) {
-        offsets.at(wire)[end] = offset;
+        offsets.at(wire)[end] = places.at(slot);
       }
     }
   }
@@ -690,6 +695,16 @@ function attach(skeleton, chains, sizes, gaps, anchors_) {
     }
   }
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
+}
+function slots_of(kinds, middle) {
+  let join_, slots, at, kind, same;
+  join_ = ((middle >= 0) || (kinds.length >= MANY_of_attach));
+  slots = [];
+  for ([at, kind] of py_enumerate(kinds)) {
+    same = (join_ && (at && ((kind >= 0) && ((kind === kinds.at((at - 1))) && ((middle !== at) && (middle !== (at - 1)))))));
+    slots.push((at ? (slots.at(-1) + (py_truth(same) ? 0 : 1)) : 0));
+  }
+  return slots;
 }
 function spread_of_attach(width, count, step, middle = -1) {
   let most, room, start;
@@ -1470,13 +1485,12 @@ const CLIMB = 6;
 const JOG = 11;
 const FAR_of_tracks = (1 * 2 ** 40);
 class Hop {
-  constructor(wire, step, start, end, thick, shared = false, late = 0, early = 0) {
+  constructor(wire, step, start, end, thick, late = 0, early = 0) {
     this.wire = wire;
     this.step = step;
     this.start = start;
     this.end = end;
     this.thick = thick;
-    this.shared = shared;
     this.late = late;
     this.early = early;
   }
@@ -1490,7 +1504,7 @@ class Hop {
 function give_tracks(hops) {
   let way, running, reach_, track, last, hop;
   for (way of [1, -1]) {
-    running = (() => { const out = []; for (const hop of hops) if (((((hop.end - hop.start) * way) > 0) && !hop.shared)) { out.push(hop); } return out; })();
+    running = (() => { const out = []; for (const hop of hops) if ((((hop.end - hop.start) * way) > 0)) { out.push(hop); } return out; })();
     py_sort(running, {key: (hop) => [(hop.start * way), (hop.end * way), hop.wire]});
     [reach_, track, last] = [-FAR_of_tracks, 0, 0];
     for (hop of running) {
@@ -1512,14 +1526,14 @@ function apart(last, hop) {
 }
 function gap_height(hops, after, before, spare, gaps) {
   let far, usual;
-  far = py_max((() => { const out = []; for (const hop of hops) if (!hop.shared) { out.push(hop.aside); } return out; })(), {default: 0});
+  far = py_max((() => { const out = []; for (const hop of hops) { out.push(hop.aside); } return out; })(), {default: 0});
   usual = (Math.max(gaps.ranks, Math.min(gaps.most, (12 + Math.floor(far / 6)))) - spare);
   return Math.max(usual, ((after + before) + py_max((() => { const out = []; for (const hop of hops) { out.push(((hop.late + hop.early) + hop.climb)); } return out; })(), {default: 1})));
 }
 
 // place.corners
 const CUT = 12;
-const CLOSE = 6;
+const CLOSE = 10;
 const TANGENT = 1233;
 const UNIT = 1000;
 function blunt(points, first, last) {
@@ -1600,7 +1614,7 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, band_, around_) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, low, high, slant, at, turns, x, foot, goal, head_, here, above;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, low, high, slant, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [ways_.at[0], ways_.gaps];
   rooms = exits(chains, ends, ways_.widths);
@@ -1640,7 +1654,8 @@ function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, ban
     above = ((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early);
     windows.push([above, stop[0], stop[0]]);
     py_extend(bends_, taut(ways_, windows, passed));
-    result_.push(finished([...bends_, stop], wire, skeleton, strokes.at(wire), gaps));
+    thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(ways_.thick.at(item)); } return out; })(), 0]);
+    result_.push(finished([...bends_, stop], wire, skeleton, py_replace(strokes.at(wire), {thick: thick}), gaps));
   }
   return result_;
 }
@@ -1739,9 +1754,9 @@ function flush_left(skeleton, lefts) {
   }
 }
 function hops_of(skeleton, chains, ends, lefts, strokes) {
-  let place_, users, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, hop, part_gaps, hops;
+  let place_, known_, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
-  users = new Counter((() => { const out = []; for (const chain of chains) for (const item of chain.slice(1, -1)) { out.push(item); } return out; })());
+  known_ = new TupleMap();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
@@ -1751,9 +1766,13 @@ function hops_of(skeleton, chains, ends, lefts, strokes) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
       start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
       end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
-      hop = new Hop(wire, step, start, end, strokes.at(wire).thick, ((users.get(upper) > 1) || (users.get(lower) > 1)));
-      wires.at(wire).push(hop);
-      passing.at(part).at((rank + step)).push(hop);
+      key = [upper, lower, start, end];
+      if (!known_.has(key)) {
+        known_.set(key, new Hop(wire, step, start, end, strokes.at(wire).thick));
+        passing.at(part).at((rank + step)).push(known_.get(key));
+      }
+      known_.get(key).thick = Math.max(known_.get(key).thick, strokes.at(wire).thick);
+      wires.at(wire).push(known_.get(key));
     }
   }
   for (part_gaps of passing) {
@@ -1979,7 +1998,7 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
   let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across_, order, width, at, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
-  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap());
+  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap(), (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
@@ -2004,6 +2023,14 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
     }
   }
   return fixed;
+}
+function bus(view, wire) {
+  let line;
+  line = ((wire.bridge >= 0) ? view.metagraph.bridges.at(wire.bridge) : view.metagraph.edges.at(wire.edge));
+  if ((wire.turned || (line.kind === "reference"))) {
+    return -1;
+  }
+  return ((line.kind === "control") ? 1 : 0);
 }
 function between(ports, width, step) {
   let start, given, placed, at, before, after, gap;
@@ -2134,7 +2161,7 @@ class Label_of_spots {
     this.main = main;
   }
 }
-function spots_of_spots(lines_, labels, taken, bounds) {
+function spots_of_spots(lines_, labels, taken, bounds, own = null) {
   let ground, rect, wire, points, found, label, middle;
   if (!labels.size) {
     return new Map();
@@ -2148,7 +2175,7 @@ function spots_of_spots(lines_, labels, taken, bounds) {
   }
   found = new Map();
   for ([wire, label] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
-    for (middle of candidates(lines_.get(wire), label)) {
+    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label)) {
       rect = centred(middle, label.size);
       if ((within_of_spots(rect, bounds) && ground.is_free(wire, rect))) {
         found.set(wire, middle);
@@ -2253,6 +2280,55 @@ function touches(run, rect) {
   return ((py_min(sides) <= 0) && (0 <= py_max(sides)));
 }
 
+// place.own
+function own_parts(skeleton, routes_) {
+  let users, wire, item, found, shared, wires, others;
+  users = new Map();
+  for (wire of routes_.keys()) {
+    for (item of skeleton.wires.at(wire).chain.slice(1, -1)) {
+      py_setdefault(users, item, []).push(wire);
+    }
+  }
+  found = new Map(routes_);
+  shared = new Map();
+  for (wires of users.values()) {
+    if ((wires.length > 1)) {
+      for (wire of wires) {
+        py_add_all(py_setdefault(shared, wire, new Set()), wires);
+      }
+    }
+  }
+  for ([wire, others] of shared.entries()) {
+    if ((skeleton.wires.at(wire).chain.at(-1) === skeleton.wires.at(py_min(py_difference(others, new Set([wire])))).chain.at(-1))) {
+      found.set(wire, until(routes_.get(wire), (() => { const out = []; for (const other of py_sorted(others)) if ((other !== wire)) { out.push(routes_.get(other)); } return out; })()));
+    }
+  }
+  return found;
+}
+function until(points, others) {
+  let corners_, runs, kept, start, stop, met;
+  corners_ = (() => { const out = []; for (const other of others) for (const point of other.slice(1)) { out.push(point); } return out; })();
+  runs = (() => { const out = []; for (const other of others) for (const run of py_pairwise(other)) { out.push(run); } return out; })();
+  kept = [points[0]];
+  for ([start, stop] of py_pairwise(points)) {
+    met = (() => { const out = []; for (const point of corners_) if ((!py_equal(point, start) && on(point, start, stop))) { out.push(point); } return out; })();
+    if ((() => { for (const run of runs) { if (on(stop, ...run)) return true; } return false; })()) {
+      met.push(stop);
+    }
+    if (met.length) {
+      return [...kept, py_min(met, {key: (point) => (Math.abs((point[0] - kept.at(-1)[0])) + Math.abs((point[1] - kept.at(-1)[1])))})];
+    }
+    kept.push(stop);
+  }
+  return kept;
+}
+function on(point, start, stop) {
+  let x, y, ax, ay, bx, by, inside_;
+  [[x, y], [ax, ay], [bx, by]] = [point, start, stop];
+  inside_ = (((Math.min(ax, bx) <= x) && (x <= Math.max(ax, bx))) && ((Math.min(ay, by) <= y) && (y <= Math.max(ay, by))));
+  return (inside_ && py_equal(((bx - ax) * (y - ay)), ((x - ax) * (by - ay))));
+}
+
 // place.core
 const GAPS = new Gaps();
 const LABEL_ROOM_of_core = 8;
@@ -2306,7 +2382,7 @@ function core_of(view, pieces, lines_, said_, inner, direction) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
-  found = spots_of_spots(routes_, said_, taken, [-out, 1, (size[0] + out), (size[1] - 1)]);
+  found = spots_of_spots(routes_, said_, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), y]); } return out; })()], routes_, found);
 }
 function _size(one) {
@@ -2451,7 +2527,7 @@ function _count(count, x) {
 }
 
 // place.shared
-const MANY = 5;
+const MANY_of_shared = 5;
 const LISTED = 3;
 const MOST_of_shared = 160;
 const TOLD_of_shared = 40;
@@ -2473,7 +2549,7 @@ function notes_of(view, opened) {
     }
   }
   away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted) { out.add(view.metagraph.children.at(position)); } return out; })();
-  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= (away.has(other) ? LISTED : py_max([MANY, (core.length / 2)])))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
+  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= (away.has(other) ? LISTED : py_max([MANY_of_shared, (core.length / 2)])))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
 }
 function note(view, side_, other, indices, count) {
   let who, arrow, full, called, faces, told_;

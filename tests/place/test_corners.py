@@ -54,8 +54,7 @@ def test_flat_lines_that_overlap_turn_one_above_the_other() -> None:
 def test_lines_that_run_apart_or_steeply_need_no_track() -> None:
     apart = [Hop(0, 0, 0, 100, 10), Hop(1, 0, 100, 200, 10)]
     steep = [Hop(0, 0, 0, FLAT, 10), Hop(1, 0, 10, FLAT + 10, 10)]
-    shared = [Hop(0, 0, 0, 100, 10, shared=True), Hop(1, 0, 50, 150, 10)]
-    for hops in (apart, steep, shared):
+    for hops in (apart, steep):
         give_tracks(hops)
         assert {(hop.late, hop.early) for hop in hops} == {(0, 0)}
 

@@ -1,0 +1,44 @@
+"""Long lines to one box that run side by side become one: a bus, which each joins on its way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from graphviz_tb.arrange.part import Layers
+
+NEVER = -1
+
+
+def join(layers: Layers, count: int, kinds: Sequence[int]) -> Layers:
+    """Let neighbouring waypoints of lines that end in one box, and are of one kind, be one from where they meet.
+
+    Before: items from `count` on are waypoints; `kinds` tell, by line, what it may join (`NEVER`: nothing).
+    After: the order from left to right is as before.
+
+    >>> layers = Layers([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
+    >>> join(layers, 3, [0, 0]).ranks
+    [[0, 1], [3], [5], [2]]
+    """
+    users = Counter(item for chain in layers.chains for item in chain[1:-1])
+    line_of = {item: line for line, chain in enumerate(layers.chains) for item in chain[1:-1] if users[item] == 1}
+    after = {one: two for chain in layers.chains for one, two in pairwise(chain)}
+    name: dict[int, int] = {}
+    ranks = []
+    for row in reversed(layers.ranks):
+        fresh: list[int] = []
+        last: tuple[int, int, int] | None = None  # where the item before leads to: the next item, the box, the kind
+        for item in row:
+            line = line_of.get(item, -1) if item >= count else -1
+            leads = None
+            if line >= 0 and kinds[line] != NEVER:
+                leads = name.get(after[item], after[item]), layers.chains[line][-1], kinds[line]
+            if leads is not None and leads == last:
+                name[item] = fresh[-1]
+            else:
+                fresh.append(item)
+            last = leads
+        ranks.append(fresh)
+    chains = [[name.get(item, item) for item in chain] for chain in layers.chains]
+    return Layers(ranks[::-1], chains, layers.notices)
