@@ -88,19 +88,28 @@ def reached(mark: Bytes, edges: Edges) -> Bools:
     tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))
     source, target = edges.source[tied], edges.target[tied]
     done: Bools = mark == Mark.NONE
+    hanging = ends(mark, edges)
     for _ in range(SHALLOW):
         count = int(done.sum())
         done[source[done[target]]] = True
-        done[target[done[source] & (mark[target] == Mark.SUMMARY)]] = True
+        done[target[done[source] & hanging[target]]] = True
         if int(done.sum()) == count:
             return done
-    return reached_far(mark, source, target, done)
+    return reached_far(hanging, source, target, done)
 
 
-def reached_far(mark: Bytes, source: Ints, target: Ints, done: Bools) -> Bools:
+def ends(mark: Bytes, edges: Edges) -> Bools:
+    """Which marks belong to what they take: summaries, and reads of a weight that nobody uses."""
+    used = np.zeros(len(mark), bool)
+    used[edges.source] = True
+    found: Bools = (mark == Mark.SUMMARY) | ((mark == Mark.WEIGHT) & ~used)
+    return found
+
+
+def reached_far(hanging: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     """The same where marks hang on marks in long chains: one by one, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
-    summary: list[bool] = (mark[target] == Mark.SUMMARY).tolist()
+    summary: list[bool] = hanging[target].tolist()
     for one, two, shows in zip(source.tolist(), target.tolist(), summary, strict=True):
         beyond[two].append(one)
         if shows:
@@ -145,10 +154,11 @@ def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
     anchored[edges.source[marks[edges.source] & ~marks[edges.target]]] = True
     anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
+    unused = ends(mark, edges) & (mark == Mark.WEIGHT)
     both = np.flatnonzero(marks[edges.source] & marks[edges.target])
     for source, target in zip(edges.source[both].tolist(), edges.target[both].tolist(), strict=True):
-        if not anchored[source] and source != target:
+        if not anchored[source] and source != target and not unused[target]:
             owners[source][target] = None
-        if not anchored[target] and mark[target] == Mark.SUMMARY and source != target:
+        if not anchored[target] and (mark[target] == Mark.SUMMARY or unused[target]) and source != target:
             owners[target][source] = None
     return {node: tuple(found) for node, found in sorted(owners.items())}

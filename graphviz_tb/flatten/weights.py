@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -169,8 +170,9 @@ def frozen(nodes: Nodes, edges: Edges, graph: GraphDef) -> Ints:
     origin = carried(nodes, edges, np.where(constant, number, np.int32(-1)))
     placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     read = read_as_variables(nodes, edges, constant)
+    known = set(np.unique(edges.source[read]).tolist())  # however few numbers it holds
     likely = np.unique(np.concatenate((origin[edges.source[placed]], edges.source[read])))
-    weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at)]
+    weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at, 1 if at in known else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
@@ -199,12 +201,13 @@ def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
     return np.array(found, np.int64)
 
 
-def is_tensor(nodes: Nodes, graph: GraphDef, node: int) -> bool:
-    """Whether a constant holds more than one number."""
+def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
+    """Whether a constant is a list of at least so many numbers."""
     definition = node_def(nodes, graph, node)
     if definition is None or "value" not in definition.attr:
         return False
-    return any(dim.size != 1 for dim in definition.attr["value"].tensor.tensor_shape.dim)
+    sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+    return bool(sizes) and prod(sizes) >= least
 
 
 # name

@@ -1,0 +1,65 @@
+"""Which nodes are weights at the edges of the rule: reads that nobody uses, biases of one number, empty constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphviz_tb.flatten import flatten
+from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.proto import GraphDef
+
+FLOAT = {"type": 1}
+
+
+def node(name: str, op: str, *inputs: str, **attr: Any) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": inputs, "attr": attr}
+
+
+def constant(name: str, *sizes: int) -> dict[str, Any]:
+    tensor = {"dtype": 1, "tensor_shape": {"dim": [{"size": size} for size in sizes]}}
+    return node(name, "Const", dtype=FLOAT, value={"tensor": tensor})
+
+
+def marks(*nodes: dict[str, Any]) -> dict[str, Mark]:
+    graph: Graph = flatten(GraphDef(node=nodes))
+    return {name: Mark(mark) for name, mark in zip(graph.name, graph.mark.tolist(), strict=True)}
+
+
+def test_a_read_that_nobody_uses_hangs_on_its_variable() -> None:
+    # handle ─▶ read ─▶ y, handle ─▶ shape/read
+    found = marks(
+        node("handle", "VarHandleOp", dtype=FLOAT),
+        node("read", "ReadVariableOp", "handle", dtype=FLOAT),
+        node("shape/read", "ReadVariableOp", "handle", dtype=FLOAT),
+        node("y", "Relu", "read"),
+    )
+    assert found == {"handle": Mark.WEIGHT, "read": Mark.WEIGHT, "shape/read": Mark.WEIGHT, "y": Mark.NONE}
+
+
+def test_where_nobody_uses_the_variable_at_all_something_is_drawn() -> None:
+    found = marks(node("handle", "VarHandleOp", dtype=FLOAT), node("read", "ReadVariableOp", "handle", dtype=FLOAT))
+    assert Mark.NONE in found.values()
+
+
+def test_a_frozen_bias_of_one_number_is_a_weight_and_a_constant_of_one_is_none() -> None:
+    found = marks(
+        node("x", "Placeholder", dtype=FLOAT),
+        constant("score/BiasAdd/ReadVariableOp/resource", 1),
+        node("score/BiasAdd/ReadVariableOp", "Identity", "score/BiasAdd/ReadVariableOp/resource", T=FLOAT),
+        node("score/BiasAdd", "BiasAdd", "x", "score/BiasAdd/ReadVariableOp"),
+        constant("one", 1),
+        node("shift", "BiasAdd", "x", "one"),
+    )
+    assert found["score/BiasAdd/ReadVariableOp/resource"] == Mark.WEIGHT
+    assert found["one"] == Mark.CONSTANT
+
+
+def test_an_empty_constant_is_no_weight() -> None:
+    # a normalisation that is being trained takes no mean: [0] stands in its place
+    found = marks(
+        node("x", "Placeholder", dtype=FLOAT),
+        constant("scale", 8),
+        constant("none", 0),
+        node("norm", "FusedBatchNormV3", "x", "scale", "scale", "none", "none"),
+    )
+    assert (found["scale"], found["none"]) == (Mark.WEIGHT, Mark.CONSTANT)
