@@ -130,6 +130,7 @@ class Colouring {
 
   /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
   figure(path) {
+    if (!this.measured) return this.second(path);
     const value = this.told.values[this.index(path)];
     return value < 0 ? null : TOLD[this.told.measured](value).replace(/ parameters?$/, "");
   }

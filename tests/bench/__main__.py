@@ -28,6 +28,7 @@ def main() -> int:
             "read": [*READ],
             "million": ["--nodes", "10", "1000", "10000", "--keep", temporary],
             "infer": ["--nodes", "1000", "10000", "--keep", temporary],
+            "page": ["--keep", temporary],
             "diff": [DIFFED, "--copy", str(folder / "copy.pb")],
         }
         return sum(bench(name, arguments) for name, arguments in benches.items())
