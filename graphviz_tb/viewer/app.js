@@ -187,6 +187,8 @@ class App {
     await graph.prepare([[0], ...this.open.values()]).catch(() => this.damaged());
     const painter = await this.painter();
     const before = this.scene;
+    this.hovered = null; // what was under the pointer may have gone from there
+    byId("tip").hidden = true;
     const old = this.picture.byKey;
     const view = this.views.build(this.open, (path) => painter.second(path), this.moves);
     if (!view) return;

@@ -209,6 +209,7 @@ class Hands {
     const run = this.meaning(event);
     if (!run) return;
     event.preventDefault();
+    this.leave();
     run();
   }
 

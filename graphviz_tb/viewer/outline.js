@@ -17,6 +17,7 @@ class Outline {
     this.panel.hidden = !show;
     document.body.classList.toggle("outlined", show);
     byId("outline-button").setAttribute("aria-pressed", String(show));
+    if (this.app.scene) this.app.legend();
     this.draw();
   }
 

@@ -29,3 +29,15 @@ test("the first picture is open on the way to each change", async ({ tab, page }
   const names = await tab.evaluate(async () => (await window.tbgraph.scene()).boxes.map((box) => box.name));
   ok(names.includes("conv1/activation"), names.join());
 });
+
+test("consequences are folded behind their cause, and lead to their nodes", async ({ tab, page }) => {
+  await page("consequences.html");
+  const cause = changes(tab).getByRole("listitem").filter({ hasText: "Consequences" }).first();
+  const behind = cause.getByRole("group").or(cause.locator("details")).first();
+  ok(!(await behind.locator(".behind").first().isVisible()), "folded");
+  await behind.getByText(/^Consequences · \d+/).click();
+  const first = behind.getByRole("button").first();
+  ok(await first.isVisible(), "unfolded");
+  await first.click();
+  await card(tab).getByRole("heading").first().waitFor();
+});

@@ -9,6 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import threading
 import time
 import zlib
@@ -85,7 +86,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graphviz_tb.load(FIXTURES / "real" / "lstm_dynamic_rnn.pb").save(folder / "cut.html", page_max=0.1)
     graphviz_tb.load(FIXTURES / "real" / "func_library_recursive.pbtxt").save(folder / "recursive.html")
     graphviz_tb.load(hostile()).save(folder / "hostile.html")
-    graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt").save(folder / "hub.html")
+    graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt", folds=False).save(folder / "hub.html")
     (folder / "sets.json").write_text(json.dumps(sets_and_scenes()), encoding="utf-8")
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
     (folder / "step199.pb").write_bytes(step.read_bytes())
@@ -98,6 +99,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "new.pbtxt").write_text(new, encoding="utf-8")
     graphs = str(FIXTURES / "real" / "mnist_cnn.pbtxt"), str(folder / "new.pbtxt")
     assert run_command(["diff", "-q", *graphs, "-o", str(folder / "diff.html")]) == 1
+    edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
+    assert run_command(["diff", "-q", *edits, "-o", str(folder / "consequences.html")]) == 1
+    command = [sys.executable, str(FIXTURES / "generate.py"), "--nodes", "6000", "-o", str(folder / "big.pb")]
+    subprocess.run(command, check=True, capture_output=True)
+    graphviz_tb.load(folder / "big.pb").save(folder / "big.html")
     whole = (folder / "mnist.html").read_text(encoding="utf-8")
     block = re.search(r'data-block="attributes/0"[^>]*>([^<]+)<', whole)
     assert block
@@ -130,9 +136,10 @@ def chromium(pages: Path, require: Callable[..., None]) -> Callable[[str], dict[
     return suite
 
 
-@pytest.mark.parametrize(
-    ("suite", "name"), [(one, name) for one in ("page.js", "contract.js", "diff.js") for name in names_in(one)]
-)
+SUITES = ("page.js", "contract.js", "big.js", "diff.js")
+
+
+@pytest.mark.parametrize(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
 def test_the_page(suite: str, name: str, chromium: Callable[[str], dict[str, list[str]]]) -> None:
     assert chromium(suite)[name] == []
 
