@@ -14,13 +14,17 @@ from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A group to insert. `members` are rows of the old hierarchy, or `-1 - i` for the i-th new group."""
+    """A group to insert. `members` are rows of the old hierarchy, or `-1 - i` for the i-th new group.
+
+    `label` is what it is called where its name has more.
+    """
 
     kind: Kind
     parent: int
     name: str
     members: tuple[int, ...]
     how: How = How.NAME
+    label: str = ""
 
 
 def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:
@@ -55,7 +59,10 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)
     built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices)
-    return with_connected(replace(built, how=freeze(how)))
+    row_of = numbered.row_of
+    labels = {int(row_of[row]): label for row, label in hierarchy.labels.items()}
+    labels |= {int(row_of[old + at]): group.label for at, group in enumerate(groups) if group.label}
+    return with_connected(replace(built, how=freeze(how), labels=labels))
 
 
 def with_connected(hierarchy: Hierarchy) -> Hierarchy:

@@ -8,6 +8,7 @@ metaedges inside group g        the run of edges owned by g
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -62,6 +63,8 @@ class Hierarchy:
     owner's children that hold the two ends, -1 where an edge is not between ordinary ops (an end is a mark, or it
     was dropped).
 
+    `labels` says what a series or fold is called where its name has more, so that names are unique.
+
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph.
     """
@@ -84,6 +87,7 @@ class Hierarchy:
     function_rows: tuple[int, ...] = ()
     calls: dict[int, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -145,6 +149,8 @@ class Hierarchy:
 
     def leaf(self, row: int) -> str:
         """What the row's label shows: the last segment of its name, if the graph has no better word."""
+        if (label := self.labels.get(row)) is not None:
+            return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label
         name = self.name[row]

@@ -195,9 +195,9 @@ def levels(
 
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
     """Rows that are called otherwise than by the end of their name."""
-    found = hierarchy.graph.labels
     rows = hierarchy.row_of_node
-    return [[int(rows[node]), table(text)] for node, text in sorted(found.items()) if rows[node] >= 0]
+    found = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
+    return [[row, table(text)] for row, text in sorted((found | dict(hierarchy.labels)).items())]
 
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:

@@ -51,9 +51,14 @@ def one_view(
         faces=tuple(faces.face(child) for child in paths),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
-        labels={row: hierarchy.leaf(row) for row in sorted(rows) if int(hierarchy.node[row]) in hierarchy.graph.labels},
+        labels={row: hierarchy.leaf(row) for row in sorted(rows) if labelled(hierarchy, row)},
         addresses={
             row: address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside)) for row in sorted(rows)
         },
         functions=listed,
     )
+
+
+def labelled(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a row is called otherwise than its name ends."""
+    return row in hierarchy.labels or int(hierarchy.node[row]) in hierarchy.graph.labels

@@ -65,7 +65,7 @@ def changed(graph: GraphDef, chance: random.Random) -> GraphDef:
 
 @pytest.mark.parametrize("name", ["cifar10_shapes", "flat"])
 def test_a_small_change_changes_the_folding_a_little(name: str) -> None:
-    """Measured: in the middle 0 to 3 names of folds appear or disappear; where the flow itself is cut, all may."""
+    """Measured: at most 8 names of folds appear or disappear, 0.4 and 3.2 in the mean, also where the flow is cut."""
     graph = source(name)
     before, chance = folds(graphviz_tb.load(graph)), random.Random(name)
     assert before
@@ -73,8 +73,8 @@ def test_a_small_change_changes_the_folding_a_little(name: str) -> None:
     for _ in range(20):
         after = folds(graphviz_tb.load(changed(graph, chance)))
         counts.append(((after - before) + (before - after)).total())
-    assert sorted(counts)[10] <= 6
-    assert sum(count > 12 for count in counts) <= 5
+    assert max(counts) <= 8
+    assert sum(counts) <= 4 * len(counts)
 
 
 @pytest.mark.parametrize("name", ["cifar10_shapes", "flat"])

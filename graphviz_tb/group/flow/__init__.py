@@ -19,11 +19,12 @@ a flow. Nothing depends on the order of the file.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import Box, Symbols, group
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
@@ -131,7 +132,7 @@ def opened_up(boxes: list[Box]) -> list[Box]:
 
 def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
     """The groups of one level, inner ones first, as they are in all levels that equal it: members are places of
-    children, names are without the scopes around them, and unique."""
+    children, names are without the scopes around them, and addresses."""
     order: list[Box] = []
     todo = list(reversed(boxes))
     while todo:
@@ -139,11 +140,7 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
         if box.members:
             order.append(box)
         todo.extend(reversed([*box.feeders, *box.members]))
-    names: dict[int, str] = {}
-    taken = Counter(level.labels)
-    for box in order:
-        taken[box.name] += 1
-        names[id(box)] = box.name if taken[box.name] == 1 else f"{box.name} ({taken[box.name]})"
+    names = addresses(order, level.labels)
     number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
     place = {row: at for at, row in enumerate(level.rows)} if order else {}
     return [
@@ -155,6 +152,7 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
                 number[id(one)] if one.members else place[one.row] for member in box.members for one in standing(member)
             ),
             box.how,
+            box.name if names[id(box)] != box.name else "",
         )
         for box in reversed(order)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.setting import Setting
-from graphviz_tb.group.flow.sizes import narrowed, width
+from graphviz_tb.group.flow.sizes import cut_into, narrowed, width
 from graphviz_tb.model.hierarchy import How
 
 
@@ -38,16 +38,12 @@ def alone(box: Box) -> Box:
 
 
 def ranges(members: Sequence[Box], setting: Setting) -> list[Box]:
-    """The members of a stack, in equal ranges where there are too many."""
+    """The members of a stack, in ranges of about equal length where there are too many."""
     found = list(members)
     while len(found) > setting.most:
         size = max(2, min(20, setting.most // 2))
         found = [
-            group(
-                How.SEGMENT,
-                found[at : at + size],
-                setting.symbols.of("range", found[at].symbol, len(found[at : at + size])),
-            )
-            for at in range(0, len(found), size)
+            group(How.SEGMENT, held, setting.symbols.of("range", held[0].symbol, len(held)))
+            for held in cut_into(found, -(-len(found) // size))
         ]
     return found

@@ -24,6 +24,7 @@ LONGEST = 512
 SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
 STRETCHES = (4, 16)
 PLAIN = 3  # a box of few ops repeats if it does three times
+LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
 MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
 
 
@@ -187,9 +188,14 @@ def holds_stack(box: Box) -> bool:
 def in_phase(
     sequence: list[Element], start: int, stop: int, period: int, setting: Setting, rotations: Rotations
 ) -> Found:
-    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together."""
+    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together.
+
+    A better beginning is worth one repetition of a long stretch, and of one that begins with a side output.
+    """
     count, slack = divmod(stop - start, period)
-    choices = [Found(start + shift, period, count) for shift in range(min(slack, period - 1) + 1)]
+    free = count >= LONG or (count > 2 and sequence[start].side)
+    shifts = range(period if free else min(slack, period - 1) + 1)
+    choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     best = choices[0]
     if len(choices) > 1:
         best = max(choices, key=lambda found: phase_key(sequence, found, setting, rotations))
@@ -208,16 +214,14 @@ def phase_key(sequence: list[Element], found: Found, setting: Setting, rotations
     names keep, the shape of a template."""
     key = tuple(element.word for element in sequence[found.start : found.start + found.period])
     borders = [at for at, _ in found.turns()] + [found.stop]
-    if not found.start:
-        borders = borders[1:]
-    inner = borders[:-1]
-    width = sum(sequence[at - 1].cut for at in borders) / len(borders)
+    inner = borders[bool(not found.start) : -1]
+    cuts = [sequence[at - 1].cut for at in borders if 0 < at < len(sequence)]  # the ends speak for no phase
     words = setting.vocabulary.words
     close = sum(shared(words(sequence[at - 1].box.last().name), words(sequence[at].box.first().name)) for at in inner)
     first, last = sequence[found.start], sequence[found.start + found.period - 1]
     return (
         rotations.get(multiset(key)) == key,
-        -width,
+        -sum(cuts) / max(1, len(cuts)),
         not first.side,
         -round(close / max(1, len(inner)), 3),
         last.box.stack and not first.box.stack,

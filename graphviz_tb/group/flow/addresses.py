@@ -1,0 +1,51 @@
+"""Addresses of groups: unique on their level, made of what each group holds: an edit elsewhere changes none.
+
+A group bears its name alone if no other and no child bears it. Of several with one name each says more: what it ends
+with, what it begins with too, how many children it holds; whatever tells all of them apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.guard import leaves
+
+Say = Callable[[Box], str]
+
+SAYINGS: tuple[Say, ...] = (
+    lambda box: box.name,
+    lambda box: f"{box.name} ({box.last().name})",
+    lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
+    lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
+)
+
+
+def addresses(boxes: Sequence[Box], labels: Sequence[str]) -> dict[int, str]:
+    """The address of each group of a level, by `id`; `labels` are taken by its children.
+
+    Groups that no saying tells apart, which takes names made for it, are counted.
+    """
+    found: dict[int, str] = {}
+    taken = set(labels)
+    left = list(boxes)
+    for say in SAYINGS:
+        said = [say(box).replace("/", "|") for box in left]
+        count = Counter(said)
+        alone = [name not in taken and count[name] == 1 for name in said]
+        found.update((id(box), name) for box, name, one in zip(left, said, alone, strict=True) if one)
+        taken.update(said)
+        left = [box for box, one in zip(left, alone, strict=True) if not one]
+    for box in left:
+        number = 2
+        while (name := f"{said_last(box)} ({number})") in taken:
+            number += 1
+        taken.add(name)
+        found[id(box)] = name
+    return found
+
+
+def said_last(box: Box) -> str:
+    """The name of a group as part of an address."""
+    return box.name.replace("/", "|")

@@ -1,0 +1,71 @@
+"""Addresses of groups: each means one place, and an insertion elsewhere leaves them as they are."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphviz_tb import load
+from graphviz_tb.group.flow.addresses import addresses
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.paths import address
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+HOSTILE = [
+    "a_0", "a_1", "a_2", "a_3", "a_4", "a_5", "a_[0-5]", "a", "a/b", "x::y", "x::::y", "…c", "c", "c (2)", "gradients",
+    "gradients/x", "loop", "b_1/p", "b_2/p", "b_3/p", "b_[1-3]", "b_1 → b_3", "2 Relu", "updates", "d/e/f", "d|e",
+]  # fmt: skip
+TYPES = ["Relu", "MatMul", "ReluGrad", "AssignSubVariableOp", "Sin"]
+
+
+def chain(count: int) -> GraphDef:
+    """x ─▶ 60 × (Conv2D ─▶ Relu ─▶ Sin); names are numbers."""
+    graph = GraphDef(node=[{"name": "n0", "op": "Placeholder"}])
+    for at in range(1, 3 * count):
+        graph.node.add(name=f"n{at}", op=("Conv2D", "Relu", "Sin")[at % 3], input=[f"n{at - 1}"])
+    return graph
+
+
+def places(model: Model) -> dict[str, int]:
+    """The row of each address."""
+    hierarchy = model.hierarchy
+    return {address(hierarchy, (row,)): row for row in range(1, int(hierarchy.end[0])) if hierarchy.node[row] < 0}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(HOSTILE), st.sampled_from(TYPES)), unique_by=lambda one: one[0], min_size=4))
+def test_each_address_means_one_group(nodes: list[tuple[str, str]]) -> None:
+    graph = GraphDef()
+    for at, (name, op) in enumerate(nodes):
+        graph.node.add(name=name, op=op, input=[nodes[at - 1][0]] if at else [])
+    model = load(graph, series_min=3)
+    found = places(model)
+    groups = [row for row in range(1, int(model.hierarchy.end[0])) if model.hierarchy.node[row] < 0]
+    assert sorted(found.values()) == groups
+    for one, row in found.items():
+        assert model.names.find(one) == [(row,)]
+
+
+def test_labels_are_short_and_addresses_tell_apart() -> None:
+    one, two, three = (Box(name, 0, 1, at) for at, name in enumerate(("first", "second", "third")))
+    groups = [Box("2 Relu", 0, 2, how=How.REGION, members=held) for held in ([one, two], [two, three], [one, three])]
+    named = addresses(groups, ["2 Relu"])
+    assert [named[id(box)] for box in groups] == [
+        "2 Relu (second)",
+        "2 Relu (second → third)",
+        "2 Relu (first → third)",
+    ]
+
+
+def test_an_insertion_before_renumbers_nothing() -> None:
+    """A group with the same label is put in at the beginning of the file; addresses behind it stay."""
+    plain, more = chain(30), GraphDef()
+    for at in range(9):
+        before = [f"m{at - 1}"] if at else []
+        more.node.add(name=f"m{at}", op=("Conv2D", "Relu", "Sin")[at % 3], input=before)
+    more.node.extend(plain.node)
+    before, after = places(load(plain)), places(load(more))
+    assert before
+    assert len(before.keys() - after.keys()) <= 2  # what had its name alone says more now
