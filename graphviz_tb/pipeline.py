@@ -237,6 +237,7 @@ class Model:
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
+        self.expander.expect_all()
         stats = self.facts.stats
         cost = self.cost.entry if self.options.annotate.infer else None
         return document(

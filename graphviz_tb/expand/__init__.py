@@ -10,6 +10,7 @@ from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_ann
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, decide
+from graphviz_tb.expand.filed import Filed
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools
@@ -41,6 +42,7 @@ class Expander:
         self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[Path, Metagraph] = {}
         self._edges: EdgeFiles | None = None
+        self._filed: Filed | None = None
         self._marks: MarkFiles | None = None
         self._bodies: dict[int, int] | None = None
         self._left_over: Bools | None = None
@@ -58,6 +60,11 @@ class Expander:
             self._cache[group] = self._open(group)
         return self._cache[path]
 
+    def expect_all(self) -> None:
+        """Find the lines of all groups in one pass: for those who will open every group of the file."""
+        if self._filed is None:
+            self._filed = Filed(self.hierarchy, self.facts)
+
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""
         return self._cache.get(path)
@@ -66,7 +73,10 @@ class Expander:
         hierarchy = self.hierarchy
         rows = content_rows(hierarchy, path)
         place = {row: at for at, row in enumerate(rows)}
-        edges, loops = find_metaedges(hierarchy, self.facts, path, place)
+        if self._filed is not None:
+            edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
+        else:
+            edges, loops = find_metaedges(hierarchy, self.facts, path, place)
         marks = [(at, mark) for at, row in enumerate(rows) for mark in self._beside(row)]
         marks += handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
@@ -163,6 +173,8 @@ class Expander:
         parent = parent_path(self.hierarchy, path)
         if parent is None:
             return []
+        if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
+            return decide_drawable(self, path, self._filed.bridges(path[0]), mask, self.options)
         if self._edges is None:
             self._edges = EdgeFiles(self.hierarchy)
         across = crossings_inside(self.hierarchy, self._edges, path)

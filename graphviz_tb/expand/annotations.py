@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.expand.calls import constants_inside
-from graphviz_tb.model.columns import Longs, span
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
@@ -24,12 +24,12 @@ class MarkFiles:
         beside = hierarchy.graph.beside
         rows = hierarchy.row_of_node[beside.host]
         self.order: Longs = np.argsort(rows, kind="stable")
-        self.rows = rows[self.order]
+        self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
         self.hierarchy = hierarchy
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
         """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
-        a, b = span(self.rows, row, row + 1)
+        a, b = self.start[row], self.start[row + 1]
         if a == b:
             return []
         graph, found = self.hierarchy.graph, []

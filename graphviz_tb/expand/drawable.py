@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
@@ -44,8 +43,14 @@ def decide_drawable(
             and (bridge.other, bridge.inbound) in goes_on
             and (bool(bridge.tensors) or not backwards(expander, path, bridge, options))
         )
-        found.append(bridge if drawn else replace(bridge, drawable=False))
+        found.append(bridge if drawn else undrawn(bridge))
     return found
+
+
+def undrawn(bridge: Bridge) -> Bridge:
+    """The same, as a stub."""
+    counts = bridge.tensors, bridge.control, bridge.reference
+    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, bridge.carried, bridge.edges)
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:

@@ -61,6 +61,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     order, drawn = ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
     shown: list[Walked] = []
+    with model.report.stage("expand"):
+        model.expander.expect_all()
     with model.report.stage("arrange"):
         found = walk(
             hierarchy, model.expander.metagraph, lambda *one: arrange(one[0], order, one[1], drawn), frozenset(opened)

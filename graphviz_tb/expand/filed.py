@@ -1,0 +1,164 @@
+"""The metaedges and bridges of all groups at once, for those who open every group of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.tensors import Carried
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """Flat edges in bundles, group after group: those of row `r` are the bundles `of[r]:of[r + 1]`.
+
+    Of bundle `b`, `edge[start[b]:start[b + 1]]` are the flat edges in file order, `output[held[b]:held[b + 1]]` the
+    distinct outputs (node, key) that its data edges carry; `ends` are two columns that all its edges share.
+    """
+
+    of: list[int]
+    ends: tuple[list[int], list[int]]
+    edge: Ints
+    start: list[int]
+    output: list[tuple[int, int]]
+    held: list[int]
+    tensors: list[int]
+    control: list[int]
+    reference: list[int]
+
+
+class Filed:
+    """All lines of a file. They are what `find_metaedges` and `find_bridges` give for one group, found in one pass."""
+
+    def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
+        self.tensor = facts.tensor
+        place = places(hierarchy)
+        edges = hierarchy.edge_order
+        owner = np.repeat(np.arange(len(hierarchy)), np.diff(hierarchy.owner_start))
+        source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
+        self.inside = bundled(hierarchy.graph, len(hierarchy), owner, source, target, edges)
+        group, child, other, edges = crossings_of_all(hierarchy)
+        self.across = bundled(hierarchy.graph, len(hierarchy), group, place[child], other, edges)
+
+    def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+        """The metaedges between the children of a row, and self edges as (child, count)."""
+        found: list[Metaedge] = []
+        loops: list[tuple[int, int]] = []
+        if owner < 0:
+            return found, loops
+        held = self.inside
+        for at in range(held.of[owner], held.of[owner + 1]):
+            source, target = held.ends[0][at], held.ends[1][at]
+            if source == target:
+                loops.append((source, held.start[at + 1] - held.start[at]))
+            else:
+                counts = held.tensors[at], held.control[at], held.reference[at]
+                found.append(Metaedge(source, target, *counts, self.carried(held, at), edges_of(held, at)))
+        return found, loops
+
+    def bridges(self, row: int) -> list[Bridge]:
+        """The bridges of a group; `drawable` is decided later."""
+        held = self.across
+        return [
+            Bridge(
+                held.ends[0][at], held.ends[1][at] >> 1, bool(held.ends[1][at] & 1),
+                held.tensors[at], held.control[at], held.reference[at], True,
+                self.carried(held, at), edges_of(held, at),
+            )
+            for at in range(held.of[row], held.of[row + 1])
+        ]  # fmt: skip
+
+    def carried(self, held: Bundles, at: int) -> Carried:
+        """The tensors of a bundle."""
+        return Carried(held.output[held.held[at] : held.held[at + 1]], self.tensor)
+
+
+def edges_of(held: Bundles, at: int) -> Ints:
+    """The flat edges of a bundle."""
+    return held.edge[held.start[at] : held.start[at + 1]]
+
+
+def places(hierarchy: Hierarchy) -> Longs:
+    """The place of each row among the children of its parent."""
+    place = np.zeros(len(hierarchy), np.int64)
+    rows = hierarchy.child_order
+    place[rows] = np.arange(len(rows)) - hierarchy.child_start[hierarchy.parent[rows]]
+    return place
+
+
+def crossings_of_all(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:
+    """Every edge once for each border of a group that it crosses, in the order of groups and then of the file: the
+    group, its child, twice the row of the other end (one more where the edge comes in), and the edge."""
+    graph, edges = hierarchy.graph, hierarchy.edge_order
+    found: list[tuple[Ints, ...]] = []
+    for inbound, node in ((0, graph.source[edges]), (1, graph.target[edges])):
+        ends = (hierarchy.edge_to, hierarchy.edge_from) if inbound else (hierarchy.edge_from, hierarchy.edge_to)
+        row, stop = hierarchy.row_of_node[node], ends[0][edges]
+        other = ends[1][edges] * 2 + inbound
+        at = np.flatnonzero(row != stop)
+        while len(at):  # one level up at a time
+            group = hierarchy.parent[row[at]]
+            found.append((group, row[at], other[at], edges[at]))
+            row[at] = group
+            at = at[group != stop[at]]
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [edges[:0]] * 4
+    order = np.lexsort((columns[3], columns[0]))
+    group, child, beyond, crossing = (column[order] for column in columns)
+    return group, child, beyond.astype(np.int64), crossing
+
+
+def bundled(graph: Graph, rows: int, group: NDArray[Any], one: Longs, other: Longs, edges: Ints) -> Bundles:
+    """Edges of one group and equal ends become one bundle, in the order of first appearance.
+
+    Before: columns sorted by group.
+    """
+    order = np.lexsort((other, one, group))
+    new = np.ones(len(order), bool)
+    new[1:] = False
+    for column in (group[order], one[order], other[order]):
+        new[1:] |= column[1:] != column[:-1]
+    cuts = np.flatnonzero(new)
+    sizes = np.diff(np.append(cuts, len(order)))
+    by_first = np.argsort(order[cuts], kind="stable")
+    cuts, sizes = cuts[by_first], sizes[by_first]
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    members = order[np.repeat(cuts - start[:-1], sizes) + np.arange(len(order))]
+    edge, first = edges[members], order[cuts]
+    control, reference = graph.control[edge], graph.reference[edge]
+    number = np.repeat(np.arange(len(cuts)), sizes)
+    output, held = distinct_outputs(graph, edge, number, control, len(cuts))
+    return Bundles(
+        np.searchsorted(group[first], np.arange(rows + 1)).tolist(),
+        (one[first].tolist(), other[first].tolist()),
+        edge,
+        start.tolist(),
+        output,
+        held,
+        *(np.bincount(number[what], minlength=len(cuts)).tolist() for what in (~control, control, reference)),
+    )
+
+
+def distinct_outputs(
+    graph: Graph, edge: Ints, number: Longs, control: Bools, count: int
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """The distinct outputs that the data edges of each bundle carry, in file order, and where those of each start."""
+    data = np.flatnonzero(~control)
+    source, key, bundle = graph.source[edge[data]], graph.key[edge[data]], number[data]
+    order = np.lexsort((key, source, bundle))
+    same = np.zeros(len(order), bool)
+    same[1:] = (
+        (bundle[order][1:] == bundle[order][:-1])
+        & (source[order][1:] == source[order][:-1])
+        & (key[order][1:] == key[order][:-1])
+    )
+    kept = np.sort(order[~same])
+    outputs = list(zip(source[kept].tolist(), key[kept].tolist(), strict=True))
+    return outputs, np.searchsorted(bundle[kept], np.arange(count + 1)).tolist()
