@@ -88,31 +88,30 @@ def reached(mark: Bytes, edges: Edges) -> Bools:
     tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))
     source, target = edges.source[tied], edges.target[tied]
     done: Bools = mark == Mark.NONE
-    hanging = ends(mark, edges)
+    hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, edges)[target] & (mark[source] == Mark.WEIGHT))
     for _ in range(SHALLOW):
         count = int(done.sum())
         done[source[done[target]]] = True
-        done[target[done[source] & hanging[target]]] = True
+        done[target[done[source] & hangs]] = True
         if int(done.sum()) == count:
             return done
-    return reached_far(hanging, source, target, done)
+    return reached_far(hangs, source, target, done)
 
 
-def ends(mark: Bytes, edges: Edges) -> Bools:
-    """Which marks belong to what they take: summaries, and reads of a weight that nobody uses."""
+def unused(mark: Bytes, edges: Edges) -> Bools:
+    """Which weights nobody uses: a read of a variable then belongs to the variable, as a summary to what it shows."""
     used = np.zeros(len(mark), bool)
     used[edges.source] = True
-    found: Bools = (mark == Mark.SUMMARY) | ((mark == Mark.WEIGHT) & ~used)
+    found: Bools = (mark == Mark.WEIGHT) & ~used
     return found
 
 
-def reached_far(hanging: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
+def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     """The same where marks hang on marks in long chains: one by one, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
-    summary: list[bool] = hanging[target].tolist()
-    for one, two, shows in zip(source.tolist(), target.tolist(), summary, strict=True):
+    for one, two, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
         beyond[two].append(one)
-        if shows:
+        if hanging:
             beyond[one].append(two)
     ready = [node for node in beyond if done[node]]
     while ready:
@@ -154,11 +153,11 @@ def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
     anchored[edges.source[marks[edges.source] & ~marks[edges.target]]] = True
     anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
-    unused = ends(mark, edges) & (mark == Mark.WEIGHT)
+    idle = unused(mark, edges)
     both = np.flatnonzero(marks[edges.source] & marks[edges.target])
     for source, target in zip(edges.source[both].tolist(), edges.target[both].tolist(), strict=True):
-        if not anchored[source] and source != target and not unused[target]:
+        if not anchored[source] and source != target and not idle[target]:
             owners[source][target] = None
-        if not anchored[target] and (mark[target] == Mark.SUMMARY or unused[target]) and source != target:
+        if not anchored[target] and (mark[target] == Mark.SUMMARY or idle[target]) and source != target:
             owners[target][source] = None
     return {node: tuple(found) for node, found in sorted(owners.items())}

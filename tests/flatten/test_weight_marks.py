@@ -41,6 +41,11 @@ def test_where_nobody_uses_the_variable_at_all_something_is_drawn() -> None:
     assert Mark.NONE in found.values()
 
 
+def test_a_variable_that_only_waits_for_an_op_is_drawn() -> None:
+    found = marks(node("y", "Relu"), node("lonely", "VariableV2", "^y", dtype=FLOAT))
+    assert found == {"y": Mark.NONE, "lonely": Mark.NONE}
+
+
 def test_a_frozen_bias_of_one_number_is_a_weight_and_a_constant_of_one_is_none() -> None:
     found = marks(
         node("x", "Placeholder", dtype=FLOAT),
