@@ -31,7 +31,7 @@ FORWARD = 0.05  # of the ops of a group that feed gradients or come from them: a
 class Part(IntEnum):
     """What a child is to the level it is in."""
 
-    MODEL = 0  # what gradients are taken of, and what it feeds beside; all children of a level that does not train
+    MODEL = 0  # what gradients are taken of, with what feeds it and what it feeds; all of a level that does not train
     GRADIENTS = 1  # they and what becomes of them, with what only they use
     UPDATES = 2  # begin where variables are written, with what only they use
     BOOKKEEPING = 3  # metrics, counters, savers, initialisers: hangs on no model, or stores what it measures
@@ -43,6 +43,7 @@ class Training:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self._handle = fitting(hierarchy, HANDLES)
+        self._update = fitting(hierarchy, UPDATE_TYPES)
         self._shape = self._ops(SHAPE_TYPES)
         self._updates = sums(self._ops(UPDATE_TYPES))
         seeds = self._gradients()
@@ -84,12 +85,23 @@ class Training:
         model = {child for child in children if self.forward[child]} - behind - shapes
         updates = reached({child for child in behind if self._writes(child)}, after) & behind
         others = [child for child in children if child not in behind | model | shapes]
+        model |= self._inputs(row, others, model)
+        others = [child for child in others if child not in model]
         updates |= serving(others, after, updates)
         gradients = (behind | shapes) - updates
         gradients |= serving([child for child in others if child not in updates], after, gradients | updates)
         beside = set(children) - model - gradients - updates
         books = self._books(row, beside, model, after)
         return {Part.GRADIENTS: gradients, Part.UPDATES: updates, Part.BOOKKEEPING: books}
+
+    def _inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
+        """Which of `others` lead into a model other than by writing its variables: readers that fill its queues."""
+        after = self._after(row, writes=False)
+        before: dict[int, list[int]] = {}
+        for child in others:
+            for user in after.get(child, ()):
+                before.setdefault(user, []).append(child)
+        return reached(model, before) - model
 
     def _books(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """What hangs together beside a model and writes variables, is fed by variables alone, or fills new ones."""
@@ -136,14 +148,17 @@ class Training:
         bodies = [body for _, body in self.hierarchy.calls.get(row, ())]
         return any(self._count(self._updates, one) for one in (row, *bodies))
 
-    def _after(self, row: int, values: bool = False) -> dict[int, list[int]]:
-        """For each child of a level those that need it; where only `values` count, not those of its variables."""
+    def _after(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
+        """For each child of a level those that need it; where only `values` count, not those of its variables, and
+        without `writes` not those that only store what it gives."""
         hierarchy = self.hierarchy
         owned = hierarchy.owned(row)
         start, stop = hierarchy.edge_from[owned], hierarchy.edge_to[owned]
         kept = (start >= 0) & (stop >= 0) & ~hierarchy.graph.control[owned]
         if values:
             kept &= ~self._handle[hierarchy.graph.op[hierarchy.graph.source[owned]]]
+        if not writes:
+            kept &= ~self._update[hierarchy.graph.op[hierarchy.graph.target[owned]]]
         after: dict[int, list[int]] = {}
         for pair in np.unique(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
             after.setdefault(pair >> 32, []).append(pair & 0xFFFFFFFF)

@@ -66,6 +66,25 @@ def test_each_part_holds_what_belongs_to_it() -> None:
     assert {"count", "Sum", "Size", "save"} <= held["bookkeeping"]
 
 
+def test_readers_that_fill_a_queue_of_the_model_are_part_of_it() -> None:
+    # files ─▶ decode ─▶ batch/enqueue, batch/queue ─▶ batch/dequeue ─▶ model
+    graph = step()
+    graph.node[0].name, graph.node[0].op = "batch/dequeue", "QueueDequeueV2"
+    graph.node[0].input.append("batch/queue")
+    for node in graph.node:
+        node.input[:] = ["batch/dequeue" if name == "x" else name for name in node.input]
+    add = graph.node.add
+    add(name="batch/queue", op="FIFOQueueV2")
+    add(name="files", op="ReaderReadV2")
+    add(name="decode", op="DecodeRaw", input=["files"])
+    add(name="batch/enqueue", op="QueueEnqueueV2", input=["batch/queue", "decode"])
+    model = load(graph)
+    (path,) = model.names.find("bookkeeping")
+    kept = {model.hierarchy.name[row] for row in model.hierarchy.children(path[-1])}
+    assert not kept & {"files", "decode", "batch"}
+    assert "count" in kept
+
+
 def test_without_scopes_types_tell_gradients() -> None:
     boxes = shown(load(step(scoped=False)))
     assert boxes.keys() >= {"gradients", "updates", "bookkeeping"}
