@@ -137,3 +137,37 @@ def test_what_the_form_leaves_out_is_said() -> None:
     trained = diff(edits / "base.train.pb", edits / "rebuilt.train.pb")
     assert not trained.left_out
     assert "form" not in trained.explain()
+
+
+def test_the_layer_that_is_left_keeps_no_number() -> None:
+    old = graph("x Placeholder", "m/dense/MatMul MatMul x", "m/dense/Relu Relu m/dense/MatMul",
+                "m/dense_1/MatMul MatMul m/dense/Relu", "m/dense_1/Tanh Tanh m/dense_1/MatMul")  # fmt: skip
+    new = graph("x Placeholder", "m/features/MatMul MatMul x", "m/features/Relu Relu m/features/MatMul",
+                "m/dense/MatMul MatMul m/features/Relu", "m/dense/Tanh Tanh m/dense/MatMul")  # fmt: skip
+    assert told(diff(old, new)) == [("renamed", "m/dense", "m/features")]
+
+
+def test_a_dilated_convolution_is_said_so() -> None:
+    old = graph("x Placeholder", "m/c/convolution Conv2D x", "m/c/BiasAdd BiasAdd m/c/convolution")
+    new = graph("x Placeholder", "m/c/conv/block_shape=2 Const",
+                "m/c/conv/SpaceToBatchND SpaceToBatchND x m/c/conv/block_shape",
+                "m/c/convolution Conv2D m/c/conv/SpaceToBatchND", "m/c/BiasAdd BiasAdd m/c/conv/BatchToSpaceND",
+                "m/c/conv/BatchToSpaceND BatchToSpaceND m/c/convolution m/c/conv/block_shape")  # fmt: skip
+    new.node[1].attr["value"].tensor.tensor_shape.dim.add(size=1)
+    for made, padding in ((old, b"SAME"), (new, b"VALID")):
+        next(node for node in made.node if node.op == "Conv2D").attr["padding"].s = padding
+    (change,) = diff(old, new)
+    assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("dilation", [1], [2])
+    (back,) = diff(new, old)
+    assert (back.detail["key"], back.detail["old"], back.detail["new"]) == ("dilation", [2], [1])
+
+
+def test_an_epsilon_is_known_by_what_follows() -> None:
+    old = graph("x Placeholder", "ln1/e=3 Const", "ln1/add AddV2 x ln1/e", "ln1/Rsqrt Rsqrt ln1/add")
+    new = graph("x Placeholder", "ln1/e=5 Const", "ln1/add AddV2 x ln1/e", "ln1/Rsqrt Rsqrt ln1/add")
+    for made, value in ((old, 0.001), (new, 0.01)):
+        made.node[1].attr["value"].tensor.Clear()
+        made.node[1].attr["value"].tensor.dtype = FLOAT
+        made.node[1].attr["value"].tensor.float_val.append(value)
+    (change,) = diff(old, new)
+    assert (change.detail["key"], change.detail["new"]) == ("epsilon", 0.01)

@@ -37,6 +37,7 @@ from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Sev
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
+FOLLOWING = frozenset({"output_shapes", "element_shape"})  # of loops and lists: what is in them has another size
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]
@@ -129,7 +130,7 @@ def node_changes(
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
                 groups[int(m.b.block[other]), told, layer].append((mine, other, one))
     for (block, *_), members in groups.items():
-        yield block, _changed(m, members), False
+        yield block, _changed(m, members), members[0][2].key in FOLLOWING
     yield from weight_changes(m, layers, weights)
     yield from setting_changes(m, layers, settings)
 

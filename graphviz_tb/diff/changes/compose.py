@@ -15,9 +15,9 @@ from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.columns.values import base_name
+from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import SEVERITIES, Change, Kind, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
 
 QUIET = frozenset(
     {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
@@ -34,7 +34,7 @@ TOGETHER = {
 }
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
-TELLING = ("kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")
+TELLING = ("dilation", "kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")
 
 
 def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
@@ -57,6 +57,8 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return other_types(ordered, severity)
     if {"added", "removed"} <= kinds:
         return exchanged(m, layers, ordered, severity)
+    if dilation := dilated(m, ordered):
+        return most_telling([dilation, *ordered], severity)
     if kinds == {"rewired"}:
         return reordered(m, layers, ordered)
     return most_telling(ordered, severity)
@@ -184,6 +186,28 @@ def word_of(side: Side, node: int) -> str:
     if len(called) == 1:
         return TRACED.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
     return str(side.graph.op_types[side.graph.op[node]])
+
+
+def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
+    """A convolution that is dilated now, or no more: TensorFlow cuts its input in blocks before it, and joins them."""
+    at = next((change for change in changes if change.kind == "changed"), None)
+    for change in changes if at is not None else ():
+        for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
+            found = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
+            if at is not None and found:
+                sizes = [shape := block_shape(side, found[0]), [1] * len(shape)]
+                old, new = sizes if side is m.a else sizes[::-1]
+                return replace(at, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
+    return None
+
+
+def block_shape(side: Side, node: int) -> list[int]:
+    """The second input of an op that cuts in blocks; nothing where it is no constant."""
+    edges = side.in_edges(node)
+    sources = side.graph.source[edges[(side.graph.slot[edges] == 1) & ~side.graph.control[edges]]].tolist()
+    definition = side.graph.node_def(sources[0]) if sources else None
+    shape = numbers(definition.attr["value"].tensor) if definition is not None and definition.op == "Const" else []
+    return shape if isinstance(shape, list) else []
 
 
 def part(change: Change) -> dict[str, Any]:

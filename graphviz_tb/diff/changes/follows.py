@@ -52,9 +52,11 @@ def inner_name(
     derived."""
     if change.kind not in ("renamed", "moved"):
         return False
+    if change.severity == "cosmetic":
+        return True
     scopes, forward = layers[1].side.scopes, layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
-    quiet = trained or change.severity == "cosmetic" or change.kind == "moved" or not all(derived)
+    quiet = trained or change.kind == "moved" or not all(derived)
     quiet |= all(GRADIENT_SCOPE.search(scopes.name[new]) for _, new in change.edits.scopes)  # nobody names gradients
     for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
         if follows and quiet:

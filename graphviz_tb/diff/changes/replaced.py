@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.diff.changes.items import Item, touched
+from graphviz_tb.diff.changes.names import substitution
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
@@ -35,8 +36,9 @@ def is_replaced(m: Matching, name: Change, group: Sequence[Item]) -> bool:
 
 def replaced(name: Change, change: Change) -> Change:
     """A scope in the place of another one: a loss, a kind of layer."""
-    detail = {"key": "op", "old": name.detail["part"]["old"], "new": name.detail["part"]["new"]}
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
+    part = substitution(*((word or "").rsplit("/", 1)[-1] for word in (old, new)))
+    detail = {"key": "op", "old": part[0], "new": part[1]}
     edits = name.edits + change.edits
     return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)

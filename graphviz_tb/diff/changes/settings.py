@@ -13,20 +13,22 @@ from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 
-# What a constant at this input of such an op is called in programs: scope, op type, input.
+# What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
 TERMS = (
-    (re.compile(r"dropout"), "GreaterEqual", 1, "rate"),
-    (re.compile(r"dropout"), "Mul", 1, "scale"),
-    (re.compile(r"batch_?norm|moments|bn|norm", re.IGNORECASE), "AddV2", 1, "epsilon"),
-    (re.compile(r"batch_?norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, "momentum"),
-    (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, "beta"),
+    (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
+    (re.compile(r"dropout"), "Mul", 1, re.compile(""), "scale"),
+    (re.compile(r"norm", re.IGNORECASE), "AddV2", 1, re.compile(""), "epsilon"),
+    (re.compile(r""), "AddV2", 1, re.compile("R?[Ss]qrt$"), "epsilon"),
+    (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
+    (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
 )
 # Ops that compute with sizes, where they take a whole number.
 COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
 # Inputs that are sizes: they follow where a layer before them has another size.
 SIZES = frozenset({("Reshape", 1), ("Fill", 0), ("BroadcastTo", 1), ("Tile", 1), ("Slice", 2), ("RandomUniform", 0),
-                   ("StatelessRandomUniformV2", 0), ("TensorListReserve", 0), ("TensorListFromTensor", 1),
-                   ("TensorListStack", 1), ("ResizeBilinear", 1), ("ResizeNearestNeighbor", 1)})  # fmt: skip
+                   ("StatelessRandomUniformV2", 0), ("TensorListReserve", 0), ("TensorListReserve", 1),
+                   ("TensorListFromTensor", 1), ("TensorListStack", 1), ("ResizeBilinear", 1),
+                   ("ResizeNearestNeighbor", 1)})  # fmt: skip
 
 
 def is_whole(value: Any) -> bool:
@@ -80,8 +82,10 @@ def used(layers: Layers, node: int) -> tuple[int, int]:
 
 def term(m: Matching, new: int, user: int, slot: int) -> str:
     """What a setting is called: the program's word where there is one, else the last segment of the constant's name."""
-    name, op = m.b.graph.name[user], m.b.graph.op_types[m.b.graph.op[user]]
-    for scope, kind, place, word in TERMS:
-        if op == kind and slot == place and scope.search(name):
+    graph = m.b.graph
+    name, op = graph.name[user], graph.op_types[graph.op[user]]
+    behind = [graph.op_types[kind] for kind in graph.op[graph.target[m.b.out_edges(user)]].tolist()]
+    for scope, kind, place, then, word in TERMS:
+        if op == kind and slot == place and scope.search(name) and any(map(then.search, behind)):
             return word
     return m.b.scopes.node_leaf[new]

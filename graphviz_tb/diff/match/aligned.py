@@ -28,9 +28,9 @@ def shared_runs(
     there_a: dict[str, int], there_b: dict[str, int], hash_a: Hashes, hash_b: Hashes
 ) -> list[tuple[Words, list[Member], list[Member]]]:
     """The series on both sides that differ in their numbers or in what their members are."""
-    runs_b = runs_of(there_b)
+    runs_b = runs_of(there_b, there_a)
     told = []
-    for words, run in runs_of(there_a).items():
+    for words, run in runs_of(there_a, there_b).items():
         other = runs_b.get(words)
         if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
             continue

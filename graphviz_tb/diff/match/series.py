@@ -7,7 +7,6 @@ layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
@@ -51,22 +50,25 @@ def bare(leaf: str) -> list[Words]:
     return told
 
 
-def runs_of(leaves: Iterable[str]) -> dict[Words, dict[int, str]]:
+def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[Words, dict[int, str]]:
     """The series among the names of siblings: for each the names by number, a bare one as number 0.
 
-    >>> runs_of(["add", "add_1", "w"])
-    {('add_', ''): {1: 'add_1', 0: 'add'}}
+    A bare name by itself is a series where there is one among the `others`, the names on the other side: of two layers
+    `dense`, `dense_1` the one that is left is `dense`.
+
+    >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])
+    ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
     """
-    found: dict[Words, dict[int, str]] = defaultdict(dict)
+    found: dict[Words, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
     for leaf in (leaves := list(leaves)):
         if known := numbered(leaf):
-            found[known[0]].setdefault(known[1], leaf)
+            found.setdefault(known[0], {}).setdefault(known[1], leaf)
     for leaf in leaves:
         for words in bare(leaf):
             if words in found and 0 not in found[words]:
                 found[words][0] = leaf
                 break
-    return dict(found)
+    return {words: run for words, run in found.items() if run}
 
 
 def common(
