@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.owners import owners
-from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
+from graphviz_tb.annotate.costs.parameters import VARIABLES, layer_nodes, weights_of
 from graphviz_tb.annotate.costs.roles import role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
@@ -118,6 +118,7 @@ class Bill:
         self.graph = inference.graph
         self.batch = batch
         self.uncounted: Counter[str] = Counter()
+        self._layers = layer_nodes(inference.graph)
         self._frames: dict[Frame, Cost] = {}
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -176,7 +177,8 @@ class Bill:
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         outs = frame.outs[node]
         op = Counted(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        return Cost(*self._work(op), activation_bytes=0 if definition.op in ALIASES else self._bytes(op))
+        done = (0, 0, 0) if node in self._layers else self._work(op)  # what a layer computes is not told
+        return Cost(*done, activation_bytes=0 if definition.op in ALIASES else self._bytes(op))
 
     def _work(self, op: Counted) -> tuple[int, int, int]:
         try:
