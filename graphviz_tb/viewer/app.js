@@ -32,6 +32,8 @@ class App {
     /** @type {Map<string, Path>} */
     this.places = new Map([["", [0]]]);
     this.moves = new Moves();
+    /** @type {Map<string, Path>} series whose members the reader wants to see one by one */
+    this.ungrouped = new Map();
     /** @type {string[]} */
     this.past = [];
     /** @type {string[]} */
@@ -99,6 +101,8 @@ class App {
     for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
       if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
     }
+    const apart = [...this.ungrouped].filter(([key]) => this.open.has(key));
+    if (apart.length) out.ungroup = apart.map(([, path]) => this.graph.address(path));
     if (this.traced) out.trace = `${this.traced.way}${this.traced.all ? "-all" : ""}:${this.graph.address(this.traced.path)}`;
     if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
     return out;
@@ -131,7 +135,7 @@ class App {
 
   /** Take a state over: what it names and is not here is told. @param {Record<string, any>} state */
   async restore(state) {
-    const { open, select, colour, theme, trace, at, aux, main, step, ...rest } = state;
+    const { open, select, colour, theme, trace, at, aux, main, step, ungroup, ...rest } = state;
     this.extra = rest;
     const lost = [];
     const wanted = new Map();
@@ -140,6 +144,15 @@ class App {
       const path = this.graph.find(name);
       if (!path || (name && !this.graph.opens(path[path.length - 1]))) lost.push(name);
       else if (name) for (const one of [...this.graph.ancestors(path), path]) if (one.length > 1 || one[0] !== 0) wanted.set(this.graph.key(one), one);
+    }
+    this.ungrouped = new Map();
+    for (const name of ungroup ?? []) {
+      const path = this.graph.find(name);
+      if (!path || this.graph.kind[path[path.length - 1]] !== SERIES) lost.push(name);
+      else {
+        this.ungrouped.set(this.graph.key(path), path);
+        for (const one of [...this.graph.ancestors(path), path]) if (one.length > 1 || one[0] !== 0) wanted.set(this.graph.key(one), one);
+      }
     }
     this.open = wanted;
     this.touched = open !== undefined;
@@ -417,6 +430,14 @@ class App {
   /** @param {Path} path */
   toggle(path) {
     return this.queue(() => (this.open.has(this.graph.key(path)) ? this.closeNow(path) : this.openNow(path)));
+  }
+
+  /** Show the members of a series one by one, or as one again. @param {Path} path */
+  regroup(path) {
+    const key = this.graph.key(path);
+    if (!this.open.has(key)) this.ungrouped.set(key, path);
+    else this.ungrouped.delete(key);
+    return this.toggle(path);
   }
 
   /** Open a group and all around it. @param {Path} path @param {boolean} [moving] */

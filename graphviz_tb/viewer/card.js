@@ -59,7 +59,7 @@ class Card {
       opens && button(open ? "close" : "open", () => app.toggle(path)),
       opens && button("openAll", () => app.openAll(path)),
       opens && open && button("closeAll", () => app.closeAll(path)),
-      app.graph.kind[row] === SERIES && button(open ? "group" : "ungroup", () => app.toggle(path)),
+      app.graph.kind[row] === SERIES && button(open ? "group" : "ungroup", () => app.regroup(path)),
       app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
       button("traceInputs", () => app.trace(path, "in")),
       button("traceOutputs", () => app.trace(path, "out")),

@@ -70,6 +70,7 @@ class Hands {
     app.remember();
     byId("share").open = false;
     try {
+      if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
       await navigator.clipboard.writeText(location.href);
     } catch {
       const area = el("textarea", {});
@@ -188,7 +189,7 @@ class Hands {
     const offers = [];
     if (opens) offers.push([open ? "close" : "open", () => app.toggle(path)], ["openAll", () => app.openAll(path)]);
     if (open) offers.push(["closeAll", () => app.closeAll(path)]);
-    if (app.graph.kind[row] === SERIES) offers.push([open ? "group" : "ungroup", () => app.toggle(path)]);
+    if (app.graph.kind[row] === SERIES) offers.push([open ? "group" : "ungroup", () => app.regroup(path)]);
     if (app.moves_(path)) offers.push([app.away(path) ? "toMain" : "toAux", () => app.move(path)]);
     offers.push(["traceInputs", () => app.trace(path, "in", true)], ["traceOutputs", () => app.trace(path, "out", true)]);
     menu.replaceChildren(
@@ -269,7 +270,7 @@ class Hands {
   series(path) {
     const { app } = this;
     const found = path && [...app.graph.ancestors(path), path].reverse().find((one) => app.graph.kind[one[one.length - 1]] === SERIES);
-    return found ? () => app.toggle(found) : null;
+    return found ? () => app.regroup(found) : null;
   }
 
   /** Undo one thing. */

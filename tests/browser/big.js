@@ -50,6 +50,7 @@ test("a series is grouped and ungrouped by card, menu and key", async ({ tab, pa
   await node(tab, series.name).click();
   await card(tab).getByRole("button", { name: "Ungroup" }).click();
   await until(shown, "by the card");
+  ok(decodeURIComponent(await tab.evaluate(() => location.hash)).includes(`ungroup=${series.name}`), "the address says so");
   await tab.evaluate((name) => window.tbgraph.select(name), series.name);
   await tab.locator("#picture").focus();
   await tab.keyboard.press("g");

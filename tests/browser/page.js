@@ -436,3 +436,15 @@ test("a picture fits beside the minimap", async ({ tab, page }) => {
   }).length, map);
   equal(hidden, 0);
 });
+
+test("in a notebook it works in a frame that shares nothing", async ({ tab, folder }) => {
+  await tab.goto(`file://${folder}/notebook.html`);
+  const frame = tab.frameLocator("iframe");
+  await frame.locator('g.node[data-name="conv1"]').dblclick();
+  await frame.locator('g.node[data-name="conv1/pool"]').waitFor();
+  await frame.locator('g.node[data-name="conv1/pool"]').click();
+  await frame.getByRole("complementary", { name: "Details" }).getByRole("heading", { name: "conv1/pool" }).waitFor();
+  await frame.getByLabel("Share").click();
+  await frame.getByRole("button", { name: "Copy link" }).click();
+  ok(await tab.evaluate(() => window.frames[0].length === 0));
+});

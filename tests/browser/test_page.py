@@ -99,6 +99,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "new.pbtxt").write_text(new, encoding="utf-8")
     graphs = str(FIXTURES / "real" / "mnist_cnn.pbtxt"), str(folder / "new.pbtxt")
     assert run_command(["diff", "-q", *graphs, "-o", str(folder / "diff.html")]) == 1
+    cell = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False).show()._repr_html_()
+    (folder / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8>{cell}", encoding="utf-8")
     edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
     assert run_command(["diff", "-q", *edits, "-o", str(folder / "consequences.html")]) == 1
     command = [sys.executable, str(FIXTURES / "generate.py"), "--nodes", "6000", "-o", str(folder / "big.pb")]
