@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,10 +11,11 @@ from graphviz_tb.expand.calls import through_call
 from graphviz_tb.expand.tensors import bundles, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import OP, Hierarchy, Kind
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 
+MANY = 1_000  # groups opened, from where on it pays to file the borders of all of them at once
 KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are drawn by the thousand
 
 
@@ -31,7 +33,7 @@ class Crossings:
     inbound: Bools
     slot: Ints
 
-    def pick(self, rows: np.ndarray) -> Crossings:
+    def pick(self, rows: np.ndarray | slice) -> Crossings:
         """Only some of them."""
         return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
 
@@ -48,6 +50,13 @@ class EdgeFiles:
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
         self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
+        self.hierarchy = hierarchy
+        self.asked = 0
+
+    @cached_property
+    def borders(self) -> Borders:
+        """What crosses the border of every group, made once."""
+        return Borders(self.hierarchy)
 
     def around(self, path: Path) -> int:
         """How many of the calls on `path`, from the outermost on, are known already."""
@@ -69,6 +78,45 @@ class EdgeFiles:
         a, b = span(self.in_rows, start, end)
         found: Ints = self.in_edges[a:b]
         return found
+
+
+class Borders:
+    """The edges of a body that cross the border of each group of it, filed by group and then in file order."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        graph, plain = hierarchy.graph, hierarchy.edge_order
+        start, stop = hierarchy.edge_from[plain], hierarchy.edge_to[plain]
+        plain, start, stop = plain[start != stop], start[start != stop], stop[start != stop]
+        source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
+        into = climbed(hierarchy, plain, target, stop, start, graph.slot[plain])
+        out = climbed(hierarchy, plain, source, start, stop, graph.key[plain])
+        group, edge = (np.concatenate((into[at], out[at])) for at in (0, 1))
+        order = np.lexsort((edge, group))
+        inner, other, slot = (np.concatenate((into[at], out[at]))[order] for at in (2, 3, 4))
+        inbound = (np.arange(len(group)) < len(into[0]))[order]
+        self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
+
+    def of(self, row: int) -> Crossings:
+        """Those of one group."""
+        first, stop = span(self.groups, row, row + 1)
+        return self.all.pick(slice(first, stop))
+
+
+def climbed(
+    hierarchy: Hierarchy, edge: Ints, inner: Ints, top: Ints, other: Ints, slot: Ints
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """A row for each border that an edge crosses, from the group around its `inner` end up to the one at the `top`: the
+    group, and the four columns of a crossing."""
+    none = np.zeros(0, np.int32)
+    kept = [(none, none, none, none, none)]
+    at = inner
+    while len(at):
+        below = at != top
+        edge, inner, top, other, slot = edge[below], inner[below], top[below], other[below], slot[below]
+        at = hierarchy.parent[at[below]]
+        kept.append((at, edge, inner, other, slot))
+    group, edge, inner, other, slot = (np.concatenate(column) for column in zip(*kept, strict=True))
+    return group, edge, inner, other, slot
 
 
 def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
@@ -116,6 +164,9 @@ def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int = 0) -
 def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
     """Edges of the same body with one end below `row`."""
     graph = hierarchy.graph
+    files.asked += 1
+    if files.asked > MANY and hierarchy.kind[row] != OP:
+        return files.borders.of(row)
     start, end = row, int(hierarchy.end[row])
     out, into = files.leaving(start, end), files.arriving(start, end)
     target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
