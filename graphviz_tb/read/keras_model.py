@@ -169,7 +169,7 @@ def _model(parsed: Any, name: str) -> Mapping[str, Any]:
     if _layers(parsed) is None:
         kind = parsed["class_name"]
         raise NoGraph(f"{name}: the model is a {kind} whose layers are not in its JSON",
-                      hint="a subclassed model has no conceptual graph; draw its op graph")  # fmt: skip
+                      hint="write its op graph with model.export('folder') and give that folder")  # fmt: skip
     model: dict[str, Any] = parsed
     return model
 
