@@ -26,7 +26,8 @@ def message_of(source: Any) -> Any:
     graph = source if hasattr(source, "as_graph_def") else getattr(source, "graph", None)
     if not hasattr(graph, "as_graph_def"):
         raise RequestError(f"a {type(source).__name__} is no graph", hint=MANNERS)
-    return named(graph_def_of(graph), graph)
+    message = named(graph_def_of(graph), graph)
+    return without_barriers(message) if hasattr(graph, "captures") else message
 
 
 def graph_def_of(graph: Any) -> Any:
@@ -82,3 +83,25 @@ def describe(node: Any, variable: Any) -> None:
     if hasattr(dtype, "as_datatype_enum") and hasattr(shape, "as_proto"):
         node.attr["_handle_dtypes"].list.type.append(dtype.as_datatype_enum)
         node.attr["_handle_shapes"].list.shape.append(shape.as_proto())
+
+
+def without_barriers(message: Any) -> Any:
+    """The graph of a traced function without the NoOps for which nothing but its results waits: tracing makes them."""
+    waited = {each[1:] for node in message.node for each in node.input if each.startswith("^")}
+    barriers = {node.name for node in message.node if node.op == "NoOp" and node.name in waited and not data(node)}
+    for node in message.node:
+        if node.op != "Identity":
+            barriers -= {each[1:] for each in node.input if each.startswith("^")}
+    kept = [node for node in message.node if node.name not in barriers]
+    if barriers:
+        made = type(message)(versions=message.versions, library=message.library)
+        made.node.extend(kept)
+        for node in made.node:
+            node.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
+        return made
+    return message
+
+
+def data(node: Any) -> list[str]:
+    """The inputs that are tensors."""
+    return [each for each in node.input if not each.startswith("^")]

@@ -55,3 +55,19 @@ def test_a_function_is_traced_where_its_signature_is_known() -> None:
 def test_a_model_that_was_never_called_is_refused() -> None:
     with pytest.raises(RequestError, match="does not say what it is called with"):
         load(SimpleNamespace(to_json=str, layers=[], inputs=None, name="m"))
+
+
+def test_barriers_of_tracing_are_left_out() -> None:
+    # read ┄▶ NoOp ┄▶ result; the other NoOp is what an op waits for
+    class Traced(Graph):
+        def as_graph_def(self, **asked: Any) -> GraphDef:
+            made = super().as_graph_def(**asked)
+            made.node.add(name="barrier", op="NoOp", input=["^read"])
+            made.node.add(name="group", op="NoOp", input=["^read"])
+            made.node.add(name="after", op="Relu", input=["product", "^group"])
+            made.node.add(name="result", op="Identity", input=["after", "^barrier"])
+            return made
+
+    names = load(SimpleNamespace(graph=Traced())).hierarchy.graph.name
+    assert "barrier" not in names
+    assert {"group", "after", "result"} <= set(names)
