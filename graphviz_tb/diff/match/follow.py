@@ -6,70 +6,33 @@ from collections import Counter
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import joined
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
 from graphviz_tb.diff.match.matching import Matching, Reason
-from graphviz_tb.model.columns import Ints
 
-SHARE = 0.5
 MOST_PLACES = 8  # scopes that the content of one may have gone to
 
 
-def wrapped(m: Matching, whole: bool = False) -> None:
-    """Match the content of a block with that of one scope of the other side: everything went into it, or out of it.
-
-    The scope must hold the same, or (unless `whole`), where most of the block found no partner, most of the same
-    names and ops.
-    """
-    for block, other in blocks(m):
-        old, new = m.a.scopes.roots[block], m.b.scopes.roots[other]
-        if m.a.exact[old] == m.b.exact[new]:
+def wrapped(m: Matching) -> None:
+    """Match the content of a block with that of a scope of the other side that holds the same: all went into it, or
+    out of it."""
+    a, b = m.a, m.b
+    for root in a.scopes.roots:
+        other = int(m.scope_to_b[root])
+        if other < 0 or a.exact[root] == b.exact[other]:
             continue
-        inner = inner_scope(m.a, old, m.b, new, m.to_b, m.scope_to_a, whole)
-        if inner >= 0:
-            went(m, old, inner)
-            continue
-        inner = inner_scope(m.b, new, m.a, old, m.to_a, m.scope_to_b, whole)
-        if inner >= 0:
-            went(m, inner, new)
+        inner = (same_inside(a, root, b, other), same_inside(b, other, a, root))
+        if inner[0] >= 0:
+            match_whole(m, root, inner[0], Reason.SUBTREE)
+        elif inner[1] >= 0:
+            match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
-def blocks(m: Matching) -> list[tuple[int, int]]:
-    """The pairs of blocks that are matched."""
-    roots = np.array(m.a.scopes.roots)
-    partner = m.scope_to_b[roots]
-    held = np.flatnonzero(partner >= 0)
-    return list(zip(held.tolist(), m.b.scopes.block[partner[held]].tolist(), strict=True))
-
-
-def went(m: Matching, old: int, new: int) -> None:
-    """Match what is in two scopes that are not one."""
-    if m.a.exact[old] == m.b.exact[new]:
-        match_whole(m, old, new, Reason.SUBTREE)
-    else:
-        descend(m, [(old, new)])
-
-
-def inner_scope(one: Side, root: int, two: Side, other: int, partner: Ints, taken: Ints, whole: bool) -> int:
-    """The free scope below `other` that the content of `root` is in; -1 for none."""
+def same_inside(one: Side, root: int, two: Side, other: int) -> int:
+    """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
     rows = np.arange(other + 1, int(two.scopes.end[other]))
-    rows = rows[taken[rows] < 0]
     same = rows[(two.exact[rows] == one.exact[root]) & (2 * two.scopes.sizes()[rows] > two.scopes.size(other))]
-    if len(same):
-        return int(same[0])
-    nodes = one.scopes.nodes(root)
-    if whole or not len(nodes) or 2 * int((partner[nodes] < 0).sum()) <= len(nodes):
-        return -1
-    rows = rows[2 * two.scopes.sizes()[rows] >= len(nodes)]
-    mine = joined(one.scopes.below(root, nodes), one.labels.op[nodes])
-    scored = []
-    for row in rows[:MOST_PLACES].tolist():
-        inside = two.scopes.nodes(row)
-        shared = int(np.isin(joined(two.scopes.below(row, inside), two.labels.op[inside]), mine).sum())
-        scored.append((2 * shared / (len(nodes) + len(inside)), row))
-    share, row = max(scored, default=(0.0, -1))
-    return row if share > SHARE else -1
+    return int(same[0]) if len(same) else -1
 
 
 def follow(m: Matching) -> None:

@@ -3,12 +3,12 @@
 functions          by body, whatever number stands behind the name
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
-equal subtrees     scopes that hold the same, wherever they went, the largest first
-followers          what has the same name where its siblings went
+wrapped            what went into a scope as a whole, or out of one
 similar scopes     in matched scopes, by the names and ops below them
 anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
+followers          what has the same name where its siblings went
+what is left       same name and another op type; nearest in matched scopes
 containers         scopes by the share of matched descendants, from the bottom up
-what is left       nearest in matched scopes; same name and another op type
 wires              equal members of a series told apart by what they are wired to
 constants          with the op that uses them
 """
@@ -16,7 +16,7 @@ constants          with the op that uses them
 from __future__ import annotations
 
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.anchors import anchors, equal_rest, equal_subtrees, similar_scopes
+from graphviz_tb.diff.match.anchors import anchors, similar_scopes
 from graphviz_tb.diff.match.assign import assign, same_names
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.constants import constants
@@ -26,13 +26,9 @@ from graphviz_tb.diff.match.follow import follow, wrapped
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching, Reason
-from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.match.wired import by_wires
 
-STEPS = (
-    wrapped, equal_subtrees, follow, similar_scopes, equal_subtrees, spread, anchors, containers, follow,
-    equal_subtrees, equal_rest, follow, spread, same_names, assign, containers, spread, assign,
-)  # fmt: skip
+STEPS = (similar_scopes, anchors, follow, same_names, assign, containers)
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
 
@@ -62,7 +58,7 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
     for old, new in roots:
         m.pair_scopes(old, new, Reason.NAME)
     listed(m)
-    wrapped(m, whole=True)
+    wrapped(m)
     descend(m, roots)
     arguments(m, blocks)
     for step in STEPS:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 VERSION = 1
 STYLES = ("text", "json", "markdown")
 MOST_CHARACTERS = 65_000  # of a comment on a pull request
-MOST_ROWS = 20
+MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
+FEW = 3  # changes that are read faster than a table of their kinds
 COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
 HEADINGS = {
     "signature": "Signature",
@@ -59,14 +60,18 @@ def verdict(changes: Changes) -> str:
     >>> verdict(diff(b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'))
     '1 change: 1 changed; 1 op'
     """
+    if changes.same:
+        return f"same; {sums(changes)}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {sums(changes)}"
+
+
+def sums(changes: Changes) -> str:
+    """Ops, parameters and operations of the whole; of models that are the same also what their form leaves out."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
     whole = [counted(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
-    told = "; ".join([*whole, *differing(numbers)])
-    if changes.same:
-        unseen = f"; not in this form: {', '.join(changes.left_out)}" if changes.left_out else ""
-        return f"same; {told}{unseen}"
-    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {told}"
+    unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
+    return "; ".join([*whole, *differing(numbers), *unseen])
 
 
 def kinds_of(changes: Changes) -> str:
@@ -136,18 +141,27 @@ def remarks(changes: Changes) -> list[str]:
 def markdown(changes: Changes) -> str:
     """A comment that stands alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
     names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
-    lines = [f"### Graph diff: {verdict(changes)}", "", names, ""]
+    lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:
-        lines += _table(changes)
-        lines += ["", *_rows(changes.items[:MOST_ROWS])]
+        lines += [*_table(changes), ""] if len(changes) > FEW else []
+        lines += _rows(changes, changes.items[:MOST_ROWS])
     rest = changes.items[MOST_ROWS:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
         room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - 400
         lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
-        lines += [*_fitting(rest, room), "", "</details>"]
+        lines += [*_fitting(changes, rest, room), "", "</details>"]
     told = "\n".join([*lines, "", *tail]).rstrip() + "\n"
     return told if len(told) < MOST_CHARACTERS else told[: MOST_CHARACTERS - 20].rsplit("\n", 1)[0] + "\n\n…\n"
+
+
+def headline(changes: Changes) -> str:
+    """What a reviewer reads first: a single change itself, of several how many of each kind."""
+    if len(changes) == 1:
+        change = changes[0]
+        kind = f"{change.kind} " if change.kind in ("added", "removed") else ""
+        return f"1 change: {kind}{' '.join(head(change, 1).split())}"
+    return f"{counted(len(changes), 'change')}: {kinds_of(changes)}" if changes else "same"
 
 
 def _table(changes: Changes) -> list[str]:
@@ -161,20 +175,22 @@ def _table(changes: Changes) -> list[str]:
     return lines
 
 
-def _rows(found: Iterable[Change], indent: str = "") -> Iterator[str]:
+def _rows(changes: Changes, found: Iterable[Change], indent: str = "") -> Iterator[str]:
     for change in found:
         yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
         for fact in facts(change):
             yield f"{indent}  - {_escaped(fact)}"
-        yield from _rows(change.inside, indent + "  ")
+        if not indent and (numbers := ", ".join(differing(changes.numbers_of(change)))):
+            yield f"  - {numbers}"
+        yield from _rows(changes, change.inside, indent + "  ")
         if change.consequences:
             yield f"{indent}  - {_escaped(behind(change))}"
 
 
-def _fitting(found: tuple[Change, ...], room: int) -> Iterator[str]:
+def _fitting(changes: Changes, found: tuple[Change, ...], room: int) -> Iterator[str]:
     """As many changes as there is room for, and how many are left out."""
     for at, change in enumerate(found):
-        lines = list(_rows([change]))
+        lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
         if room < 0:
             yield f"- … and {counted(len(found) - at, 'more change')}"
