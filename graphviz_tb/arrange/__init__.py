@@ -107,7 +107,7 @@ def draw(
     broken: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
         broken = breaks(list(zip(layers, widths, strict=True)))
-    notices = dict.fromkeys(notice for laid in made for notice in laid.notices)
+    notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
     return replace(assemble(metagraph, slots, drawn, backward, found, layers, broken), notices=tuple(notices))
 
 

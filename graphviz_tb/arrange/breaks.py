@@ -70,15 +70,19 @@ def between(layers: Layers) -> list[Passing]:
     """What passes from rank r - 1 to rank r, by r: of how few boxes, those that it leaves or those that it reaches, and
     how many lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
-    leaves: list[set[int]] = [set() for _ in layers.ranks]
-    reaches: list[set[int]] = [set() for _ in layers.ranks]
-    lines = [0] * len(layers.ranks)
-    for chain in layers.chains:
-        for r in range(rank[chain[0]] + 1, rank[chain[-1]] + 1):
-            leaves[r].add(chain[0])
-            reaches[r].add(chain[-1])
-            lines[r] += 1
-    return [(min(len(one), len(two)), count) for one, two, count in zip(leaves, reaches, lines, strict=True)]
+    spans = [(rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in layers.chains]
+    changes = [0] * (len(layers.ranks) + 1)
+    for start, stop in spans:
+        changes[start] += 1
+        changes[stop] -= 1
+    lines = list(accumulate(changes[:-1]))
+    few = [r for r, count in enumerate(lines) if count <= LINES]
+    boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
+    for chain, (start, stop) in zip(layers.chains, spans, strict=True):
+        for r in few[bisect_left(few, start) : bisect_left(few, stop)]:
+            boxes[r][0].add(chain[0])
+            boxes[r][1].add(chain[-1])
+    return [(min(map(len, boxes[r])) if r in boxes else count, count) for r, count in enumerate(lines)]
 
 
 def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:

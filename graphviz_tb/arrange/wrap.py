@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from graphviz_tb.arrange.part import Layers
 from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
+from graphviz_tb.model.notice import Notice
 
 Row = list[int]
+MOST = 400_000  # bends that wrapping may add to a piece: more would take minutes to draw, and no eye follows them
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
@@ -29,10 +32,26 @@ def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
             break
     if max(depth, default=1) < 2:
         return layers
+    depth, notices = affordable(layers, depth)
     wrapped = Wrapped(layers, count)
     for rank, rows in enumerate(depth):
         wrapped.add(layers.ranks[rank], rows)
-    return Layers(wrapped.ranks, wrapped.chains)
+    return Layers(wrapped.ranks, wrapped.chains, (*layers.notices, *notices))
+
+
+def affordable(layers: Layers, depth: list[int]) -> tuple[list[int], tuple[Notice, ...]]:
+    """The rows of each rank, fewer where all lines together would bend too often; what there is to say then."""
+    rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
+    change = [0] * (len(depth) + 1)
+    for chain in layers.chains:
+        change[rank[chain[0]]] += 1
+        change[rank[chain[-1]] + 1] -= 1
+    bends = sum(lines * (rows - 1) for lines, rows in zip(accumulate(change), depth, strict=False))
+    if bends <= MOST:
+        return depth, ()
+    text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
+    fewer = [1 + (rows - 1) * MOST // bends for rows in depth]
+    return fewer, (Notice("large-level", text, strict=False),)
 
 
 def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:

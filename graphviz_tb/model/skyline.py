@@ -8,11 +8,13 @@ from itertools import pairwise
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 STRIP = 8  # px: finer strips find hardly more room
 PIECES = 32  # a slanting line is noted in about so many pieces: a longer one less finely
+MANY, COARSE = 2000, 4  # lines of one drawing from which on it is so many
 FAR = 1 << 20
 
 
 class Skyline:
     """The greatest x in each horizontal strip, and the greatest y in each vertical one; 0 where a strip is empty.
+    `lines` is how many lines will be noted: many are noted less finely.
 
     >>> sky = Skyline()
     >>> sky.add_rect((0, 0, 40, 10))
@@ -20,7 +22,8 @@ class Skyline:
     (40, 0, 10)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lines: int = 0) -> None:
+        self.pieces = PIECES if lines < MANY else COARSE
         self.rows = Heights()
         self.columns = Heights()
 
@@ -39,10 +42,10 @@ class Skyline:
                 low, high = min(ax, bx), max(ax, bx)
                 self.columns.raise_to(low - STRIP, high + STRIP, max(ay, by) + 1)
                 continue
-            for top, bottom in pairwise(cuts(ay, by)):
+            for top, bottom in pairwise(cuts(ay, by, self.pieces)):
                 ends = ax + (bx - ax) * (top - ay) // (by - ay), ax + (bx - ax) * (bottom - ay) // (by - ay)
                 self.rows.raise_to(top, bottom, max(ends) + 1)
-            for left, right in pairwise(cuts(ax, bx)):
+            for left, right in pairwise(cuts(ax, bx, self.pieces)):
                 ends = ay + (by - ay) * (left - ax) // (bx - ax), ay + (by - ay) * (right - ax) // (bx - ax)
                 self.columns.raise_to(left, right, max(ends) + 1)
 
@@ -63,10 +66,10 @@ class Skyline:
         return self.columns.greatest(left, right)
 
 
-def cuts(start: int, stop: int) -> Iterable[int]:
+def cuts(start: int, stop: int, pieces: int) -> Iterable[int]:
     """Both ends of a run, and places between them that divide it evenly."""
     low, high = min(start, stop), max(start, stop)
-    return (*range(low, high, max(STRIP, (high - low) // PIECES)), high)
+    return (*range(low, high, max(STRIP, (high - low) // pieces)), high)
 
 
 class Heights:

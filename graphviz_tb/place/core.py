@@ -59,7 +59,7 @@ class Core:
 
     def skyline(self, sizes: Mapping[int, Label], upright: bool) -> Skyline:
         """How far the drawing reaches; the lines of ports on its last side go on and on."""
-        sky = Skyline()
+        sky = Skyline(len(self.routes))
         for one, (left, top) in self.slots.values():
             sky.add_rect((left, top, left + one.width, top + one.height))
         for points in self.routes.values():

@@ -80,10 +80,11 @@ class Sketch:
         group, made = self.groups[number], self.frames[number]
         numbers: dict[int, int] = {}
         areas, undrawn = areas_of(group.view), Undrawn(group.view)
+        faces = group.faces
         for position, slot in enumerate(made.slots):
             if slot is None:
                 continue
-            face = group.faces[position]
+            face = faces[position]
             box = numbers[position] = len(self.boxes)
             at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below

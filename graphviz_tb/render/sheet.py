@@ -81,7 +81,7 @@ def skyline(scene: Scene, mirrored: bool) -> Skyline:
         left, upper, right, lower = rect
         sky.add_rect((scene.width - right, upper, scene.width - left, lower) if mirrored else rect)
 
-    sky = Skyline()
+    sky = Skyline(len(scene.routes))
     for box in scene.boxes:
         put((box.x, box.y, box.x + box.width, box.y + box.height))
     for points in (*(route.points for route in scene.routes), *(stub.points for stub in scene.stubs)):

@@ -483,9 +483,12 @@ class Skeleton {
 // model.skyline
 const STRIP = 8;
 const PIECES = 32;
+const MANY_of_skyline = 2000;
+const COARSE = 4;
 const FAR_of_skyline = (1 * 2 ** 20);
 class Skyline {
-  constructor() {
+  constructor(lines_ = 0) {
+    this.pieces = ((lines_ < MANY_of_skyline) ? PIECES : COARSE);
     this.rows = new Heights();
     this.columns = new Heights();
   }
@@ -505,11 +508,11 @@ class Skyline {
         this.columns.raise_to((low - STRIP), (high + STRIP), (Math.max(ay, by) + 1));
         continue;
       }
-      for ([top, bottom] of py_pairwise(cuts(ay, by))) {
+      for ([top, bottom] of py_pairwise(cuts(ay, by, this.pieces))) {
         ends = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
         this.rows.raise_to(top, bottom, (py_max(ends) + 1));
       }
-      for ([left, right] of py_pairwise(cuts(ax, bx))) {
+      for ([left, right] of py_pairwise(cuts(ax, bx, this.pieces))) {
         ends = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
         this.columns.raise_to(left, right, (py_max(ends) + 1));
       }
@@ -532,10 +535,10 @@ class Skyline {
     return this.columns.greatest(left, right);
   }
 }
-function cuts(start, stop) {
+function cuts(start, stop, pieces) {
   let low, high;
   [low, high] = [Math.min(start, stop), Math.max(start, stop)];
-  return [...py_range(low, high, py_max([STRIP, Math.floor((high - low) / PIECES)])), high];
+  return [...py_range(low, high, py_max([STRIP, Math.floor((high - low) / pieces)])), high];
 }
 class Heights {
   constructor() {
@@ -2350,7 +2353,7 @@ class Core {
   }
   skyline(sizes, upright) {
     let sky, one, left, top, points, wire, x, y, wide, tall;
-    sky = new Skyline();
+    sky = new Skyline(this.routes.size);
     for ([one, [left, top]] of this.slots.values()) {
       sky.add_rect([left, top, (left + one.width), (top + one.height)]);
     }
@@ -2809,15 +2812,16 @@ class Sketch {
     return found;
   }
   _boxes(number_, parent, depth, origin) {
-    let group, made, numbers, areas, undrawn, position, slot, face, box, at, opened, more, points, title_, identity;
+    let group, made, numbers, areas, undrawn, faces, position, slot, face, box, at, opened, more, points, title_, identity;
     [group, made] = [this.groups.at(number_), this.frames.get(number_)];
     numbers = new Map();
     [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
+    faces = group.faces;
     for ([position, slot] of py_enumerate(made.slots)) {
       if ((slot == null)) {
         continue;
       }
-      face = group.faces.at(position);
+      face = faces.at(position);
       box = this.boxes.length;
       numbers.set(position, box);
       at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
@@ -3555,7 +3559,7 @@ function skyline(scene, mirrored) {
     [left, upper, right, lower] = rect;
     sky.add_rect((mirrored ? [(scene.width - right), upper, (scene.width - left), lower] : rect));
   }
-  sky = new Skyline();
+  sky = new Skyline(scene.routes.length);
   for (box of scene.boxes) {
     put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
   }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, turned_inside
+from graphviz_tb.errors import RequestError
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from tests.arrange.levels import check, levels, places, relation
 
@@ -89,3 +91,20 @@ def test_a_wide_rank_wraps() -> None:
 
 def test_options_name_the_engine() -> None:
     assert arrange(level(1), ArrangeOptions("layered")).parts == (((0,),),)
+
+
+def test_a_very_large_hub_is_drawn_in_plain_rows() -> None:
+    found = arrange(level(3001, *((0, i) for i in range(1, 3001))))
+    assert found.notices == ()
+    large = level(12001, *((0, i) for i in range(1, 12001)))
+    found = arrange(large)
+    check(large, found)
+    assert [notice.code for notice in found.notices] == ["large-level"]
+    assert sum(len(wire.chain) - 2 for wire in found.wires) <= 400_000
+
+
+def test_what_no_memory_holds_is_refused() -> None:
+    chain = [(at, at + 1) for at in range(4000)]
+    skips = [(at, 4000 - at) for at in range(1500)] + [(at, 3990 - at) for at in range(900)]
+    with pytest.raises(RequestError, match="4,001 boxes and 6,400 lines"):
+        arrange(level(4001, *chain, *skips))
