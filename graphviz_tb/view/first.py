@@ -47,6 +47,7 @@ class First:
         self.closed = len(metagraph(ROOT).core())
         self.telling = self.model(ROOT)
         self.frames = 0
+        self.loose: set[Path] = set()
 
     def boxes_with(self, path: Path) -> int:
         """How many boxes there are with one more group open."""
@@ -65,25 +66,24 @@ class First:
         self.opened[path] = None
 
     def below(self, path: Path) -> Iterator[Path]:
-        """The groups in the main area of an open group that can be opened."""
+        """The groups in the main area of an open group that can be opened; `loose` are those beside a flow."""
         level = self.metagraph(path)
+        joined = {at for edge in level.edges if edge.tensors for at in (edge.source, edge.target)}
+        joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, path, row)
-            if position not in away and not self.is_layer(row) and openable(self.hierarchy, child, path[-1]):
+            if position not in away and openable(self.hierarchy, child, path[-1]):
+                if joined and position not in joined:
+                    self.loose.add(child)
                 yield child
-
-    def is_layer(self, row: int) -> bool:
-        """Whether a scope is known to be one layer: what a reader looks for, not what it is made of."""
-        layers = self.hierarchy.graph.layers
-        layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
-        return layer is not None and not layer.parts
 
     def open_way(self) -> None:
         """Open what is around the repeat that holds most of the model."""
         path = ROOT
         while True:
-            found = max(self.below(path), key=lambda child: self.repeats.most(child[-1]), default=None)
+            ways = [child for child in self.below(path) if child not in self.loose]
+            found = max(ways, key=lambda child: self.repeats.most(child[-1]), default=None)
             if found is None or not self.repeats.hides(found[-1]) or self.boxes_with(found) - self.frames > MOST + 1:
                 return
             self.open(found)
@@ -95,7 +95,12 @@ class First:
         heapq.heapify(queue)
         while queue:
             _, path = heapq.heappop(queue)
-            if path in self.opened or not self.repeats.tells(path[-1]) or self.boxes_with(path) > ROOMY:
+            if (
+                path in self.opened
+                or path in self.loose
+                or not self.repeats.tells(path[-1])
+                or self.boxes_with(path) > ROOMY
+            ):
                 continue
             self.open(path)
             for child in self.below(path):
@@ -117,7 +122,11 @@ class First:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""
         if self.closed < FEWEST or self.wrapped(path):
             return True
-        return self.telling < FEWEST and not self.quiet[path[-1]] and self.much(path)
+        return self.telling < FEWEST and not self.aside(path) and self.much(path)
+
+    def aside(self, path: Path) -> bool:
+        """Whether a group is no part of the model, or has no part in the flow around it."""
+        return bool(self.quiet[path[-1]]) or path in self.loose
 
     def much(self, path: Path) -> bool:
         """Whether a group holds a good part of the model."""
@@ -128,7 +137,7 @@ class First:
         """What groups are ordered by: many ops first, stacks after other groups, what is no part of the model last."""
         row = path[-1]
         count = float("inf") if (found := self.ops(row)) is None else found
-        if self.quiet[row] or saves(self.hierarchy, row):
+        if self.aside(path) or saves(self.hierarchy, row):
             count = 0
         elif self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)

@@ -125,3 +125,16 @@ def test_what_only_merges_summaries_stands_aside() -> None:
     ]
     boxes = load(GraphDef(node=nodes)).picture().scene.boxes
     assert {box.address for box in boxes if box.area == "main"} == {"x", "y", "z"}
+
+
+def test_what_has_no_part_in_the_flow_stays_closed() -> None:
+    """Nine ops behind each other; beside them 30 scopes in a scope, more than all of the flow."""
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    types = ("Sin", "Cos", "Tan", "Exp", "Log", "Abs", "Neg", "Sqrt")
+    for at, op in enumerate(types):
+        graph.node.add(name=f"step_{op}", op=op, input=[f"step_{types[at - 1]}" if at else "x"])
+    for at in range(30):
+        graph.node.add(name=f"table/entry_{at}/a", op="Range")
+        graph.node.add(name=f"table/entry_{at}/b", op="Size", input=[f"table/entry_{at}/a"])
+        graph.node.add(name=f"table/entry_{at}/c", op="Rank", input=[f"table/entry_{at}/b"])
+    assert not shown(load(graph))["table"]

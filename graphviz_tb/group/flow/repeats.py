@@ -188,10 +188,8 @@ def holds_stack(box: Box) -> bool:
 def in_phase(
     sequence: list[Element], start: int, stop: int, period: int, setting: Setting, rotations: Rotations
 ) -> Found:
-    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together.
-
-    A better beginning is worth one repetition of a long stretch, and of one that begins with a side output.
-    """
+    """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together. A better
+    beginning is worth one repetition of a long stretch, and of one that begins with a side output."""
     count, slack = divmod(stop - start, period)
     free = count >= LONG or (count > 2 and sequence[start].side)
     shifts = range(period if free else min(slack, period - 1) + 1)

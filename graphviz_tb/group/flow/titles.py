@@ -15,6 +15,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, How
 PARTS = re.compile(r"[0-9]+|[^0-9]+")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 TELLING = 2
+WORK = re.compile(r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU")  # what a part of a network is known by, told first
 # Op types that every part of a network has: they tell nothing about one.
 COMMON = frozenset(
     [
@@ -73,7 +74,7 @@ def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
     graph = hierarchy.graph
     nodes = (int(hierarchy.node[box.row]) for box in rows)
     count = Counter(graph.op_types[graph.op[node]] for node in nodes if node >= 0)
-    telling = sorted((op for op in count if op not in COMMON), key=lambda op: (-count[op], op))
+    telling = sorted((op for op in count if op not in COMMON), key=lambda op: (not WORK.search(op), -count[op], op))
     found = telling[:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
     return " · ".join(f"{count[op]} {op}" if count[op] > 1 else op for op in found)
 
