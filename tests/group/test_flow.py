@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from time import process_time
 
 import pytest
@@ -57,6 +58,78 @@ def test_no_group_closes_a_circle(graph: GraphDef) -> None:
     for row in range(len(hierarchy)):
         if hierarchy.kind[row] != Kind.OP:
             assert not data_circles(hierarchy, row)
+
+
+def levels_of(graph: GraphDef) -> dict[str, dict[str, set[str]]]:
+    """For each scope as it was written: its children by name, with the children that they feed."""
+    raw = graphviz_tb.load(graph, folds=False, series_min=10_000).hierarchy
+    found = {}
+    for row in (row for row in range(len(raw)) if raw.kind[row] != Kind.OP):
+        after: dict[str, set[str]] = {raw.name[child]: set() for child in raw.children(row)}
+        for edge in raw.owned(row).tolist():
+            after[raw.name[raw.edge_from[edge]]].add(raw.name[raw.edge_to[edge]])
+        found[raw.name[row]] = after
+    return found
+
+
+def reached(after: dict[str, set[str]], start: set[str]) -> set[str]:
+    """What lies beyond `start` along the edges, not what is in it."""
+    found: set[str] = set()
+    todo = [other for one in start for other in after[one]]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += after[name]
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs())
+def test_no_path_leaves_a_group_and_comes_back(graph: GraphDef) -> None:
+    """Each group is convex among the children of the scope that it stands in, if these stand in no circle."""
+    hierarchy, levels = graphviz_tb.load(graph).hierarchy, levels_of(graph)
+    for row in made(hierarchy):
+        scope = next(one for one in reversed(hierarchy.ancestors(row)) if one not in made(hierarchy))
+        after = levels[hierarchy.name[scope]]
+        if any(name in reached(after, {name}) for name in after):
+            continue
+        within = {hierarchy.name[one] for one in range(row, int(hierarchy.end[row]))} & set(after)
+        assert within
+        beyond = reached(after, within) - within
+        assert not any(reached(after, {name}) & within for name in beyond)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.randoms(use_true_random=False))
+def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef, luck: Random) -> None:
+    """What stands on the screen, for any open set: every edge joins two boxes or lies in one, and the boxes can be
+    drawn along the edges, if the scopes as they were written can."""
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    box: dict[int, int] = {}  # for each op the box that stands for it
+    todo, edges = [0], 0
+    while todo:
+        row = todo.pop()
+        edges += len(hierarchy.owned(row))
+        for child in hierarchy.children(row).tolist():
+            if hierarchy.kind[child] != Kind.OP and luck.random() < 0.5:
+                todo.append(child)
+            else:
+                inside = range(child, int(hierarchy.end[child]))
+                box.update(dict.fromkeys(inside, child))
+                edges += sum(len(hierarchy.owned(one)) for one in inside)
+    assert edges == hierarchy.graph.edge_count
+    shown = sorted(set(box.values()))
+    place = {row: at for at, row in enumerate(shown)}
+    after: list[set[int]] = [set() for _ in shown]
+    for edge in range(edges):
+        ends = (int(hierarchy.row_of_node[column[edge]]) for column in (hierarchy.graph.source, hierarchy.graph.target))
+        start, stop = (place[box[row]] for row in ends)
+        if start != stop:
+            after[start].add(stop)
+    levels = levels_of(graph).values()
+    if not any(name in reached(level, {name}) for level in levels for name in level):
+        assert not circles([sorted(users) for users in after])
 
 
 @settings(max_examples=60, deadline=None)

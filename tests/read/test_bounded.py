@@ -41,7 +41,7 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     start = time.process_time()
     with pytest.raises(TooLarge, match=r"memory|bomb"):
         read(archive(config))
-    assert time.process_time() - start < 15
+    assert time.process_time() - start < 3
 
 
 def test_blanks_are_a_bomb_too() -> None:
@@ -90,7 +90,7 @@ def test_a_model_of_many_inputs_called_many_times(inputs: int) -> None:
     outer = model(layer("x"), {**inner, "inbound_nodes": [[["x", 0, 0, {}]] * inputs] * 20})
     start = time.process_time()
     assert len(names(outer)) == inputs + 1
-    assert time.process_time() - start < 15
+    assert time.process_time() - start < 3
 
 
 def test_an_archive_without_a_model() -> None:
