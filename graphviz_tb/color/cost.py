@@ -19,7 +19,7 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import told_bytes, told_count
+from graphviz_tb.model.units import format_bytes, format_count
 
 LISTED = 3  # op types that the legend names
 
@@ -86,7 +86,7 @@ def told_flops(count: float) -> str:
     >>> told_flops(7_756_000_000), told_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
     """
-    number, _, unit = told_count(count).partition(" ")
+    number, _, unit = format_count(count).partition(" ")
     return f"{number} {unit}FLOPs"
 
 
@@ -96,7 +96,7 @@ def told_parameters(count: float) -> str:
     >>> told_parameters(2_300_000), told_parameters(1)
     ('2.3 M parameters', '1 parameter')
     """
-    return f"{told_count(count)} parameter{'' if count == 1 else 's'}"
+    return f"{format_count(count)} parameter{'' if count == 1 else 's'}"
 
 
 def work_words(cost: Cost) -> str:
@@ -111,7 +111,7 @@ def work_words(cost: Cost) -> str:
 
 def activation_words(cost: Cost) -> str:
     """The bytes of what the ops give."""
-    return told_bytes(cost.activation_bytes) if cost.activation_bytes else ""
+    return format_bytes(cost.activation_bytes) if cost.activation_bytes else ""
 
 
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
@@ -129,7 +129,7 @@ def parameters(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
 def activations(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "activations"."""
     found, value = needed(facts, "activations"), lambda cost: cost.activation_bytes
-    return scaled(ByCost(hierarchy, theme, "activations", "Activations", found, value, told_bytes, activation_words))
+    return scaled(ByCost(hierarchy, theme, "activations", "Activations", found, value, format_bytes, activation_words))
 
 
 def scaled(colouring: ByCost) -> ByCost:

@@ -9,7 +9,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Figures
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.units import told_bytes
+from graphviz_tb.model.units import format_bytes
 
 LIGHT = ("#EFF3FF", "#9ECAE1", "#4292C6", "#08306B")
 DARK = ("#16263B", "#1D4F86", "#4292C6", "#CFE3F5")  # much is bright where the ground is dark
@@ -23,8 +23,8 @@ def memory(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     stats = needed(facts.stats, scheme)
     if facts.before is not None:
         heading = "Memory, more or less than before"
-        return Against(hierarchy, theme, scheme, heading, stats, facts.before, bytes_of, told_bytes).scaled([(0,)])
-    return Measured(hierarchy, theme, scheme, "Memory", stats, bytes_of, told_bytes, ramp).scaled([(0,)])
+        return Against(hierarchy, theme, scheme, heading, stats, facts.before, bytes_of, format_bytes).scaled([(0,)])
+    return Measured(hierarchy, theme, scheme, "Memory", stats, bytes_of, format_bytes, ramp).scaled([(0,)])
 
 
 def bytes_of(figures: Figures) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.commands.costs import CostReport, ScopeCost
 from graphviz_tb.commands.table import Style, bar, clip_end, one_line, table
 from graphviz_tb.model.costs import Cost
-from graphviz_tb.model.units import told_bytes, told_count
+from graphviz_tb.model.units import format_bytes, format_count
 
 BAR = 10  # places
 HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
@@ -17,10 +17,10 @@ def cost_lines(found: CostReport | None, top: int, width: int, look: Style) -> l
         return []
     whole = found.whole
     rows = [
-        ("parameters", told_count(whole.parameters), told_bytes(whole.weight_bytes)),
-        ("FLOPs", told_count(whole.flops), f"{told_count(whole.macs)} multiply-adds, batch {found.batch}"),
-        ("activations", told_bytes(whole.activation_bytes), "outputs of all ops together"),
-        *(("  " + role, told_count(cost.flops), "FLOPs") for role, cost in spread(found).items()),
+        ("parameters", format_count(whole.parameters), format_bytes(whole.weight_bytes)),
+        ("FLOPs", format_count(whole.flops), f"{format_count(whole.macs)} multiply-adds, batch {found.batch}"),
+        ("activations", format_bytes(whole.activation_bytes), "outputs of all ops together"),
+        *(("  " + role, format_count(cost.flops), "FLOPs") for role, cost in spread(found).items()),
     ]
     lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
     if found.uncounted:
@@ -47,8 +47,8 @@ def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
     return (
         one_line(scope.name),
         f"{scope.ops:,}",
-        told_count(cost.parameters) if cost.parameters else "",
-        told_count(cost.flops) if cost.flops else "",
-        told_bytes(cost.activation_bytes) if cost.activation_bytes else "",
+        format_count(cost.parameters) if cost.parameters else "",
+        format_count(cost.flops) if cost.flops else "",
+        format_bytes(cost.activation_bytes) if cost.activation_bytes else "",
         bar(share, BAR),
     )

@@ -9,7 +9,7 @@ from typing import Any
 from graphviz_tb.commands.table import Style, clip_end, one_line, places, table
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
-from graphviz_tb.model.units import told_bytes
+from graphviz_tb.model.units import format_bytes
 from graphviz_tb.options import ReadOptions
 
 CONTAINERS = ("events", "run_metadata", "run_metadata_text")  # forms that may hold more than the graph that was chosen
@@ -112,7 +112,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str
         "holds": ["variant" if entry.variant else WORDS[entry.kind] for entry in entries],
         "nodes": ["" if entry.nodes is None else f"{entry.nodes:,}" for entry in entries],
         "functions": [f"{entry.functions:,}" if entry.functions else "" for entry in entries],
-        "size": [told_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
+        "size": [format_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
         "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
     }
     said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}

@@ -12,7 +12,7 @@ from graphviz_tb.commands.hotspots import Hotspot, Hotspots, hotspots
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.units import told_bytes, told_micros
+from graphviz_tb.model.units import format_bytes, format_micros
 from graphviz_tb.outline import Line, Part, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
@@ -64,7 +64,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
     lines = [look.head(clip(one_line(source.name), width))]
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
-        size = f", {told_bytes(entry.bytes)}" if entry.bytes else ""
+        size = f", {format_bytes(entry.bytes)}" if entry.bytes else ""
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
         label = f"{one_line(chosen)} · " if chosen not in ("", "these bytes") else ""
         return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
@@ -278,23 +278,23 @@ def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) 
     if found is None:
         return []
     steps = f"{len(found.steps):,} steps" if len(found.steps) > 1 else one_line("".join(found.steps))
-    spent = f"from first start to last end {told_micros(found.compute_us_span)}"
+    spent = f"from first start to last end {format_micros(found.compute_us_span)}"
     rows = [
         ("steps", steps, "medians over them" if len(found.steps) > 1 else ""),
         ("coverage", "∞" if found.coverage is None else percent(found.coverage), coverage_note(found)),
-        ("time", told_micros(found.compute_us_sum), f"summed over ops; {spent}"),
-        ("memory", told_bytes(found.bytes), "summed over ops"),
+        ("time", format_micros(found.compute_us_sum), f"summed over ops; {spent}"),
+        ("memory", format_bytes(found.bytes), "summed over ops"),
         ("trace", f"{found.executions:,}", f"executions, {found.joined:,} of them of ops of this graph"),
     ]
     lines = table([row for row in rows if row[1]], width, gives=(1, 2))
     for title, spots, told in (
-        ("Ops by time", found.ops_by_time, told_micros),
-        ("Scopes by time", found.scopes_by_time, told_micros),
-        ("Ops by memory", found.ops_by_bytes, told_bytes),
-        ("Scopes by memory", found.scopes_by_bytes, told_bytes),
+        ("Ops by time", found.ops_by_time, format_micros),
+        ("Scopes by time", found.scopes_by_time, format_micros),
+        ("Ops by memory", found.ops_by_bytes, format_bytes),
+        ("Scopes by memory", found.scopes_by_bytes, format_bytes),
     ):
         if spots:
-            several = len(found.steps) > 1 and told is told_micros
+            several = len(found.steps) > 1 and told is format_micros
             table_rows = [spot_row(spot, told(spot.value), width, several) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
     return lines
@@ -310,7 +310,7 @@ def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str,
     """One line of a list of hot spots: a scope says how much of it was measured, an op its type; over several steps
     the times of the fastest and the slowest."""
     kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
-    kind += f", {told_micros(spot.least_us)} to {told_micros(spot.most_us)}" if several else ""
+    kind += f", {format_micros(spot.least_us)} to {format_micros(spot.most_us)}" if several else ""
     return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)
 
 

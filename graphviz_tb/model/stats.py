@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.model.units import told_bytes, told_micros
+from graphviz_tb.model.units import format_bytes, format_micros
 
 Floats = NDArray[np.float64]
 
@@ -216,8 +216,8 @@ class Stats:
         figures = self.at(path)
         if not figures.known:
             return None
-        time = told_micros(figures.time)
-        return f"{time} · {told_bytes(figures.bytes)}" if figures.bytes else time
+        time = format_micros(figures.time)
+        return f"{time} · {format_bytes(figures.bytes)}" if figures.bytes else time
 
     def entry(self, row: int) -> dict[str, Any]:
         """The `"stats"` of a node in the JSON document; times and bytes are null where nothing was measured."""
@@ -251,7 +251,7 @@ class Stats:
         figures = self.at(path)
         if len(self.steps) < 2 or not figures.known:
             return ""
-        least, middle, most = map(told_micros, (figures.least, figures.time, figures.most))
+        least, middle, most = map(format_micros, (figures.least, figures.time, figures.most))
         return f"median {middle}, from {least} to {most}, in {figures.steps} of {len(self.steps)} steps"
 
     @property

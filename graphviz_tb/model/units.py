@@ -16,34 +16,34 @@ MICROS = (
 COUNTS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
 
 
-def told_count(count: float) -> str:
+def format_count(count: float) -> str:
     """A number of things.
 
-    >>> told_count(999), told_count(25_636_712), told_count(0)
+    >>> format_count(999), format_count(25_636_712), format_count(0)
     ('999', '25.6 M', '0')
     """
-    return _told(count, COUNTS).strip()
+    return _scaled(count, COUNTS).strip()
 
 
-def told_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """A number of bytes.
 
-    >>> told_bytes(1023), told_bytes(10**12), told_bytes(157 * 1024)
+    >>> format_bytes(1023), format_bytes(10**12), format_bytes(157 * 1024)
     ('1020 B', '931 GB', '157 KB')
     """
-    return _told(count, BYTES)
+    return _scaled(count, BYTES)
 
 
-def told_micros(micros: float) -> str:
+def format_micros(micros: float) -> str:
     """A time that was measured in microseconds.
 
-    >>> told_micros(61_000_000), told_micros(3200), told_micros(12)
+    >>> format_micros(61_000_000), format_micros(3200), format_micros(12)
     ('1.02 min', '3.2 ms', '12 µs')
     """
-    return _told(micros, MICROS)
+    return _scaled(micros, MICROS)
 
 
-def _told(value: float, units: tuple[tuple[str, int], ...]) -> str:
+def _scaled(value: float, units: tuple[tuple[str, int], ...]) -> str:
     """Three significant digits; the next unit from its factor on."""
     unit, factor = next((pair for pair in reversed(units) if abs(value) >= pair[1]), units[0])
     return f"{significant(value / factor)} {unit}"

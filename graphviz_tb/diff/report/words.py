@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.units import told_count
+from graphviz_tb.model.units import format_count
 
 SIGNS = {
     "added": "+",
@@ -155,7 +155,7 @@ def differing(numbers: Mapping[str, tuple[int | None, int | None]]) -> list[str]
         f"{shown(abs(new - old))})"
         for word, (old, new) in numbers.items()
         if old is not None and new is not None and old != new
-        for shown in [told_count if word == "flops" else "{:,}".format]
+        for shown in [format_count if word == "flops" else "{:,}".format]
     ]
 
 
