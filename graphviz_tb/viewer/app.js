@@ -48,6 +48,8 @@ class App {
     this.paint = null;
     this.touched = false;
     this.looked = false;
+    /** whether what comes next is a view of its own, to which the browser goes back */
+    this.stepped = false;
     /** @type {boolean | null} whether the reader opened or closed the legend */
     this.legendOpen = null;
     this.written = "";
@@ -115,7 +117,10 @@ class App {
     if (hash === this.written) return;
     this.written = hash;
     try {
-      history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+      const address = hash ? `#${hash}` : location.pathname + location.search;
+      if (this.stepped && parent === window) history.pushState(null, "", address);
+      else history.replaceState(null, "", address);
+      this.stepped = false;
     } catch {
       // a frame without an address of its own
     }
@@ -679,6 +684,7 @@ class App {
 
   /** Note a view, to come back to it. */
   step() {
+    this.stepped = true;
     this.past.push(hashOf(this.state()));
     this.future = [];
     if (this.past.length > 200) this.past.shift();

@@ -448,3 +448,14 @@ test("in a notebook it works in a frame that shares nothing", async ({ tab, fold
   await frame.getByRole("button", { name: "Copy link" }).click();
   ok(await tab.evaluate(() => window.frames[0].length === 0));
 });
+
+test("the browser goes back and forward through views", async ({ tab, page }) => {
+  await page("mnist.html");
+  const before = await boxes(tab);
+  await node(tab, "conv1").dblclick();
+  await until(async () => (await boxes(tab)).includes("conv1/pool"));
+  await tab.goBack();
+  await until(async () => JSON.stringify(await boxes(tab)) === JSON.stringify(before), "back");
+  await tab.goForward();
+  await until(async () => (await boxes(tab)).includes("conv1/pool"), "forward");
+});
