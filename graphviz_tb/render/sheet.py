@@ -75,18 +75,23 @@ def _page(scene: Scene, title: tuple[int, int], one: Legend | None, at: tuple[in
 
 
 def skyline(scene: Scene, mirrored: bool) -> Skyline:
-    """How far the scene reaches; `mirrored`: seen from behind, its left at the right."""
+    """How far the scene reaches, by what is in no open box; `mirrored`: seen from behind, its left at the right."""
 
     def put(rect: Rect) -> None:
         left, upper, right, lower = rect
         sky.add_rect((scene.width - right, upper, scene.width - left, lower) if mirrored else rect)
 
     sky = Skyline(len(scene.routes))
+    outer = {at for at, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
     for box in scene.boxes:
-        put((box.x, box.y, box.x + box.width, box.y + box.height))
-    for points in (*(route.points for route in scene.routes), *(stub.points for stub in scene.stubs)):
+        if box.parent < 0:
+            put((box.x, box.y, box.x + box.width, box.y + box.height))
+    lines = [route.points for route in scene.routes if route.frame < 0]
+    for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
         sky.add_line([(scene.width - x if mirrored else x, y) for x, y in points])
     for text in scene.texts:
+        if text.box not in outer:
+            continue
         left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
         put((left, text.y - text.size, left + text.width, text.y + 3))
     for rule in scene.rules:

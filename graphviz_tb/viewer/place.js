@@ -3553,20 +3553,27 @@ function _page(scene, title_, one, at) {
   return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], one, [((MARGIN_of_sheet - left) + at[0]), (top + at[1])]);
 }
 function skyline(scene, mirrored) {
-  let sky, box, points, text, left, rule;
+  let sky, outer, box, lines_, points, text, left, rule;
   function put_(rect) {
     let left, upper, right, lower;
     [left, upper, right, lower] = rect;
     sky.add_rect((mirrored ? [(scene.width - right), upper, (scene.width - left), lower] : rect));
   }
   sky = new Skyline(scene.routes.length);
+  outer = py_union((() => { const out = new Set(); for (const [at, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(at); } return out; })(), new Set([-1]));
   for (box of scene.boxes) {
-    put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
+    if ((box.parent < 0)) {
+      put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
+    }
   }
-  for (points of [...(() => { const out = []; for (const route_ of scene.routes) { out.push(route_.points); } return out; })(), ...(() => { const out = []; for (const stub_ of scene.stubs) { out.push(stub_.points); } return out; })()]) {
+  lines_ = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
+  for (points of [...lines_, ...(() => { const out = []; for (const stub_ of scene.stubs) if (outer.has(stub_.box)) { out.push(stub_.points); } return out; })()]) {
     sky.add_line((() => { const out = []; for (const [x, y] of points) { out.push([(mirrored ? (scene.width - x) : x), y]); } return out; })());
   }
   for (text of scene.texts) {
+    if (!outer.has(text.box)) {
+      continue;
+    }
     left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
     put_([left, (text.y - text.size), (left + text.width), (text.y + 3)]);
   }
