@@ -120,12 +120,10 @@ class Training:
     def _gradients(self) -> Bools:
         """For each row whether it is an op that works out gradients: by its type, its scope, or its function."""
         hierarchy = self.hierarchy
-        groups = np.flatnonzero((hierarchy.kind == Kind.SCOPE) | (hierarchy.kind == Kind.FUNCTION)).tolist()
-        heads = [
-            row
-            for row in groups
-            if (BACKWARD if hierarchy.kind[row] == Kind.FUNCTION else GRADIENTS).fullmatch(hierarchy.leaf(row))
-        ]
+        name = hierarchy.name
+        scopes = [row for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist() if "gradient" in name[row]]
+        heads = [row for row in scopes if GRADIENTS.fullmatch(hierarchy.leaf(row))]
+        heads += [row for row in hierarchy.function_rows if BACKWARD.fullmatch(name[row])]
         found = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == Kind.OP))
         for call, bodies in hierarchy.calls.items():
             found[call] |= any(BACKWARD.fullmatch(hierarchy.name[body]) for _, body in bodies)
@@ -198,19 +196,18 @@ def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
 
 
 def spread(start: Bools, source: Ints, target: Ints) -> Bools:
-    """All nodes that edges lead to from `start`, which is taken in; breadth first."""
+    """All nodes that edges lead to from `start`, which is taken in."""
     order = np.argsort(source, kind="stable")
-    target = target[order]
-    first = np.searchsorted(source[order], np.arange(len(start) + 1))
-    found = start.copy()
-    front = np.flatnonzero(start)
-    while len(front):
-        count = first[front + 1] - first[front]
-        at = np.arange(count.sum()) + np.repeat(first[front] - np.cumsum(count) + count, count)
-        front = np.unique(target[at])
-        front = front[~found[front]]
-        found[front] = True
-    return found
+    first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()
+    targets, found = target[order].tolist(), start.tolist()
+    todo = np.flatnonzero(start).tolist()
+    while todo:
+        node = todo.pop()
+        for other in targets[first[node] : first[node + 1]]:
+            if not found[other]:
+                found[other] = True
+                todo.append(other)
+    return np.array(found, bool)
 
 
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
