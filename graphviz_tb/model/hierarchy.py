@@ -30,7 +30,8 @@ class Kind(IntEnum):
     FUNCTION = 4
 
 
-SCOPE, OP = int(Kind.SCOPE), int(Kind.OP)  # a member of an enumeration costs more to look up than a row to compare
+# A member of an enumeration costs more to look up than a row to compare.
+SCOPE, OP, FUNCTION = int(Kind.SCOPE), int(Kind.OP), int(Kind.FUNCTION)
 STACKS = frozenset((int(Kind.SERIES), int(Kind.FOLD)))
 
 
@@ -159,7 +160,7 @@ class Hierarchy:
             parent = int(self.parent[parent])
         if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
             return name[len(self.name[parent]) + 1 :] or name
-        return name if parent <= 0 or self.kind[parent] == Kind.FUNCTION else name.rsplit("/", 1)[-1] or name
+        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rsplit("/", 1)[-1] or name
 
     def opens(self, row: int) -> bool:
         """Whether the row is a group or a call."""

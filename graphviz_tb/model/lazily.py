@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 
@@ -25,6 +25,10 @@ class Lazily(Mapping[int, Value], Generic[Value]):
         if value is None:
             value = self._known[key] = self._tell(key)
         return value
+
+    def get(self, key: int, default: Any = None) -> Any:
+        """The value of `key`, or `default`; most of those who ask for a number ask in vain."""
+        return self[key] if key in self._known else default
 
     def __contains__(self, key: object) -> bool:
         return key in self._known
