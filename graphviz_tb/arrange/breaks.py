@@ -14,7 +14,7 @@ from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
 from graphviz_tb.model.skeleton import Skeleton
 
 Passing = tuple[int, int]  # boxes, lines
-TALL = 14  # ranks that a screen of 1000 px shows at full size: up to that a chain is easier to read in one piece
+TALL = 16  # ranks of boxes that a screen of 1000 px shows at full size: so many are easier to read in one piece
 THIN = 2  # no part is drawn more than so many times higher than wide
 GUTTER = 72  # nominal px between two columns, where the lines to the next one run
 LINES = 3  # lines from column to column that an eye still follows; where more pass, the part stays in one piece
@@ -27,11 +27,11 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
 
     Before: pieces bear the nominal widths of their nodes; other items are waypoints.
 
-    >>> chain = Layers([[item] for item in range(16)], [[item, item + 1] for item in range(15)])
-    >>> breaks([(chain, [88] * 16)])
-    [(8,)]
+    >>> chain = Layers([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
+    >>> breaks([(chain, [88] * 20)])
+    [(6, 13)]
     """
-    sizes = [(len(layers.ranks), breadth(layers, widths)) for layers, widths in pieces]
+    sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
     tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
     room = [0, *accumulate(wide for _, wide in tall)]
     found = []
@@ -39,6 +39,12 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
         beside = room[-1] - room[bisect_left(tall, (-(-ranks // 2), 0))] - wide - PART
         found.append(in_columns(layers, wide, beside) if ranks > TALL else ())
     return found
+
+
+def depth(layers: Layers, widths: Sequence[int]) -> int:
+    """How many ranks of a piece take room: those of ports do not."""
+    count = len(widths)
+    return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
 
 
 def breadth(layers: Layers, widths: Sequence[int]) -> int:

@@ -32,8 +32,8 @@ def columns(skeleton: Skeleton) -> list[int]:
 
 
 def test_what_a_screen_shows_stays_in_one_column() -> None:
-    assert arrange(level(14)).breaks == ()
-    assert arrange(level(15)).breaks != ()
+    assert arrange(level(16)).breaks == ()
+    assert arrange(level(17)).breaks != ()
 
 
 def test_columns_are_about_equal_and_no_thinner_than_one_to_two() -> None:
