@@ -27,11 +27,11 @@ Run = Callable[[Graph, float], tuple[float, Drawing] | None]  # graph, limit -> 
 
 
 def ours(engine: str) -> Run:
-    """One of our own engines: arrange, then place."""
+    """One of our own engines: arrange, then place; in one piece, as the others draw it."""
 
     def run(graph: Graph, limit: float) -> tuple[float, Drawing] | None:
         before = cpu()
-        drawing = lay(graph, ArrangeOptions(engine, int(limit)))
+        drawing = lay(graph, ArrangeOptions(engine, int(limit), wrap=False))
         return cpu() - before, drawing
 
     return run
