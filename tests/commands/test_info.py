@@ -85,7 +85,7 @@ def test_the_counts_are_those_of_the_graph(tell: Any) -> None:
     assert graph["ops"] + graph["constants"] + graph["weights"] + graph["summaries"] == graph["nodes"]
     assert graph["edges"]["all"] == graph["edges"]["data"] + graph["edges"]["control"] == 754
     assert graph["scopes"] == sum(node["kind"] == "scope" for node in document["nodes"]) - 1
-    assert graph["structures"]["largest"][0]["names"] == ["conv1", "conv2"]
+    assert ["conv1", "conv2"] in [each["names"] for each in graph["structures"]["largest"]]
     assert graph["shapes"]["known"] <= graph["shapes"]["edges"] == graph["edges"]["data"]
 
 
@@ -125,7 +125,7 @@ def test_a_log_directory_is_listed_and_its_graph_told(tell: Any) -> None:
         ("profile", "step002"),
         ("profile", "step004"),
     ]
-    assert (found["graph"]["ops"], found["graph"]["weights"]) == (286, 36)
+    assert (found["graph"]["ops"], found["graph"]["weights"]) == (270, 52)
     out = tell("info", str(FIXTURES / "logdirs/mnist_runs"))[1]
     assert re.search(r"train +step004 +run statistics", out)
     assert "Op types" in out
@@ -179,7 +179,7 @@ def test_hot_spots_are_told_with_their_coverage() -> None:
     assert 0 < found.coverage < 1  # type: ignore[operator]
     assert [spot.value for spot in found.ops_by_time] == sorted((s.value for s in found.ops_by_time), reverse=True)
     lines = statistics_lines(facts_of(model, ()).hotspots, 5, 80, Style())
-    assert any(line.startswith("  coverage") and "75 of 286 ops" in line for line in lines)
+    assert any(line.startswith("  coverage") and "75 of 270 ops" in line for line in lines)
     assert {"Ops by time", "Scopes by memory"} <= set(lines)
     assert max(map(shown, lines)) <= 80
 
