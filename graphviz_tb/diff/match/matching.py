@@ -23,8 +23,7 @@ class Reason(IntEnum):
     ANCHOR = 4
     SPREAD = 5
     CONTENT = 6
-    ASSIGNED = 7
-    SAME_NAME_OTHER_OP = 8
+    SAME_NAME_OTHER_OP = 7
 
 
 WORDS = {
@@ -34,7 +33,6 @@ WORDS = {
     Reason.ANCHOR: "the only node with this neighbourhood",
     Reason.SPREAD: "same place beside a matched node",
     Reason.CONTENT: "most of its content is matched",
-    Reason.ASSIGNED: "nearest of those left in its scope",
     Reason.SAME_NAME_OTHER_OP: "same name",
 }
 

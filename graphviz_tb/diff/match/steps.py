@@ -7,7 +7,7 @@ wrapped            what went into a scope as a whole, or out of one
 similar scopes     in matched scopes, by the names and ops below them
 anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
 followers          what has the same name where its siblings went
-what is left       same name and another op type; nearest in matched scopes
+what is left       same name and another op type
 containers         scopes by the share of matched descendants, from the bottom up
 wires              equal members of a series told apart by what they are wired to
 constants          with the op that uses them
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import anchors, similar_scopes
-from graphviz_tb.diff.match.assign import assign, same_names
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.constants import constants
 from graphviz_tb.diff.match.containers import containers
@@ -26,9 +25,10 @@ from graphviz_tb.diff.match.follow import follow, wrapped
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.same_names import same_names
 from graphviz_tb.diff.match.wired import by_wires
 
-STEPS = (similar_scopes, anchors, follow, same_names, assign, containers)
+STEPS = (similar_scopes, anchors, follow, same_names, containers)
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
 
