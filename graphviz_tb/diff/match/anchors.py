@@ -1,4 +1,4 @@
-"""What can be found again wherever it went: scopes with much the same content, nodes with a neighbourhood of their own.
+"""Nodes with a neighbourhood of their own, wherever they went.
 
 Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
 around it, as in GumTree (Falleri et al., ASE 2014).
@@ -6,65 +6,15 @@ around it, as in GumTree (Falleri et al., ASE 2014).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
-from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.follow import follow
-from graphviz_tb.diff.match.functions import dice
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.model.columns import Ints
 
 RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
-ALIKE = 0.5
-MOST_PAIRS, MOST_NODES = 2_000, 400_000  # of scopes that are compared each with each
-
-
-def free_scopes(m: Matching) -> tuple[Ints, Ints]:
-    """Scopes without a partner whose blocks are compared."""
-    old, new = m.block_pair()
-    in_a = (m.scope_to_b < 0) & (old[m.a.scopes.block] >= 0)
-    in_b = (m.scope_to_a < 0) & (new[m.b.scopes.block] >= 0)
-    return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)
-
-
-def similar_scopes(m: Matching) -> None:
-    """Match free scopes in matched ones by the share of names and ops below them, best first: renamed and changed."""
-    rows_a, rows_b = free_scopes(m)
-    there: dict[int, list[int]] = defaultdict(list)
-    for new in rows_b.tolist():
-        there[int(m.b.scopes.parent[new])].append(new)
-    budget = MOST_NODES
-    scored: list[tuple[float, int, int]] = []
-    bags_b: dict[int, Counter[int]] = {}
-    for old in rows_a.tolist():
-        around = int(m.a.scopes.parent[old])
-        rivals = there.get(int(m.scope_to_b[around]), ()) if around >= 0 and m.scope_to_b[around] >= 0 else ()
-        budget -= m.a.scopes.size(old) if rivals else 0
-        if budget < 0 or len(scored) > MOST_PAIRS:
-            m.note("scope-limit", "too many free scopes to compare each with each by content", m.a.scopes.name[old])
-            break
-        mine = names_below(m.a, old) if rivals else Counter()
-        for new in rivals:
-            if new not in bags_b:
-                bags_b[new] = names_below(m.b, new)
-            share = dice(mine, bags_b[new])
-            if share > ALIKE:
-                scored.append((-share, old, new))
-    for _, old, new in sorted(scored):
-        if m.free_scopes(old, new):
-            m.pair_scopes(old, new, Reason.CONTENT)
-            descend(m, [(old, new)])
-
-
-def names_below(side: Side, row: int) -> Counter[int]:
-    """How often each name below a scope occurs, with its op."""
-    nodes = side.scopes.nodes(row)
-    return Counter(joined(side.scopes.below(row, nodes), side.labels.op[nodes]).tolist())
 
 
 def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> None:

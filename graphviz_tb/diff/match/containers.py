@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 
-from graphviz_tb.diff.match.anchors import free_scopes
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.model.columns import Ints
 
 SHARE = 0.5  # GumTree's minDice
 
@@ -50,3 +50,11 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     ]
     best = max(scored, default=(0.0, False, 0, 0))
     return -best[3] if best[0] >= SHARE else None
+
+
+def free_scopes(m: Matching) -> tuple[Ints, Ints]:
+    """Scopes without a partner whose blocks are compared."""
+    old, new = m.block_pair()
+    in_a = (m.scope_to_b < 0) & (old[m.a.scopes.block] >= 0)
+    in_b = (m.scope_to_a < 0) & (new[m.b.scopes.block] >= 0)
+    return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)

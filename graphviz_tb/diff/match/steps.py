@@ -4,9 +4,8 @@ functions          by body, whatever number stands behind the name
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
 wrapped            what went into a scope as a whole, or out of one
-similar scopes     in matched scopes, by the names and ops below them
-anchors, spread    neighbourhoods like no other, largest radius first, and what lies beside them
-followers          what has the same name where its siblings went
+anchors            neighbourhoods like no other, largest radius first; what has the same name where its siblings
+                   went; what lies beside them
 what is left       same name and another op type
 containers         scopes by the share of matched descendants, from the bottom up
 wires              equal members of a series told apart by what they are wired to
@@ -16,19 +15,18 @@ constants          with the op that uses them
 from __future__ import annotations
 
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.anchors import anchors, similar_scopes
+from graphviz_tb.diff.match.anchors import anchors
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.constants import constants
 from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
-from graphviz_tb.diff.match.follow import follow, wrapped
+from graphviz_tb.diff.match.follow import wrapped
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.same_names import same_names
 from graphviz_tb.diff.match.wired import by_wires
 
-STEPS = (similar_scopes, anchors, follow, same_names, containers)
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
 
@@ -61,11 +59,8 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
     wrapped(m)
     descend(m, roots)
     arguments(m, blocks)
-    for step in STEPS:
-        free_a, free_b = m.left()
-        if not len(free_a) or not len(free_b):
-            break
-        step(m)
+    anchors(m)
+    same_names(m)
     containers(m)
 
 
