@@ -156,7 +156,7 @@ def test_every_option_of_the_model_and_the_picture_can_be_said() -> None:
     from graphviz_tb.options import Options
 
     spelt = {option.name for option in dict(commands())["render"].params}
-    spelt |= {"folds", "infer", "extract", "auto_extract", "legend"}  # --no-fold, --no-infer and so on
+    spelt |= {"folds", "infer", "extract", "auto_extract", "legend", "wrap"}  # --no-fold, --no-infer and so on
     inside = {"max_bytes", "tensorboard", "scope_series", "lenient_numbers", "max_children", "min_nodes", "min_degree"}
     inside |= {"max_control_degree", "max_bridge_degree", "sink_types", "max_annotations", "stats"}
     for part in fields(Options):

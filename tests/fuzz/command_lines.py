@@ -136,6 +136,7 @@ INPUT = {
     "--batch": NUMBERS,
     "--profile": WORDS,
     "--keep-warm-up": None,
+    "--against": ["step.pb", "mnist.pbtxt", *BAD],
     "--no-infer": None,
     "--show-variables": None,
     "--whole-file": None,
@@ -166,6 +167,7 @@ PICTURE = {
     "--select": NAMES,
     "--no-legend": None,
     "--no-wrap": None,
+    "--page-max": NUMBERS,
     "--max-annotations": NUMBERS,
     "--scale": NUMBERS,
     "--width": NUMBERS,
@@ -179,7 +181,9 @@ COMMANDS = {
     "info": INPUT
     | FOLD
     | {"--json": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
-    "tree": INPUT | FOLD | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "-q": None},
+    "tree": INPUT
+    | FOLD
+    | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
     "diff": READING
     | {
         "--all": None,
