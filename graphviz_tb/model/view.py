@@ -15,8 +15,9 @@ class Face:
     """What one child of an open group shows.
 
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
-    empty for none), `badge` a short sign of a stack ("×12"; empty for none). `member` is the kind of the members of a
-    series or fold, which its front sheet is drawn as; `about` what only the tooltip says.
+    empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
+    `member` is the kind of the members of a series or fold, which its front sheet is drawn as; `about` what only the
+    tooltip says.
     """
 
     row: int

@@ -63,9 +63,13 @@ def second_line(face: Face) -> str:
 
     >>> second_line(Face(1, "", "series", "", "", "25 ops", "×25", member="op"))
     '×25'
+    >>> second_line(Face(1, "", "fold", "", "", "25 ops", "25 parts", member="op"))
+    '25 ops'
     """
-    count = "" if face.badge and face.second.startswith(f"{face.badge[1:]} op") else face.second
-    return " · ".join(part for part in (face.badge, count) if part)
+    number = face.badge.removeprefix("×").replace(" parts", "")
+    if face.badge and face.second.startswith(f"{number} op"):
+        return face.badge if face.kind == "series" else face.second
+    return " · ".join(part for part in (face.badge, face.second) if part)
 
 
 def drawn_as(face: Face) -> BoxKind:

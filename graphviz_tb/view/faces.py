@@ -46,7 +46,7 @@ class Faces:
             label=self.label(path),
             full=hierarchy.name[row],
             second=self.usual(row) if said is None else said,
-            badge=f"×{len(members)}" if stack else "",
+            badge=badge(kind, len(members)) if stack else "",
             openable=hierarchy.opens(row),
             connected=bool(hierarchy.connected[row]),
             member=self.kind(members[0]) if members else "scope",
@@ -89,3 +89,12 @@ class Faces:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.face((row,)) for row in level.functions if row in shown)
+
+
+def badge(kind: BoxKind, members: int) -> str:
+    """How often a series repeats what it holds, or how many unlike parts a fold has.
+
+    >>> badge("series", 12), badge("fold", 3)
+    ('×12', '3 parts')
+    """
+    return f"×{members}" if kind == "series" else f"{members} part{'' if members == 1 else 's'}"

@@ -769,9 +769,12 @@ function closed_of_sizes(face) {
   return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
 function second_line(face) {
-  let count;
-  count = ((face.badge && face.second.startsWith((String(py_slice(face.badge, 1)) + " op"))) ? "" : face.second);
-  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, count]) if (part) { out.push(part); } return out; })());
+  let number_;
+  number_ = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
+  if ((face.badge && face.second.startsWith((String(number_) + " op")))) {
+    return ((face.kind === "series") ? face.badge : face.second);
+  }
+  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, face.second]) if (part) { out.push(part); } return out; })());
 }
 function drawn_as(face) {
   let kind;
