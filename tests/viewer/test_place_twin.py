@@ -28,6 +28,7 @@ from graphviz_tb.view.faces import Faces
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
+PARTS = 5  # of a long test, so that several processes share it
 PICTURES: list[dict[str, Any]] = [
     {"depth": 0},
     {"direction": "LR"},
@@ -51,9 +52,10 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(asdict(value)))
 
 
-def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: Path, part: int) -> None:
     require("node")
-    models = [(path.name, model) for path in FILES for model in loaded(path)]
+    models = [(path.name, model) for path in FILES[part::PARTS] for model in loaded(path)]
     cases, expected = [], []
     for name, model in models:
         for choices in PICTURES:
