@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.arrange.layered.rank import sort
+from graphviz_tb.model.topological import topological
 
 
 def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
@@ -25,7 +25,7 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
             below[source].append(target)
             out[source].append(edge)
     length, carried, onward = [0] * count, [0] * count, [-1] * count
-    for item in reversed(sort(above, below)):
+    for item in reversed(topological(below)):
         length[item] = 1 if item < boxes else 0
         for edge in out[item]:
             after = edges[edge][1]

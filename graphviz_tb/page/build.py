@@ -77,19 +77,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
-        "format": "tbgraph page",
-        "version": VERSION,
-        "options": {name: getattr(options, name) for name in READ},
-        "select": selected(model, options),
-        "themes": {name: asdict(theme) for name, theme in THEMES.items()},
+        **told_of(model, options, table),
         "open": [list(path) for path in opened if path != (0,)],
-        "calls": rows.calls(hierarchy),
-        "functions": list(hierarchy.function_rows),
-        "uncalled": uncalled_functions(hierarchy),
-        "labels": labels(hierarchy, table),
-        "rows": len(hierarchy),
-        "title": title(model, options),
-        "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
         "schemes": schemes,
         "steps": list(steps),
         "measured": [word for word in schemes if word in colours.UNITS],
@@ -106,6 +95,25 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     held = {key: place for key, place in index.items() if place[0] < len(runs)}
     head["left"] = sum(str(row) not in held for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", held), *runs, *last, *attributes]
+
+
+def told_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:
+    """What the head says of the file and of what was asked, whatever is open."""
+    hierarchy = model.hierarchy
+    return {
+        "format": "tbgraph page",
+        "version": VERSION,
+        "options": {name: getattr(options, name) for name in READ},
+        "select": selected(model, options),
+        "themes": {name: asdict(theme) for name, theme in THEMES.items()},
+        "calls": rows.calls(hierarchy),
+        "functions": list(hierarchy.function_rows),
+        "uncalled": uncalled_functions(hierarchy),
+        "labels": labels(hierarchy, table),
+        "rows": len(hierarchy),
+        "title": title(model, options),
+        "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
+    }
 
 
 def weight(blocks: Iterable[Block]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphviz_tb.arrange.part import Part
+from graphviz_tb.model.topological import topological
 
 PASSES = 8  # rarely does a ninth move anything
 
@@ -47,7 +48,7 @@ class Ranking:
         for source, target in part.edges:
             self.below[source].append(target)
             self.above[target].append(source)
-        self.topological = sort(self.above, self.below)
+        self.topological = topological(self.below)
         self.free = [node for node in self.topological if node not in part.first and node not in part.last]
         self.base = 1 if part.first else 0
         before = dragged(self.topological, self.above, self.below, part.first)
@@ -123,15 +124,3 @@ def pull(above: list[int], below: list[int], before: list[int], after: list[int]
     down = len(below) - sum([before[other] for other in above])
     up = len(above) - sum([after[other] for other in below])
     return down if up <= 0 else -up if down <= 0 else len(below) - len(above)
-
-
-def sort(above: list[list[int]], below: list[list[int]]) -> list[int]:
-    """A topological order (Kahn 1962), smallest number first among the ready ones of one wave."""
-    waiting = [len(nodes) for nodes in above]
-    ready = [node for node, count in enumerate(waiting) if not count]
-    for node in ready:
-        for other in below[node]:
-            waiting[other] -= 1
-            if not waiting[other]:
-                ready.append(other)
-    return ready

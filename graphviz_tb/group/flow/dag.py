@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.topological import topological
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,18 +113,8 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def acyclic(after: Sequence[Sequence[int]]) -> bool:
-    """Whether all nodes can be taken off, one after the other, each when nothing is left that leads to it."""
-    missing = [0] * len(after)
-    for users in after:
-        for user in users:
-            missing[user] += 1
-    ready = [node for node, count in enumerate(missing) if not count]
-    for node in ready:
-        for user in after[node]:
-            missing[user] -= 1
-            if not missing[user]:
-                ready.append(user)
-    return len(ready) == len(after)
+    """Whether there are no circles."""
+    return len(topological(after)) == len(after)
 
 
 def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphviz_tb.group.flow.dag import Dag, weak_components
 from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.topological import topological
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
 BROADCAST_FROM, BROADCAST_NEEDS = 12, 8  # smaller levels have none; nor do results of longer computations
@@ -46,16 +47,12 @@ def order_of(dag: Dag) -> Order:
 
 def depths(dag: Dag) -> list[int]:
     """The longest path from a source to each box."""
-    depth, missing = [0] * len(dag), [len(sources) for sources in dag.before]
-    ready = [box for box, count in enumerate(missing) if not count]
-    for box in ready:
+    depth = [0] * len(dag)
+    for box in topological(dag.after):
         under = depth[box] + 1
         for other in dag.after[box]:
             if depth[other] < under:
                 depth[other] = under
-            missing[other] -= 1
-            if not missing[other]:
-                ready.append(other)
     return depth
 
 
