@@ -85,12 +85,8 @@ def routes(
         windows = [(begin[1], begin[0], begin[0])]
         below = band[upper].bottom + band[upper].after + hops[wire][0].late
         if below > begin[1] and (wire, 0) not in around:
-            low = high = begin[0]
-            if strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT:
-                slant = SLANT * (below - begin[1]) // 10
-                low = max(lefts[upper] + rooms[wire][0], begin[0] - slant)
-                high = min(lefts[upper] + rooms[wire][1], begin[0] + slant)
-            windows.append((below, low, high))
+            slants = strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT
+            windows.append(first_window(begin, below, lefts[upper], rooms[wire] if slants else None))
         for at in range(1, len(chain)):
             turns = around.get((wire, at - 1))
             if turns:
@@ -109,6 +105,14 @@ def routes(
         thick = max(strokes[wire].thick, *(ways.thick[item] for item in chain[1:-1]), 0)
         result.append(finished([*bends, stop], wire, skeleton, replace(strokes[wire], thick=thick), gaps))
     return result
+
+
+def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | None) -> Window:
+    """Where a wire may be when it leaves the band of its source: below its port, or aslant within `room`."""
+    if room is None:
+        return (below, begin[0], begin[0])
+    slant = SLANT * (below - begin[1]) // 10
+    return (below, max(left + room[0], begin[0] - slant), min(left + room[1], begin[0] + slant))
 
 
 def taut(ways: Ways, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:

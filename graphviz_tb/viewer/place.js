@@ -1620,7 +1620,7 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, band_, around_) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, low, high, slant, at, turns, x, foot, goal, head_, here, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [ways_.at[0], ways_.gaps];
   rooms = exits(chains, ends, ways_.widths);
@@ -1633,14 +1633,8 @@ function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, ban
     windows = [[begin[1], begin[0], begin[0]]];
     below = ((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late);
     if (((below > begin[1]) && !around_.has([wire, 0]))) {
-      low = begin[0];
-      high = low;
-      if (((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT))) {
-        slant = Math.floor((SLANT * (below - begin[1])) / 10);
-        low = Math.max((lefts.at(upper) + rooms.at(wire)[0]), (begin[0] - slant));
-        high = Math.min((lefts.at(upper) + rooms.at(wire)[1]), (begin[0] + slant));
-      }
-      windows.push([below, low, high]);
+      slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT));
+      windows.push(first_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
     }
     for (at of py_range(1, chain.length)) {
       turns = py_get(around_, [wire, (at - 1)]);
@@ -1664,6 +1658,14 @@ function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, ban
     result_.push(finished([...bends_, stop], wire, skeleton, py_replace(strokes.at(wire), {thick: thick}), gaps));
   }
   return result_;
+}
+function first_window(begin, below, left, room) {
+  let slant;
+  if ((room == null)) {
+    return [below, begin[0], begin[0]];
+  }
+  slant = Math.floor((SLANT * (below - begin[1])) / 10);
+  return [below, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
 }
 function taut(ways_, windows, passed) {
   let bends_;
