@@ -21,7 +21,7 @@ from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.shared import Note, notes_of
 from graphviz_tb.place.sizes import SMALL_SIZE, moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
-from graphviz_tb.place.touch import Gate
+from graphviz_tb.place.touch import Gate, gates_of
 from graphviz_tb.place.turn import top_side, vertical
 
 AROUND = 12
@@ -162,11 +162,6 @@ def _port(first: bool, point: Point, size: tuple[int, int], direction: Direction
     if vertical(direction):
         return point[0], size[1] if first is (direction == "BT") else 0
     return size[0] if first is (direction == "RL") else 0, point[1]
-
-
-def gates_of(view: View) -> dict[Gate, int]:
-    """The port at which each neighbour outside is met."""
-    return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
 
 
 def to_border(view: View, wire: int, points: Sequence[Point], ports: Sequence[Point], shift: Point) -> list[Point]:

@@ -1,6 +1,6 @@
 """From open groups to a picture with coordinates: sizes from the inside out, then places from the outside in.
 
-    order of views ─ frames, innermost first ─ scene, outermost first
+    order of views ─ main path through them ─ frames, innermost first ─ scene, outermost first
 
 Nothing recurses: a graph with open groups ten thousand levels deep must work.
 """
@@ -13,12 +13,13 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.frames import Frame, frame
 from graphviz_tb.place.groups import in_order
 from graphviz_tb.place.sketch import Sketch
+from graphviz_tb.place.spine import lead_through
 
 
 def place(view: View, options: PictureOptions) -> Scene:
     """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
     lines end at borders, and an edge that crosses a border goes on exactly where it met it."""
-    groups = in_order(view)
+    groups = lead_through(in_order(view))
     frames: dict[int, Frame] = {}
     for number in range(len(groups) - 1, -1, -1):
         group = groups[number]

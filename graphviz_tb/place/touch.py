@@ -113,6 +113,11 @@ def gate_of(view: View, index: int, end: int, gates: Gates) -> int | None:
     return inner.get((other, bool(end), bool(end) is not wire.turned))
 
 
+def gates_of(view: View) -> dict[Gate, int]:
+    """The port at which each neighbour outside is met."""
+    return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
+
+
 def border(one: Piece, corner: Point, point: Point, upright: bool) -> Point:
     """Where a line that comes straight to the edge of a slot at `point` meets the box in it."""
     left, top = corner[0] + one.x, corner[1] + one.y

@@ -627,6 +627,27 @@ class Heights {
 // model.thickness
 const THIN = 10;
 
+// model.topological
+function topological(after) {
+  let missing, targets, target, ready, node;
+  missing = py_repeat([0], after.length);
+  for (targets of after) {
+    for (target of targets) {
+      missing[target] += 1;
+    }
+  }
+  ready = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
+  for (node of ready) {
+    for (target of after.at(node)) {
+      missing[target] -= 1;
+      if (!missing.at(target)) {
+        ready.push(target);
+      }
+    }
+  }
+  return ready;
+}
+
 // model.view
 class Face {
   constructor(row, address_, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
@@ -917,10 +938,10 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest, column_, part, axis, along_, _, tall, mine;
+  let places, start, longest_, column_, part, axis, along_, _, tall, mine;
   places = [];
   start = 0;
-  longest = start;
+  longest_ = start;
   for (column_ of columns_) {
     for (part of broken(column_, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
@@ -929,11 +950,11 @@ function block(columns_, limit) {
         places.push([((start + axis) - mine), along_]);
         along_ += (tall + GAP_of_auxiliary);
       }
-      longest = Math.max(longest, (along_ - GAP_of_auxiliary));
+      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
       start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
     }
   }
-  return [places, [(start - GAP_of_auxiliary), longest]];
+  return [places, [(start - GAP_of_auxiliary), longest_]];
 }
 function broken(column_, limit) {
   let parts, along_, thing;
@@ -2088,6 +2109,9 @@ function gate_of(view, index, end, gates) {
   }
   return py_get(inner, [other, !!end, (!!end !== wire.turned)]);
 }
+function gates_of(view) {
+  return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
+}
 function border(one, corner, point, upright) {
   let left, top, right, bottom, high, dent, near;
   [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
@@ -2448,7 +2472,7 @@ function label_sizes(view, lines_, outside) {
   return found;
 }
 function laid_out(view, pieces, lines_, said_, inner, direction) {
-  let main, count, sizes, fixed, strokes, wire, line, size, longest, gaps;
+  let main, count, sizes, fixed, strokes, wire, line, size, longest_, gaps;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2458,8 +2482,8 @@ function laid_out(view, pieces, lines_, said_, inner, direction) {
     size = (said_.has(wire) ? said_.get(wire).size : [0, 0]);
     strokes.set(wire, new Stroke(hand_thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size)));
   }
-  longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
-  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest + (2 * LABEL_ROOM_of_core)))});
+  longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
+  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core)))});
   return coordinates(view.skeleton, sizes, gaps, fixed, strokes);
 }
 function tip(view, wire, line, inner) {
@@ -2696,9 +2720,6 @@ function _port_of_frames(first, point, size, direction) {
   }
   return [((first === (direction === "RL")) ? size[0] : 0), point[1]];
 }
-function gates_of(view) {
-  return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
-}
 function to_border(view, wire, points, ports, shift) {
   let line, chain, count;
   line = (() => { const out = []; for (const point of points) { out.push(_add_of_frames(point, shift)); } return out; })();
@@ -2766,6 +2787,117 @@ function said(view) {
       py_setdefault(found, line.source, new TupleMap()).set([rows_.at(line.target), false], text);
       py_setdefault(found, line.target, new TupleMap()).set([rows_.at(line.source), true], text);
     }
+  }
+  return found;
+}
+
+// place.spine
+class Paths {
+  constructor(numbers = new TupleMap(), boxes = [], steps = [], below = []) {
+    this.numbers = numbers;
+    this.boxes = boxes;
+    this.steps = steps;
+    this.below = below;
+  }
+  node(node, box) {
+    if (!this.numbers.has(node)) {
+      this.numbers.set(node, this.boxes.length);
+      this.boxes.push(box);
+      this.steps.push([]);
+      this.below.push([]);
+    }
+    return this.numbers.get(node);
+  }
+}
+function lead_through(groups) {
+  let found, number_, wire;
+  if ((groups.length === 1)) {
+    return [...groups];
+  }
+  found = new Map();
+  for ([number_, wire] of longest(paths_of(groups), groups)) {
+    py_setdefault(found, number_, []).push(wire);
+  }
+  return (() => { const out = []; for (const [number_, group] of py_enumerate(groups)) { out.push(led(group, py_get(found, number_, []))); } return out; })();
+}
+function led(group, wires) {
+  let skeleton;
+  if (!wires.length) {
+    return group;
+  }
+  skeleton = group.view.skeleton;
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {spine: spine_with(skeleton, wires)})})});
+}
+function spine_with(skeleton, wires) {
+  let part_of, chains, path, before, after, part;
+  part_of = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, p); } return out; })();
+  chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
+  path = [...wires];
+  before = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire).at(-1), wire); } return out; })();
+  after = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire)[0], wire); } return out; })();
+  while (before.has(chains.at(path[0])[0])) {
+    py_insert(path, 0, before.get(chains.at(path[0])[0]));
+  }
+  while (after.has(chains.at(path.at(-1)).at(-1))) {
+    path.push(after.get(chains.at(path.at(-1)).at(-1)));
+  }
+  part = part_of.get(chains.at(path[0])[0]);
+  return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
+}
+function paths_of(groups) {
+  let paths, gates, number_, group, inner, index, line, source, target;
+  paths = new Paths();
+  gates = (() => { const out = []; for (const group of groups) { out.push(gates_of(group.view)); } return out; })();
+  for ([number_, group] of py_enumerate(groups)) {
+    inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
+    for ([index, line] of drawn_of_core(group.view).entries()) {
+      if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
+        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of(paths, groups, number_, index, end, inner)); } return out; })();
+        paths.steps.at(source).push([[number_, index], target, hand_thickness(line)]);
+        paths.below.at(source).push(target);
+      }
+    }
+  }
+  return paths;
+}
+function end_of(paths, groups, number_, index, end, inner) {
+  let group, view, item, port, child;
+  group = groups.at(number_);
+  view = group.view;
+  item = view.skeleton.wires.at(index).chain.at((end ? -1 : 0));
+  if (group.below.has(item)) {
+    port = gate_of(view, index, end, inner);
+    if ((port != null)) {
+      child = group.below.get(item);
+      return paths.node([child, (groups.at(child).view.skeleton.children + port)], 0);
+    }
+  }
+  return paths.node([number_, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
+}
+function longest(paths, groups) {
+  let own, count, best_, onward, node, number_, wire, target, load, boxes, carried, kept, reached_, at, found, ahead;
+  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
+  count = paths.boxes.length;
+  best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([box, 0, 0]); } return out; })();
+  onward = py_repeat([null], count);
+  for (node of py_reversed(topological(paths.below))) {
+    for ([[number_, wire], target, load] of paths.steps.at(node)) {
+      [boxes, carried, kept] = best_.at(target);
+      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept + own.at(number_).has(wire))];
+      if (((onward.at(node) == null) || (py_compare(reached_, best_.at(node)) > 0))) {
+        [best_[node], onward[node]] = [reached_, [[number_, wire], target]];
+      }
+    }
+  }
+  at = py_max(py_range(count), {key: (node) => best_.at(node), default: -1});
+  found = [];
+  while ((at >= 0)) {
+    ahead = onward.at(at);
+    if ((ahead == null)) {
+      break;
+    }
+    found.push(ahead[0]);
+    at = ahead[1];
   }
   return found;
 }
@@ -2926,7 +3058,7 @@ function _label_of_sketch(line, middle, box, title_) {
 // place.nested
 function place(view, options) {
   let groups, frames, number_, group, below, sketch, where, box, depth, x, y, numbers, position, child, slot;
-  groups = in_order_of_groups(view);
+  groups = lead_through(in_order_of_groups(view));
   frames = new Map();
   for (number_ of py_range((groups.length - 1), -1, -1)) {
     group = groups.at(number_);
@@ -3344,9 +3476,9 @@ class Block {
     this.most = most;
   }
   get column() {
-    let longest;
-    longest = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_width(text, SIZE)); } return out; })());
-    return Math.min(this.most, ((longest + SAMPLE) + GAP_of_legend));
+    let longest_;
+    longest_ = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_width(text, SIZE)); } return out; })());
+    return Math.min(this.most, ((longest_ + SAMPLE) + GAP_of_legend));
   }
 }
 function legend(scene, paint) {

@@ -1,0 +1,128 @@
+"""The main path of a picture: it leads on through the groups that are open.
+
+Each level has a main path of its own, found without looking at what is open (`Skeleton.spine`). Where groups are open,
+the longest path of the whole picture may lead another way: on the levels that it passes it takes the place of theirs.
+Which items stand left of which stays as it is; only their lines become straight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.topological import topological
+from graphviz_tb.place.core import drawn
+from graphviz_tb.place.groups import Open
+from graphviz_tb.place.touch import Gate, gate_of, gates_of
+
+Node = tuple[int, int]  # number of the group, and an item of its skeleton: a child, or a port on the group's frame
+Step = tuple[int, int]  # number of the group, and a wire of its skeleton
+
+
+@dataclass(slots=True)
+class Paths:
+    """The lines of data of a picture: by node the steps from it, with the node that each leads to."""
+
+    numbers: dict[Node, int] = field(default_factory=dict)
+    boxes: list[int] = field(default_factory=list)  # 1 for a closed box, 0 for a port
+    steps: list[list[tuple[Step, int, int]]] = field(default_factory=list)  # each with the load that it carries
+    below: list[list[int]] = field(default_factory=list)
+
+    def node(self, node: Node, box: int) -> int:
+        """The number of a node."""
+        if node not in self.numbers:
+            self.numbers[node] = len(self.boxes)
+            self.boxes.append(box)
+            self.steps.append([])
+            self.below.append([])
+        return self.numbers[node]
+
+
+def lead_through(groups: Sequence[Open]) -> list[Open]:
+    """Before: parents stand before children. After: the skeletons of the levels that the longest path passes have it
+    as their main path."""
+    if len(groups) == 1:
+        return [*groups]
+    found: dict[int, list[int]] = {}
+    for number, wire in longest(paths_of(groups), groups):
+        found.setdefault(number, []).append(wire)
+    return [led(group, found.get(number, [])) for number, group in enumerate(groups)]
+
+
+def led(group: Open, wires: Sequence[int]) -> Open:
+    """A group whose level the path passes by `wires`."""
+    if not wires:
+        return group
+    skeleton = group.view.skeleton
+    return replace(group, view=replace(group.view, skeleton=replace(skeleton, spine=spine_with(skeleton, wires))))
+
+
+def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
+    """The main paths of a level when the one of its part leads along `wires`: before and after them it goes on as it
+    did, where it passed their ends; the other parts keep theirs."""
+    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
+    chains = [wire.chain for wire in skeleton.wires]
+    path = [*wires]
+    before = {chains[wire][-1]: wire for wire in skeleton.spine}
+    after = {chains[wire][0]: wire for wire in skeleton.spine}
+    while chains[path[0]][0] in before:
+        path.insert(0, before[chains[path[0]][0]])
+    while chains[path[-1]][-1] in after:
+        path.append(after[chains[path[-1]][-1]])
+    part = part_of[chains[path[0]][0]]
+    return (*path, *(wire for wire in skeleton.spine if part_of[chains[wire][0]] != part))
+
+
+def paths_of(groups: Sequence[Open]) -> Paths:
+    """All lines of data that run with the flow."""
+    paths = Paths()
+    gates = [gates_of(group.view) for group in groups]
+    for number, group in enumerate(groups):
+        inner = {position: gates[child] for position, child in group.below.items()}
+        for index, line in drawn(group.view).items():
+            if line.kind == "data" and not group.view.skeleton.wires[index].turned:
+                source, target = (end_of(paths, groups, number, index, end, inner) for end in (0, 1))
+                paths.steps[source].append(((number, index), target, thickness(line)))
+                paths.below[source].append(target)
+    return paths
+
+
+def end_of(
+    paths: Paths, groups: Sequence[Open], number: int, index: int, end: int, inner: Mapping[int, Mapping[Gate, int]]
+) -> int:
+    """The node at which a line begins (`end` 0) or ends (1): a box, or a port of its group or of an open child."""
+    group = groups[number]
+    view = group.view
+    item = view.skeleton.wires[index].chain[-1 if end else 0]
+    if item in group.below:
+        port = gate_of(view, index, end, inner)
+        if port is not None:
+            child = group.below[item]
+            return paths.node((child, groups[child].view.skeleton.children + port), 0)
+    return paths.node((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
+
+
+def longest(paths: Paths, groups: Sequence[Open]) -> list[Step]:
+    """The path through the most boxes; among those the one that carries the most, then the one that most follows the
+    main paths of the levels, then the first."""
+    own = [set(group.view.skeleton.spine) for group in groups]
+    count = len(paths.boxes)
+    best = [(box, 0, 0) for box in paths.boxes]
+    onward: list[tuple[Step, int] | None] = [None] * count
+    for node in reversed(topological(paths.below)):
+        for (number, wire), target, load in paths.steps[node]:
+            boxes, carried, kept = best[target]
+            reached = boxes + paths.boxes[node], carried + load, kept + (wire in own[number])
+            if onward[node] is None or reached > best[node]:
+                best[node], onward[node] = reached, ((number, wire), target)
+    at = max(range(count), key=lambda node: best[node], default=-1)
+    found: list[Step] = []
+    while at >= 0:
+        ahead = onward[at]
+        if ahead is None:
+            break
+        found.append(ahead[0])
+        at = ahead[1]
+    return found
