@@ -14,8 +14,9 @@ class Gaps:
     `siblings` box to box in a rank; `ranks` between ranks at least, `most` where lines run far aside, `labelled` where
     an edge label needs it; `box` line to box, `edge` line to line (white, whatever their thickness), `parts` between
     unconnected parts; `spread` between lines at one side of a box (the aim; at least 8 where the box is wide enough);
-    `start` the straight first run of a line, `straight` its last run before an arrow head, `beyond` how far a line
-    goes straight on from a port to the border.
+    `start` the straight first run of a line, `straight` its last run before an arrow head, `beyond` how far it is from
+    a port to the border, `bar` what the title bar adds to that on the first or the last side. Lines go on to the border
+    straight; where there is a title bar, straight through it, and aslant till there.
     """
 
     siblings: int = 16
@@ -29,6 +30,7 @@ class Gaps:
     start: int = 11
     straight: int = 10
     beyond: int = 12
+    bar: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Level:
 
     `positions` are the upper left corners of the children (not drawn: (0, 0)); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border, at a port `Gaps.beyond` outside the level.
+    target's border, at a port `Gaps.beyond` and `Gaps.bar` outside the level.
     """
 
     positions: tuple[Point, ...]

@@ -21,8 +21,9 @@ from graphviz_tb.place.labels import Line
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.spots import Label, overhang, spots
+from graphviz_tb.place.titles import BAR
 from graphviz_tb.place.touch import Gates, anchors, border, gate_of
-from graphviz_tb.place.turn import Turn, across_along, vertical
+from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 GAPS = Gaps()
 AWAY_MOST = 2  # stubs at a side of what was taken out: its neighbours bear the other ends, and the rest is counted
@@ -182,8 +183,18 @@ def laid_out(
         size = said[wire].size if wire in said else (0, 0)
         strokes[wire] = Stroke(thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
-    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM))
+    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM), bar=bars(direction))
     return coordinates(view.skeleton, sizes, gaps, anchors=fixed, strokes=strokes)
+
+
+def bars(direction: Direction) -> tuple[int, int]:
+    """What the title bar takes on the first and on the last side of a frame.
+
+    >>> bars("BT"), bars("LR")
+    ((0, 24), (0, 0))
+    """
+    first = top_side(direction)
+    return (BAR if first else 0, BAR if first is False else 0)
 
 
 def tip(view: View, wire: int, line: Line, inner: Gates) -> int:

@@ -80,10 +80,11 @@ def routes(
         bends: list[Point] = []
         passed: list[int] = []
         upper, lower = chain[0], chain[-1]
-        begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper])
-        stop = (lefts[lower] + ends[wire][1], tops[lower])
+        out, on = free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)
+        begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper] - out)
+        stop = (lefts[lower] + ends[wire][1], tops[lower] + on)
         windows = [(begin[1], begin[0], begin[0])]
-        below = band[upper].bottom + band[upper].after + hops[wire][0].late
+        below = band[upper].bottom + band[upper].after + hops[wire][0].late - out
         if below > begin[1] and (wire, 0) not in around:
             slants = strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT
             windows.append(first_window(begin, below, lefts[upper], rooms[wire] if slants else None))
@@ -99,7 +100,7 @@ def routes(
             passed.append(chain[at])
             windows.append(ways.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
             windows.append(ways.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
-        above = band[lower].top - band[lower].before - hops[wire][-1].early
+        above = band[lower].top - band[lower].before - hops[wire][-1].early + on
         windows.append((above, stop[0], stop[0]))
         bends += taut(ways, windows, passed)
         thick = max(strokes[wire].thick, *(ways.thick[item] for item in chain[1:-1]), 0)
@@ -127,13 +128,20 @@ def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke,
     one = skeleton.wires[wire]
     ends = one.chain[::-1] if one.turned else one.chain
     if ends[0] >= skeleton.children:
-        points.insert(0, (points[0][0], points[0][1] - gaps.beyond))
+        far = gaps.beyond + gaps.bar[0] - free_run(0, ends[0], skeleton, gaps)
+        points.insert(0, (points[0][0], points[0][1] - far))
     if ends[-1] >= skeleton.children:
-        points.append((points[-1][0], points[-1][1] + gaps.beyond))
+        far = gaps.beyond + gaps.bar[1] - free_run(1, ends[-1], skeleton, gaps)
+        points.append((points[-1][0], points[-1][1] + far))
     head = head_length(stroke.thick) + 1
     first, last = (head if stroke.tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
     line = blunt(straight(points), first, last)
     return tuple(line[::-1] if one.turned else line)
+
+
+def free_run(end: int, item: int, skeleton: Skeleton, gaps: Gaps) -> int:
+    """How far beyond its port (as `item`, on the first side: `end` 0, or on the last) a line may still run aslant."""
+    return gaps.beyond if item >= skeleton.children and gaps.bar[end] else 0
 
 
 def straight(points: Sequence[Point]) -> list[Point]:

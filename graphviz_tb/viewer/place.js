@@ -286,7 +286,7 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12) {
+  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0]) {
     this.siblings = siblings;
     this.ranks = ranks_;
     this.most = most;
@@ -298,6 +298,7 @@ class Gaps {
     this.start = start;
     this.straight = straight;
     this.beyond = beyond;
+    this.bar = bar;
   }
 }
 class Stroke {
@@ -1641,7 +1642,7 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, band_, around_) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on_, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [ways_.at[0], ways_.gaps];
   rooms = exits(chains, ends, ways_.widths);
@@ -1649,10 +1650,11 @@ function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, ban
     bends_ = [];
     passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
-    begin = [(lefts.at(upper) + ends.at(wire)[0]), (tops.at(upper) + heights.at(upper))];
-    stop = [(lefts.at(lower) + ends.at(wire)[1]), tops.at(lower)];
+    [out, on_] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
+    begin = [(lefts.at(upper) + ends.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
+    stop = [(lefts.at(lower) + ends.at(wire)[1]), (tops.at(lower) + on_)];
     windows = [[begin[1], begin[0], begin[0]]];
-    below = ((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late);
+    below = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
     if (((below > begin[1]) && !around_.has([wire, 0]))) {
       slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT));
       windows.push(first_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
@@ -1672,7 +1674,7 @@ function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, ban
       windows.push(ways_.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
       windows.push(ways_.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
     }
-    above = ((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early);
+    above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on_);
     windows.push([above, stop[0], stop[0]]);
     py_extend(bends_, taut(ways_, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(ways_.thick.at(item)); } return out; })(), 0]);
@@ -1695,19 +1697,24 @@ function taut(ways_, windows, passed) {
   return bends_;
 }
 function finished(points, wire, skeleton, stroke, gaps) {
-  let one, ends, head_, first, last, line;
+  let one, ends, far, head_, first, last, line;
   one = skeleton.wires.at(wire);
   ends = (one.turned ? py_reversed(one.chain) : one.chain);
   if ((ends[0] >= skeleton.children)) {
-    py_insert(points, 0, [points[0][0], (points[0][1] - gaps.beyond)]);
+    far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends[0], skeleton, gaps));
+    py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
   }
   if ((ends.at(-1) >= skeleton.children)) {
-    points.push([points.at(-1)[0], (points.at(-1)[1] + gaps.beyond)]);
+    far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends.at(-1), skeleton, gaps));
+    points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head_ = (head_length(stroke.thick) + 1);
   [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((stroke.tip === end) ? head_ : 1)); } return out; })();
   line = blunt(straight_of_routes(points), first, last);
   return [...(one.turned ? py_reversed(line) : line)];
+}
+function free_run(end, item, skeleton, gaps) {
+  return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
 }
 function straight_of_routes(points) {
   let result_, point;
@@ -2134,6 +2141,58 @@ function round_end(one, inset) {
   return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
 }
 
+// place.titles
+const BAR = 24;
+const LEFT = 12;
+const RIGHT = 24;
+const CLEAR = 8;
+const BETWEEN = 8;
+const MOST_of_titles = 240;
+const BASE = 16;
+class Title {
+  constructor(texts, shift, width) {
+    this.texts = texts;
+    this.shift = shift;
+    this.width = width;
+  }
+}
+const NO_TITLE = new Title([], 0, 0);
+function title(face, crossing, wide) {
+  let name, count, end, shift, moved_, need, start, stop;
+  [name, count] = [elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true), second_line(face)];
+  end = (LEFT + hand_width(name, NODE_SIZE, true));
+  shift = Math.max(0, ((end + CLEAR) - py_min(crossing, {default: (end + CLEAR)})));
+  moved_ = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
+  wide = py_max([(wide + shift), (end + RIGHT), ...(() => { const out = []; for (const x of moved_) { out.push((x + RIGHT)); } return out; })()]);
+  if (!count) {
+    return new Title([_name(face, name)], shift, wide);
+  }
+  need = hand_width(count, SMALL_SIZE);
+  if (!moved_.length) {
+    wide = Math.max(wide, (((end + BETWEEN) + need) + RIGHT));
+  }
+  for ([start, stop] of _gaps((end + BETWEEN), moved_, wide)) {
+    if (((stop - start) >= need)) {
+      return new Title([_name(face, name), _count(count, start)], shift, wide);
+    }
+  }
+  return new Title([_name(face, name)], shift, wide);
+}
+function _gaps(begin, crossing, wide) {
+  let starts, stops;
+  starts = [begin, ...(() => { const out = []; for (const x of crossing) { out.push((x + CLEAR)); } return out; })()];
+  stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - CLEAR)); } return out; })(), (wide - RIGHT)];
+  return [...py_zip(starts, stops)];
+}
+function _name(face, name) {
+  let wide;
+  wide = hand_width(name, NODE_SIZE, true);
+  return new Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
+}
+function _count(count, x) {
+  return new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true);
+}
+
 // place.spots
 const CELL = 64;
 const LARGE_of_spots = (8 * CELL);
@@ -2483,8 +2542,13 @@ function laid_out(view, pieces, lines_, said_, inner, direction) {
     strokes.set(wire, new Stroke(hand_thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size)));
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
-  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core)))});
+  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), bar: bars_of_core(direction)});
   return coordinates(view.skeleton, sizes, gaps, fixed, strokes);
+}
+function bars_of_core(direction) {
+  let first;
+  first = top_side(direction);
+  return [(first ? BAR : 0), ((first === false) ? BAR : 0)];
 }
 function tip(view, wire, line, inner) {
   let end, item;
@@ -2504,58 +2568,6 @@ function reach(view, wire, points, slots, turn) {
     points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
   }
   return [...points];
-}
-
-// place.titles
-const BAR = 24;
-const LEFT = 12;
-const RIGHT = 24;
-const CLEAR = 8;
-const BETWEEN = 8;
-const MOST_of_titles = 240;
-const BASE = 16;
-class Title {
-  constructor(texts, shift, width) {
-    this.texts = texts;
-    this.shift = shift;
-    this.width = width;
-  }
-}
-const NO_TITLE = new Title([], 0, 0);
-function title(face, crossing, wide) {
-  let name, count, end, shift, moved_, need, start, stop;
-  [name, count] = [elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true), second_line(face)];
-  end = (LEFT + hand_width(name, NODE_SIZE, true));
-  shift = Math.max(0, ((end + CLEAR) - py_min(crossing, {default: (end + CLEAR)})));
-  moved_ = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
-  wide = py_max([(wide + shift), (end + RIGHT), ...(() => { const out = []; for (const x of moved_) { out.push((x + RIGHT)); } return out; })()]);
-  if (!count) {
-    return new Title([_name(face, name)], shift, wide);
-  }
-  need = hand_width(count, SMALL_SIZE);
-  if (!moved_.length) {
-    wide = Math.max(wide, (((end + BETWEEN) + need) + RIGHT));
-  }
-  for ([start, stop] of _gaps((end + BETWEEN), moved_, wide)) {
-    if (((stop - start) >= need)) {
-      return new Title([_name(face, name), _count(count, start)], shift, wide);
-    }
-  }
-  return new Title([_name(face, name)], shift, wide);
-}
-function _gaps(begin, crossing, wide) {
-  let starts, stops;
-  starts = [begin, ...(() => { const out = []; for (const x of crossing) { out.push((x + CLEAR)); } return out; })()];
-  stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - CLEAR)); } return out; })(), (wide - RIGHT)];
-  return [...py_zip(starts, stops)];
-}
-function _name(face, name) {
-  let wide;
-  wide = hand_width(name, NODE_SIZE, true);
-  return new Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
-}
-function _count(count, x) {
-  return new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true);
 }
 
 // place.shared
@@ -3410,7 +3422,7 @@ function stub(one, fill, theme, tint = null) {
     }
     else {
       if ((one.kind === "summary")) {
-        py_extend(shapes_, bars(one.x, one.y, theme));
+        py_extend(shapes_, bars_of_boxes(one.x, one.y, theme));
       }
       else {
         if (((one.kind === "shortcut") && (fill != null))) {
@@ -3436,7 +3448,7 @@ function diamond(one) {
   [right, foot] = [(one.x + one.width), (one.y + one.height)];
   return [["M", [across_, one.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [one.x, along_]], ["Z", []]];
 }
-function bars(x, y, theme) {
+function bars_of_boxes(x, y, theme) {
   let chart, right, top, ground;
   chart = [];
   for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
