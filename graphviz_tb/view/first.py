@@ -11,6 +11,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.view.repeats import Repeats, quiet_rows
+from graphviz_tb.view.weights import Weights
 
 Open = Callable[[Path], Metagraph]
 
@@ -25,7 +26,8 @@ def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
 
     First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
     then the largest, until eight boxes show, and what is a good part of the model until eight of them are the model's.
-    Gradients, updates and savers come last. Marks, stubs and the auxiliary area do not count.
+    What comes after the last weights, a loss or a measure, waits for what has weights; gradients, updates and savers
+    come last. Marks, stubs and the auxiliary area do not count.
     """
     picture = First(hierarchy, metagraph)
     picture.open_way()
@@ -43,11 +45,13 @@ class First:
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpsThroughCalls(hierarchy, self.quiet)
         self.repeats = Repeats(hierarchy, self.ops, self.quiet)
+        self.weights = Weights(hierarchy, self.quiet)
         self.opened: dict[Path, None] = {ROOT: None}
         self.closed = len(metagraph(ROOT).core())
         self.telling = self.model(ROOT)
         self.frames = 0
         self.loose: set[Path] = set()
+        self.judging: set[Path] = set()
 
     def boxes_with(self, path: Path) -> int:
         """How many boxes there are with one more group open."""
@@ -66,16 +70,22 @@ class First:
         self.opened[path] = None
 
     def below(self, path: Path) -> Iterator[Path]:
-        """The groups in the main area of an open group that can be opened; `loose` are those beside a flow."""
+        """The groups in the main area of an open group that can be opened.
+
+        After: `loose` are those beside a flow, `judging` those after the last weights.
+        """
         level = self.metagraph(path)
         joined = {at for edge in level.edges if edge.tensors for at in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted
+        behind = set(range(len(level.children))) if path in self.judging else self.weights.behind(level)
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, path, row)
             if position not in away and openable(self.hierarchy, child, path[-1]):
                 if joined and position not in joined:
                     self.loose.add(child)
+                if position in behind:
+                    self.judging.add(child)
                 yield child
 
     def open_way(self) -> None:
@@ -94,7 +104,7 @@ class First:
         queue = [self.entry(child) for path in self.opened for child in self.below(path)]
         heapq.heapify(queue)
         while queue:
-            _, path = heapq.heappop(queue)
+            *_, path = heapq.heappop(queue)
             if (
                 path in self.opened
                 or path in self.loose
@@ -110,8 +120,8 @@ class First:
         """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
         queue = [self.entry(child) for path in self.opened for child in self.below(path) if child not in self.opened]
         heapq.heapify(queue)
-        while queue and self.more(queue[0][1]):
-            _, path = heapq.heappop(queue)
+        while queue and self.more(queue[0][-1]):
+            *_, path = heapq.heappop(queue)
             if self.boxes_with(path) > MOST and self.closed + self.frames > 1:
                 continue
             self.open(path)
@@ -122,7 +132,7 @@ class First:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""
         if self.closed < FEWEST or self.wrapped(path):
             return True
-        return self.telling < FEWEST and not self.aside(path) and self.much(path)
+        return self.telling < FEWEST and not self.aside(path) and path not in self.judging and self.much(path)
 
     def aside(self, path: Path) -> bool:
         """Whether a group is no part of the model, or has no part in the flow around it."""
@@ -133,15 +143,16 @@ class First:
         inside, model = self.ops(path[-1]), self.ops(0)
         return inside is not None and model is not None and inside > MUCH * model
 
-    def entry(self, path: Path) -> tuple[float, Path]:
-        """What groups are ordered by: many ops first, stacks after other groups, what is no part of the model last."""
+    def entry(self, path: Path) -> tuple[int, float, Path]:
+        """What groups are ordered by: what judges a model after the model, what is no part of it last; then many ops
+        first, stacks after other groups."""
         row = path[-1]
-        count = float("inf") if (found := self.ops(row)) is None else found
         if self.aside(path) or saves(self.hierarchy, row):
-            count = 0
-        elif self.hierarchy.kind[row] == Kind.SERIES:
+            return 2, 0.0, path
+        count = float("inf") if (found := self.ops(row)) is None else found
+        if self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)
-        return -count, path
+        return int(path in self.judging), -count, path
 
     def wrapped(self, path: Path) -> bool:
         """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""

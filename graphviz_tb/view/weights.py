@@ -1,0 +1,74 @@
+"""Where a model keeps its weights: what it learns with, as against what only prepares, measures or judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import function_of
+
+
+class Weights:
+    """Which rows hold ops of the model that use weights, through calls; rows in `quiet` are no part of it."""
+
+    def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
+        graph = hierarchy.graph
+        beside = graph.beside
+        users = np.unique(beside.host[beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)])
+        rows = hierarchy.row_of_node[users]
+        inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
+        calls = [call for call in calls_with(hierarchy, inside) if not quiet[call]]
+        self.hierarchy = hierarchy
+        self._sums = sums(len(hierarchy), [*inside, *calls])
+
+    def held(self, row: int) -> bool:
+        """Whether a row holds an op that uses a weight."""
+        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])
+
+    def behind(self, level: Metagraph) -> set[int]:
+        """The positions of the children that hold no weight and lead to none: losses, measures, what a model gives.
+
+        After: none where the level holds no weight at all.
+        """
+        before: dict[int, list[int]] = {}
+        for edge in level.edges:
+            if edge.tensors:
+                before.setdefault(edge.target, []).append(edge.source)
+        leading = {position for position, row in enumerate(level.children) if self.held(row)}
+        if not leading:
+            return set()
+        todo = sorted(leading)
+        while todo:
+            for source in before.get(todo.pop(), ()):
+                if source not in leading:
+                    leading.add(source)
+                    todo.append(source)
+        return set(range(len(level.children))) - leading
+
+
+def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
+    """The calls of functions in which one of `users` stands, directly or through further calls."""
+    callers: dict[int, list[int]] = {}
+    for call, bodies in hierarchy.calls.items():
+        for _, body in bodies:
+            callers.setdefault(body, []).append(call)
+    found: set[int] = set()
+    todo = sorted({function_of(hierarchy, row) for row in users}) if callers else []
+    while todo:
+        for call in callers.get(todo.pop(), ()):
+            if call not in found:
+                found.add(call)
+                todo.append(function_of(hierarchy, call))
+    return found
+
+
+def sums(size: int, rows: Iterable[int]) -> Longs:
+    """Prefix sums of how many of `rows` stand before each row."""
+    flags = np.zeros(size + 1, np.int64)
+    flags[np.array(list(rows), np.int64) + 1] = 1
+    return np.cumsum(flags)
