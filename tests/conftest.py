@@ -24,11 +24,12 @@ PARTS = {
     "rsvg-convert": "apt-get install librsvg2-bin",
     "playwright-core": "npm install playwright-core, and NODE_PATH where it is not beside the repository",
     "noto-cjk-sans-otc": "pip install -e '.[cjk]'",
+    "h5py": "pip install -e '.[keras]'",
     "typescript": "npm install typescript, and NODE_PATH where it is not beside the repository",
     "firefox-esr": "apt-get install firefox-esr",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
 }
-MODULES = {"tensorflow": "tensorflow", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
+MODULES = {"tensorflow": "tensorflow", "h5py": "h5py", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
 NOT_IN_ALL = {"tensorflow"}  # half a gigabyte: wanted only where it is named
 
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.

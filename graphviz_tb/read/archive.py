@@ -7,11 +7,13 @@ import lzma
 import struct
 import zipfile
 import zlib
+from functools import partial
 
 from graphviz_tb.errors import TooLarge, UnknownFormat
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Found, Holding
+from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.limits import HINT, LIMIT, check_json, check_unpacked
 from graphviz_tb.read.opened import BLOCK, Opened
@@ -40,12 +42,11 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             if CONFIG not in names:
                 raise _refused(opened.name, names)
             data = _unpacked(archive, opened)
-            packed = archive.getinfo(CONFIG).compress_size
+            if opened.bounded:
+                check_json(data, archive.getinfo(CONFIG).compress_size, opened.name)
+            content = conceptual_graph(data, opened.name, partial(kept, archive))
     except BROKEN as error:
         raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
-    if opened.bounded:
-        check_json(data, packed, opened.name)
-    content = conceptual_graph(data, opened.name)
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")
     return Holding((Found(entry, lambda: content),), what=opened.name)
 

@@ -16,8 +16,7 @@ from graphviz_tb.errors import MalformedProto, NoGraph
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Content, Found, Holding
-from graphviz_tb.read.keras.parameters import COUNTS
-from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.read.keras.objects import Json, hung
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.opened import Opened, open_path
 from graphviz_tb.read.wire import BYTES, CutError, pieces
@@ -29,7 +28,6 @@ LAYERS = "_tf_keras_"
 METRIC = "_tf_keras_metric"
 WRAPPED = ("__tuple__", "TensorShape")
 ROOT = "root"
-Json = dict[str, Any]
 
 
 def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
@@ -92,24 +90,8 @@ def plain(value: Json) -> Any:
 
 
 def model_of(objects: Mapping[str, Json]) -> Json:
-    """The model as its own JSON would tell it: layers that hold others become models of these."""
-    made = {path: as_layer(path, told) for path, told in objects.items()}
-    inside: dict[str, list[Json]] = {path: [] for path in made}
-    for path in made:
-        around = path.rpartition(".")[0]
-        while around and around not in made:
-            around = around.rpartition(".")[0]
-        if around:
-            inside[around].append(made[path])
-    for path, layer in made.items():
-        if (inside[path] or path == ROOT) and "layers" not in layer["config"] and not own_class(layer):
-            layer["config"] = {**layer["config"], "layers": inside[path]}
-    return made[ROOT]
-
-
-def own_class(layer: Json) -> bool:
-    """Whether a layer is of a class of Keras itself: what it holds is no part of the program."""
-    return layer["class_name"] in RULES or layer["class_name"] in COUNTS
+    """The model as its own JSON would tell it."""
+    return hung({path: as_layer(path, told) for path, told in objects.items()}, ROOT, ".")
 
 
 def as_layer(path: str, told: Json) -> Json:

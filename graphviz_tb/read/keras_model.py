@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,11 +16,14 @@ from typing import Any
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
 from graphviz_tb.model.layers import Layer as Known
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.keras.facts import layer_facts
+from graphviz_tb.read.keras.subclassed import completed
+from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
 from graphviz_tb.read.limits import check_json
 from graphviz_tb.read.opened import Opened
 
@@ -82,8 +85,9 @@ def read_keras(opened: Opened, options: ReadOptions) -> Holding:
     return Holding((Found(entry, lambda: content),), what=opened.name)
 
 
-def conceptual_graph(data: bytes, name: str) -> Content:
-    """Before: the JSON of a model. After: a GraphDef of its layers, in the order they are listed.
+def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = dict) -> Content:
+    """Before: the JSON of a model; `weights` tells what is kept for each object of one whose layers are not in it.
+    After: a GraphDef of its layers, in the order they are listed.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
     >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
@@ -91,7 +95,12 @@ def conceptual_graph(data: bytes, name: str) -> Content:
     [('m/a',), ('m/b', 'm/a')]
     """
     parsed = _parsed(data, name)
-    model = tree(_model(parsed, name))
+    told = _model(parsed, name)
+    whole = told if _layers(told) is not None else completed(told, weights())
+    if _layers(whole) is None:
+        raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
+    notices = () if whole is told else (_unconnected(whole),)
+    model = tree(whole)
     layers = list(walk(model))
     facts = layer_facts(layers, list(models(model)), calls)
     facts[model] = compiled(facts[model], parsed)
@@ -100,7 +109,20 @@ def conceptual_graph(data: bytes, name: str) -> Content:
         node = graph.node.add(name=layer.path, op=facts[layer].class_name)
         node.input.extend(source.path for source in inputs(layer))
         describe(node, layer, facts[layer])
-    return Content(graph, layers={layer.path: fact for layer, fact in facts.items()})
+    return Content(graph, notices, layers={layer.path: fact for layer, fact in facts.items()})
+
+
+def _hint() -> str:
+    """How to see a model whose JSON has no layers."""
+    hint = "write its op graph with model.export('folder') and give that folder"
+    return hint if readable() else f"{INSTALL} to read them from the weights of a .keras file, or {hint}"
+
+
+def _unconnected(model: Mapping[str, Any]) -> Notice:
+    """Said of a model whose layers were found without the calls of them."""
+    text = f"the file does not say how the layers of a {model['class_name']} call each other: none are connected"
+    more = "" if readable() else f"; some may be missing: {INSTALL}"
+    return Notice("unconnected-layers", text + more, _name(model), strict=False)
 
 
 def describe(node: NodeDef, layer: Layer, fact: Known) -> None:
@@ -166,10 +188,6 @@ def _model(parsed: Any, name: str) -> Mapping[str, Any]:
         parsed = {"class_name": "Model", "config": parsed}
     if "class_name" not in parsed or "config" not in parsed:
         raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
-    if _layers(parsed) is None:
-        kind = parsed["class_name"]
-        raise NoGraph(f"{name}: the model is a {kind} whose layers are not in its JSON",
-                      hint="write its op graph with model.export('folder') and give that folder")  # fmt: skip
     model: dict[str, Any] = parsed
     return model
 

@@ -14,8 +14,8 @@ from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.infer.values import Dims
 from graphviz_tb.annotate.infer.wiring import CHOOSING
+from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.layers import Layer
 
 VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
 ARGUMENTS = frozenset({"Placeholder", "_Arg"})
@@ -99,12 +99,6 @@ def kept_by_layers(graph: Graph) -> Iterator[Weight]:
     for node, layer in layer_nodes(graph).items():
         dtype = layer.config.get("dtype")
         yield Weight(node, layer.parameters or 0, dtype if isinstance(dtype, str) else "")
-
-
-def layer_nodes(graph: Graph) -> dict[int, Layer]:
-    """The nodes that are Keras layers and no ops; an op that bears the name of a layer's scope is none."""
-    named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
-    return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}
 
 
 def written(graph: Graph) -> set[int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.owners import owners
-from graphviz_tb.annotate.costs.parameters import VARIABLES, layer_nodes, weights_of
+from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
 from graphviz_tb.annotate.costs.roles import role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
@@ -16,6 +16,7 @@ from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.frame import Frame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.wiring import CHOOSING
+from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
 

@@ -19,6 +19,7 @@ from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
 from graphviz_tb.annotate.infer.wiring import Input, Wiring
+from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.proto import NodeDef
@@ -41,6 +42,7 @@ class Inference:
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
         self._sources: dict[int, list[Input | None]] = {}  # inputs of nodes that are waiting
+        self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
     def shape(self, node: int, at: int) -> Shape:
@@ -125,7 +127,9 @@ class Inference:
         ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
         if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
             return (head, Out(()))
-        if node in self.wiring.calls:
+        if node in self._layers:
+            found: tuple[Out, ...] = ()
+        elif node in self.wiring.calls:
             found = self.calls.results(frame, node)
         else:
             found = self.inferred(Op(definition, ins, self.symbols))

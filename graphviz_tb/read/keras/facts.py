@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.layers import Layer
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from graphviz_tb.read.keras_model import Layer as Box
 
 PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
+KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
+MOST_SHAPES = 3  # of weights on a second line; more are counted
 Source = tuple["Box", int]  # a layer that is no model, and which of its outputs
 Shapes = dict["Box", list[Shape]]
 
@@ -48,7 +51,36 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     words = telling(kind, {**config, "axis": -1} if last_axis(config.get("axis"), takes) else config)
     if calls > 1:
         words = " · ".join(filter(None, (words, f"{calls} calls")))
-    return Layer(name_of_class(layer.json), config, words, tuple(outputs), parameter_count(kind, config, takes))
+    weights = list(kept(layer))
+    words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
+    count = sum(map(prod, weights)) if weights else parameter_count(kind, config, takes)
+    return Layer(name_of_class(layer.json), config, words, tuple(outputs), count)
+
+
+def kept(layer: Box) -> Iterator[tuple[int, ...]]:
+    """The shapes of a layer's weights, where the source says them."""
+    told = layer.json.get(KEPT)
+    for one in told if isinstance(told, list) else ():
+        shape = shape_in(one)
+        if shape is not None and None not in shape:
+            yield tuple(dim or 0 for dim in shape)
+
+
+def held(layer: Box) -> str:
+    """The attribute that holds a layer, where the source says it and the layer has another name."""
+    told = layer.json.get(HELD)
+    return f"self.{told}" if isinstance(told, str) else ""
+
+
+def in_words(weights: Sequence[tuple[int, ...]]) -> str:
+    """What is kept, for a layer of which nothing else is told.
+
+    >>> in_words([(24, 48), (48,)]), in_words([(4,), (4,), (4,), (4,)]), in_words([])
+    ('24×48 · 48', '4 weights', '')
+    """
+    if len(weights) > MOST_SHAPES:
+        return f"{len(weights)} weights"
+    return " · ".join("×".join(map(str, shape)) or "1" for shape in weights)
 
 
 def last_axis(axis: Any, takes: list[Shape]) -> bool:
@@ -60,11 +92,12 @@ def last_axis(axis: Any, takes: list[Shape]) -> bool:
 def of_model(model: Box, facts: Mapping[Box, Layer]) -> Layer:
     """A model's parameters are those of its layers; its own configuration is said without them."""
     counts = [facts[child].parameters for child in model.order]
-    total = None if None in counts else sum(count or 0 for count in counts)
+    total = None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model)))
     config = {key: value for key, value in config_of(model.json).items() if key not in PARTS}
     results = tuple(model.children[name].path for name, _ in model.outputs if name in model.children)
     parts = len(model.order)
-    return Layer(name_of_class(model.json), config, f"{parts} layers", (), total, parts, results)
+    words = " · ".join(filter(None, (held(model), f"{parts} layers")))
+    return Layer(name_of_class(model.json), config, words, (), total, parts, results)
 
 
 def class_of(json: Mapping[str, Any]) -> str:

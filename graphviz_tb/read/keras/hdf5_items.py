@@ -1,0 +1,76 @@
+"""A program of its own: lists what is in an HDF5 file, as JSON. `hdf5_items.py FILE FIRST SIZE` reads a part of a file.
+
+HDF5's library is written for files that one trusts: a damaged one makes it run in circles or crash. So it runs in a
+process of its own, which can be ended (`weights_file.py`). Nothing of the package is imported here.
+"""
+
+import io
+import json
+import sys
+from typing import IO, Any
+
+MOST = 200_000  # items; a model of a thousand layers has five thousand
+MOST_TEXT = 64 << 20  # characters of all paths
+MEMORY = 4 << 30  # bytes that the process may ask for
+
+
+class Part(io.RawIOBase):
+    """Some bytes of a file, as a file of their own."""
+
+    def __init__(self, file: IO[bytes], first: int, size: int) -> None:
+        self._file, self._first, self._size, self._at = file, first, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._first + self._at)
+        data = self._file.read(min(len(buffer), max(0, self._size - self._at)))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
+    """Path, shape (None: a group) and the attribute `name` of everything in an open HDF5 file, links apart."""
+    found: list[tuple[str, list[int] | None, str | None]] = []
+    text = 0
+
+    def visit(path: str, item: Any) -> bool | None:
+        nonlocal text
+        shape = getattr(item, "shape", None)
+        name = item.attrs.get("name") if shape is None else None
+        sizes = None if shape is None else [int(size) for size in shape]
+        found.append((path, sizes, name if isinstance(name, str) else None))
+        text += len(path)
+        return True if len(found) >= MOST or text > MOST_TEXT else None  # anything but None ends the visit
+
+    file.visititems(visit)
+    return found
+
+
+def main() -> None:
+    """Read the part of a file that the command line names, and print its items."""
+    import h5py
+
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    except (ImportError, OSError, ValueError):
+        pass  # Windows has no such limit
+    path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    with open(path, "rb") as below, h5py.File(io.BufferedReader(Part(below, first, size)), "r") as file:  # noqa: PTH123
+        json.dump(items(file), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The layers of a model whose JSON has no list of them: a subclassed one.
+
+nested    layers that its configuration carries, as those of models that wrap others do
+kept      the layers that its archive keeps weights for, in the objects that hold them
+hung      both as one tree; nothing says how they call each other
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from graphviz_tb.read.keras.facts import HELD, KEPT
+from graphviz_tb.read.keras.objects import Json, holder, hung, own_class
+from graphviz_tb.read.keras.parameters import COUNTS, WITHOUT
+from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.read.keras.weights_file import Kept
+
+ROOT = "root"
+ANY = "Layer"  # the class of what only its weights are known of
+COUNTER = re.compile(r"_[0-9]+$")
+
+
+def completed(model: Mapping[str, Any], weights: Mapping[str, Kept]) -> Json:
+    """Before: the JSON of a model without layers, and what its archive keeps. After: the same with all layers that are
+    known, unconnected; without the key `layers` where none is."""
+    config = model.get("config")
+    config = config if isinstance(config, dict) else {}
+    told = {layer["config"]["name"]: layer for layer in nested(config)}
+    objects = {ROOT: {**model, "config": config}}
+    objects |= {f"{ROOT}/{path}": as_layer(path, one, weights, told) for path, one in weights.items() if path}
+    called = {layer["config"]["name"] for layer in objects.values() if isinstance(layer["config"].get("name"), str)}
+    objects |= {f"{ROOT}/{name}": alone(layer) for name, layer in told.items() if name not in called}
+    if len(objects) == 1:
+        return dict(model)
+    give(objects, weights)
+    return hung(objects, ROOT, "/")
+
+
+def nested(config: Mapping[str, Any]) -> Iterator[Json]:
+    """The serialized layers anywhere in a configuration, outermost ones only, in its order."""
+    waiting: list[Any] = [config]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict) and is_layer(value):
+            yield value
+        elif isinstance(value, dict):
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, list):
+            waiting += reversed(value)
+
+
+def is_layer(value: Json) -> bool:
+    """Whether an object of a configuration is a layer; initialisers and types have no such options.
+
+    >>> is_layer({"class_name": "Dense", "config": {"name": "d", "trainable": True}})
+    True
+    >>> is_layer({"class_name": "DTypePolicy", "config": {"name": "float32"}})
+    False
+    """
+    config = value.get("config")
+    if "class_name" not in value or not isinstance(config, dict) or not isinstance(config.get("name"), str):
+        return False
+    return "trainable" in config or "layers" in config or "build_config" in value
+
+
+def as_layer(path: str, one: Kept, weights: Mapping[str, Kept], told: Mapping[str, Json]) -> Json:
+    """One object as a layer of a model's JSON: as the configuration tells it, else by its name."""
+    around, _, last = path.rpartition("/")
+    listed = around != "" and around not in weights  # Keras names what is in a list by its class
+    held = {} if listed or last == one.name else {HELD: last}
+    if one.name in told and not holder(path, weights, "/"):
+        return {**alone(told[one.name]), **held}
+    kind = CLASSES.get(COUNTER.sub("", last)) if listed else None
+    config = {"name": one.name}
+    return {**alone({"class_name": kind or CLASSES.get(COUNTER.sub("", one.name), ANY), "config": config}), **held}
+
+
+def alone(layer: Json) -> Json:
+    """A layer of which nobody knows what it is called with."""
+    return {**layer, "config": dict(layer["config"]), "inbound_nodes": []}
+
+
+def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
+    """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
+    for path, one in weights.items():
+        owner = shown = f"{ROOT}/{path}" if path else ROOT
+        while owner:
+            shown = owner if own_class(objects[owner]) else shown
+            owner = holder(owner, objects, "/")
+        objects[shown].setdefault(KEPT, []).extend(map(list, one.shapes))
+
+
+def snake(kind: str) -> str:
+    """The name that Keras gives a layer after its class.
+
+    >>> snake("MultiHeadAttention"), snake("Conv2D"), snake("GlobalAveragePooling1D"), snake("LSTM")
+    ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')
+    """
+    once = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", once).lower()
+
+
+CLASSES = {snake(kind): kind for kind in (*RULES, *COUNTS, *sorted(WITHOUT), "Sequential", "Functional")}

@@ -1,0 +1,110 @@
+"""Which layers keep weights in a `.keras` archive: the names in its `model.weights.h5`, and no values.
+
+Keras files each layer's variables under the objects that hold it (`block/mlp/layers/dense/vars/0`), with its name in an
+attribute of `vars`. HDF5 is read by h5py, an optional dependency (only a model whose JSON has no layers needs it), in a
+process of its own (`hdf5_items.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+WEIGHTS = "model.weights.h5"
+VARIABLES = "vars"
+NOT_LAYERS = ("optimizer", "metrics")  # at the root: slots, and what is measured
+LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
+INSTALL = "pip install 'graphviz_tb[keras]'"
+MEAN = [(), ()]  # what a metric keeps: a total and a count
+PROGRAM = Path(__file__).with_name("hdf5_items.py")
+SECONDS = 20  # that the program may take; a model of a thousand layers takes one
+
+
+@dataclass(slots=True)
+class Kept:
+    """What is kept for one object: its name, and the shapes of its own variables."""
+
+    name: str
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
+
+
+Weights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is the model
+Item = tuple[str, list[int] | None, str | None]
+
+
+def readable() -> bool:
+    """Whether h5py is there."""
+    return find_spec("h5py") is not None
+
+
+def kept(archive: zipfile.ZipFile) -> Weights:
+    """Before: an archive. After: its objects by their path, in the order of their numbers; "" is the model.
+    Nothing without h5py, and where the archive has no weights or they are damaged."""
+    if WEIGHTS not in archive.namelist() or not readable():
+        return {}
+    found: dict[str, Kept] = {}
+    for path, shape, name in listed(archive):
+        around, _, last = path.rpartition("/")
+        if shape is None and last == VARIABLES:
+            one = found.setdefault(around, Kept(around.rpartition("/")[2]))
+            one.name = name or one.name
+        elif shape is not None and (around == VARIABLES or around.endswith(f"/{VARIABLES}")):
+            owner = around.removesuffix(VARIABLES).removesuffix("/")
+            found.setdefault(owner, Kept(owner.rpartition("/")[2])).shapes.append(tuple(shape))
+    return {path: found[path] for path in sorted(found, key=natural) if layer_like(path, found[path])}
+
+
+def listed(archive: zipfile.ZipFile) -> list[Item]:
+    """What is in the weights: path, shape (None: a group) and name of each item."""
+    with on_disk(archive) as (path, first, size):
+        try:
+            command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
+            told: list[Item] = json.loads(done.stdout)
+        except (subprocess.SubprocessError, OSError, ValueError):
+            return []
+    return told
+
+
+@contextmanager
+def on_disk(archive: zipfile.ZipFile) -> Iterator[tuple[Path, int, int]]:
+    """The file that holds the weights, where they begin in it, and their size. Where they are packed, or the archive is
+    in memory, they are written out first."""
+    info, below = archive.getinfo(WEIGHTS), archive.fp
+    if info.compress_type == zipfile.ZIP_STORED and archive.filename and below is not None:
+        below.seek(info.header_offset)
+        header = below.read(LOCAL_HEADER)
+        lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        yield Path(archive.filename), info.header_offset + LOCAL_HEADER + lengths, info.file_size
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "weights.h5")
+        with archive.open(info) as packed, path.open("wb") as out:
+            shutil.copyfileobj(packed, out)
+        yield path, 0, path.stat().st_size
+
+
+def layer_like(path: str, one: Kept) -> bool:
+    """Whether an object is a layer, not an optimizer, a generator of seeds or a metric."""
+    first, last = path.partition("/")[0], path.rpartition("/")[2]
+    return first not in NOT_LAYERS and not last.startswith("seed_generator") and one.shapes != MEAN
+
+
+def natural(path: str) -> list[tuple[str, int]]:
+    """Order by the numbers that Keras counts with: dense_2 before dense_10.
+
+    >>> sorted(["dense_10", "dense_2", "dense"], key=natural)
+    ['dense', 'dense_2', 'dense_10']
+    """
+    parts = (re.fullmatch(r"(.*?)(?:_([0-9]{1,9}))?", part, re.DOTALL) for part in path.split("/"))
+    return [(part[1], int(part[2] or -1)) for part in parts if part]
