@@ -16,7 +16,7 @@ from graphviz_tb.place.sizes import BASELINE, moved
 AWAY = 32  # from the drawing to the area, the rule half way
 HEADING_SIZE, HEADING_ROOM = 11, 24
 GAP = 16
-LENGTHS = (96, 160, 240, 320, 480)  # px after which a column is broken: the better of several shapes
+LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, the better of several shapes; 0: a row
 SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
 Size = tuple[int, int]
@@ -55,8 +55,8 @@ class Spot:
 def beside_core(
     core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[Thing]]]], notes: Sequence[Text] = ()
 ) -> Area:
-    """Set blocks, each a heading and columns of sizes, and lines of notes beside a drawing of size `core` that reaches
-    as far as `sky` says.
+    """Set blocks, each a heading ("" for none, and no rule) and columns of sizes, and lines of notes beside a drawing
+    of size `core` that reaches as far as `sky` says.
 
     >>> sky = Skyline()
     >>> sky.add_rect((0, 0, 100, 300))
@@ -71,13 +71,15 @@ def beside_core(
     for heading, columns in blocks:
         if not any(columns):
             continue
-        spot = best(whole, sky, columns, width(heading, HEADING_SIZE, True))
+        room = HEADING_ROOM if heading else 0
+        spot = best(whole, sky, columns, width(heading, HEADING_SIZE, True), room)
         (left, top), (wide, tall) = spot.corner, spot.size
-        places += [(left + x, top + HEADING_ROOM + y) for x, y in spot.places]
-        texts.append(_heading(heading, spot.corner))
+        places += [(left + x, top + room + y) for x, y in spot.places]
         half = AWAY // 2
-        beside, above = Rule(left - half, top, left - half, top + tall), Rule(left, top - half, left + wide, top - half)
-        rules.append(beside if spot.beside else above)
+        if heading:
+            texts.append(_heading(heading, spot.corner))
+            beside = Rule(left - half, top, left - half, top + tall)
+            rules.append(beside if spot.beside else Rule(left, top - half, left + wide, top - half))
         sky.add_rect((left - half, top - half, left + wide, top + tall))
         whole = spot.whole
     if notes:
@@ -88,12 +90,12 @@ def beside_core(
     return Area(tuple(places), tuple(texts), tuple(rules), *whole)
 
 
-def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int) -> Spot:
-    """The cheapest spot of all shapes of a block in all corners; the first of equal ones."""
+def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Spot:
+    """The cheapest spot of all shapes of a block, with `room` for its heading, in all corners; the first of equals."""
     found: list[Spot] = []
     for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = block(columns, limit)
-        wide, tall = max(wide, least), tall + HEADING_ROOM
+        wide, tall = max(wide, least), tall + room
         found += spots(core, sky, (wide, tall), tuple(places))
     return min(found, key=lambda spot: spot.cost)
 

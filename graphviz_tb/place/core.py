@@ -18,6 +18,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import labels
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.labels import Line
+from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.spots import Label, overhang, spots
@@ -87,10 +88,12 @@ def core_of(
     After: what labels of the main path stand out at the left and right is part of its width.
     """
     level = laid_out(view, pieces, lines, said, inner, direction)
+    aside = set(loose(view.skeleton))
     turn = Turn(direction, level.width, level.height)
     slots = {
         position: (pieces[position], turn.corner(level.positions[position], _size(pieces[position])))
         for position in view.metagraph.core()
+        if position not in aside
     }
     routes = {
         wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
@@ -184,7 +187,7 @@ def laid_out(
         strokes[wire] = Stroke(thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM), bar=bars(direction))
-    return coordinates(view.skeleton, sizes, gaps, anchors=fixed, strokes=strokes)
+    return coordinates(without_loose(view.skeleton), sizes, gaps, anchors=fixed, strokes=strokes)
 
 
 def bars(direction: Direction) -> tuple[int, int]:

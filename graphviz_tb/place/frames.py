@@ -17,6 +17,7 @@ from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.core import Core, Inner, Outside, Slot, children, core_of, drawn, label_sizes
 from graphviz_tb.place.identity import Undrawn
 from graphviz_tb.place.labels import Line
+from graphviz_tb.place.loose import loose
 from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.shared import Note, notes_of
 from graphviz_tb.place.sizes import SMALL_SIZE, moved
@@ -97,9 +98,11 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def aside(view: View) -> list[tuple[str, list[list[int]]]]:
-    """What stands beside the main area: headings, and under each its columns of positions."""
+    """What stands beside the drawing, boxes without a line and what is not in the main area: headings, and under each
+    its columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [
+        ("", [loose(view.skeleton)]),
         ("Auxiliary", [list(mask.in_extract), list(mask.out_extract)]),
         ("Functions", [list(range(count, count + len(view.functions)))]),
     ]

@@ -12,7 +12,8 @@ from graphviz_tb.place.labels import brief
 from graphviz_tb.place.sizes import SMALL_SIZE
 
 MANY = 5  # boxes that share a stub before a note says it
-LISTED = 3  # the same where the neighbour stands in the auxiliary area: its own stubs name the boxes
+LISTED = 3  # the same where the neighbour stands in the auxiliary area, whose own stubs name the boxes, or where it is
+# half of the level
 MOST = 160  # px of a neighbour's name
 TOLD = 40  # names in a tooltip
 
@@ -27,8 +28,8 @@ class Note:
 
 
 def notes_of(view: View, opened: Mapping[int, object]) -> list[Note]:
-    """What at least `MANY` boxes and half of a level's main area have in common, and all that `LISTED` boxes have in
-    common with a neighbour in the auxiliary area.
+    """What at least `MANY` boxes have in common; or `LISTED`, where they are half of a level's main area or the
+    neighbour stands in the auxiliary area.
 
     Before: `opened` holds the positions of open children, which show no stubs.
     """
@@ -42,7 +43,7 @@ def notes_of(view: View, opened: Mapping[int, object]) -> list[Note]:
     return [
         note(view, side, other, indices, len(core))
         for (side, other), indices in shared.items()
-        if len(indices) >= (LISTED if other in away else max(MANY, len(core) / 2))
+        if len(indices) >= (LISTED if other in away or 2 * len(indices) >= len(core) else MANY)
     ]
 
 

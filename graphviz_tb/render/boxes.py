@@ -125,10 +125,10 @@ def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, las
 
 
 def mark_place(box: Box) -> tuple[int, int]:
-    """The centre of the +/− mark."""
+    """The centre of the +/− mark: on the first of two lines, above a letter or a long second line."""
     x, y, width, height = front(box)
     if is_pill(box) and not box.open:
-        return x + width - 12, y + height // 2
+        return x + width - 12, y + min(height // 2, 12)
     return x + width - 10, y + (12 if box.open else 10)
 
 

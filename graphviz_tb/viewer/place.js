@@ -852,7 +852,7 @@ const AWAY = 32;
 const HEADING_SIZE = 11;
 const HEADING_ROOM = 24;
 const GAP_of_auxiliary = 16;
-const LENGTHS = [96, 160, 240, 320, 480];
+const LENGTHS = [96, 160, 240, 320, 480, 0];
 const SCREEN_of_auxiliary = 900;
 class Area {
   constructor(places, texts, rules, width, height_) {
@@ -879,7 +879,7 @@ class Spot {
   }
 }
 function beside_core(core, sky, blocks_, notes = []) {
-  let places, texts, rules, whole, heading, columns_, spot, left, top, wide, tall, half, beside_, above, size;
+  let places, texts, rules, whole, heading, columns_, room, spot, left, top, wide, tall, half, beside_, size;
   places = [];
   texts = [];
   rules = [];
@@ -888,13 +888,16 @@ function beside_core(core, sky, blocks_, notes = []) {
     if (!py_any(columns_)) {
       continue;
     }
-    spot = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true));
+    room = (heading ? HEADING_ROOM : 0);
+    spot = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
     [[left, top], [wide, tall]] = [spot.corner, spot.size];
-    py_extend(places, (() => { const out = []; for (const [x, y] of spot.places) { out.push([(left + x), ((top + HEADING_ROOM) + y)]); } return out; })());
-    texts.push(_heading(heading, spot.corner));
+    py_extend(places, (() => { const out = []; for (const [x, y] of spot.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
     half = Math.floor(AWAY / 2);
-    [beside_, above] = [new Rule((left - half), top, (left - half), (top + tall)), new Rule(left, (top - half), (left + wide), (top - half))];
-    rules.push((spot.beside ? beside_ : above));
+    if (heading) {
+      texts.push(_heading(heading, spot.corner));
+      beside_ = new Rule((left - half), top, (left - half), (top + tall));
+      rules.push((spot.beside ? beside_ : new Rule(left, (top - half), (left + wide), (top - half))));
+    }
     sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
     whole = spot.whole;
   }
@@ -906,12 +909,12 @@ function beside_core(core, sky, blocks_, notes = []) {
   }
   return new Area([...places], [...texts], [...rules], ...whole);
 }
-function best(core, sky, columns_, least) {
+function best(core, sky, columns_, least, room) {
   let found, limit, places, wide, tall;
   found = [];
   for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
     [places, [wide, tall]] = block(columns_, limit);
-    [wide, tall] = [Math.max(wide, least), (tall + HEADING_ROOM)];
+    [wide, tall] = [Math.max(wide, least), (tall + room)];
     py_extend(found, spots_of_auxiliary(core, sky, [wide, tall], [...places]));
   }
   return py_min(found, {key: (spot) => spot.cost});
@@ -2420,6 +2423,27 @@ function on(point, start, stop) {
   return (inside_ && py_equal(((bx - ax) * (y - ay)), ((x - ax) * (by - ay))));
 }
 
+// place.loose
+const FEW = 6;
+function loose(skeleton) {
+  let found, boxes;
+  found = (() => { const out = []; for (const part of alone(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
+  boxes = py_sum((() => { const out = []; for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.push((item < skeleton.children)); } return out; })());
+  return (((found.length <= FEW) && ((2 * found.length) < boxes)) ? found : []);
+}
+function alone(skeleton) {
+  return (() => { const out = []; for (const [number_, part] of py_enumerate(skeleton.parts)) if (((number_ !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number_); } return out; })();
+}
+function without_loose(skeleton) {
+  let gone, shelves;
+  if (!loose(skeleton).length) {
+    return skeleton;
+  }
+  gone = new Set(alone(skeleton));
+  shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
+  return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
+}
+
 // place.core
 const GAPS = new Gaps();
 const LABEL_ROOM_of_core = 8;
@@ -2461,10 +2485,11 @@ class Core {
   }
 }
 function core_of(view, pieces, lines_, said_, inner, direction) {
-  let level, turn, slots, routes_, left, right, size, ports, taken, out, found;
+  let level, aside_, turn, slots, routes_, left, right, size, ports, taken, out, found;
   level = laid_out(view, pieces, lines_, said_, inner, direction);
+  aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
-  slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
+  slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
   routes_ = (() => { const out = new Map(); for (const wire of lines_.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
   [left, right] = overhang(routes_, said_, turn.size[0]);
   size = [((turn.size[0] + left) + right), turn.size[1]];
@@ -2543,7 +2568,7 @@ function laid_out(view, pieces, lines_, said_, inner, direction) {
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), bar: bars_of_core(direction)});
-  return coordinates(view.skeleton, sizes, gaps, fixed, strokes);
+  return coordinates(without_loose(view.skeleton), sizes, gaps, fixed, strokes);
 }
 function bars_of_core(direction) {
   let first;
@@ -2593,7 +2618,7 @@ function notes_of(view, opened) {
     }
   }
   away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted) { out.add(view.metagraph.children.at(position)); } return out; })();
-  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= (away.has(other) ? LISTED : py_max([MANY_of_shared, (core.length / 2)])))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
+  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? LISTED : MANY_of_shared))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
 }
 function note(view, side_, other, indices, count) {
   let who, arrow, full, called, faces, told_;
@@ -2691,7 +2716,7 @@ function _add_of_frames(point, shift) {
 function aside(view) {
   let mask, count, blocks_;
   [mask, count] = [view.metagraph.mask, view.metagraph.children.length];
-  blocks_ = [["Auxiliary", [[...mask.in_extract], [...mask.out_extract]]], ["Functions", [[...py_range(count, (count + view.functions.length))]]]];
+  blocks_ = [["", [loose(view.skeleton)]], ["Auxiliary", [[...mask.in_extract], [...mask.out_extract]]], ["Functions", [[...py_range(count, (count + view.functions.length))]]]];
   return (() => { const out = []; for (const [heading, columns_] of blocks_) if (py_any(columns_)) { out.push([heading, columns_]); } return out; })();
 }
 function blocks(view, pieces) {
@@ -3378,7 +3403,7 @@ function mark_place(box) {
   let x, y, width, height_;
   [x, y, width, height_] = front(box);
   if ((is_pill(box) && !box.open)) {
-    return [((x + width) - 12), (y + Math.floor(height_ / 2))];
+    return [((x + width) - 12), (y + Math.min(Math.floor(height_ / 2), 12))];
   }
   return [((x + width) - 10), (y + (box.open ? 12 : 10))];
 }

@@ -42,3 +42,7 @@ def test_the_neighbour_itself_still_shows_its_stubs() -> None:
     scene = graph(6, 4)
     hub = next(at for at, box in enumerate(scene.boxes) if box.address == "hub")
     assert sum(stub.box == hub for stub in scene.stubs) == 4
+
+
+def test_what_five_boxes_of_many_share_is_one_note() -> None:
+    assert notes(graph(14, 5)) == ["5 boxes → hub"]

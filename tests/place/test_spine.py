@@ -1,0 +1,54 @@
+"""The main path of a picture leads on through open groups, and is straight there."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.model.scene import Route, Scene
+
+
+def node(name: str, *inputs: str) -> str:
+    return f'node{{name:"{name}" op:"{name.replace("/", "_")}" ' + " ".join(f'input:"{one}"' for one in inputs) + "}"
+
+
+# x ─▶ [a ─▶ b ─▶ c] ─▶ out      the longer way once the group is open,
+#  └─▶   p   ─▶   q  ──▶ ┘       the longer one while it is closed
+TEXT = "".join(
+    [
+        node("x"),
+        node("group/a", "x"),
+        node("group/b", "group/a"),
+        node("group/c", "group/b"),
+        node("p", "x"),
+        node("q", "p"),
+        node("out", "group/c", "q"),
+    ]
+)
+
+
+def picture(direction: str, *opened: str) -> Scene:
+    options = {"direction": direction, "open": opened, "depth": 0}
+    return graphviz_tb.load(TEXT.encode(), folds=False).picture(**options).scene
+
+
+def joined(route: Route) -> tuple[str, str]:
+    return route.identity.source, route.identity.target
+
+
+def straight(route: Route, across: int) -> bool:
+    return len({point[across] for point in route.points}) == 1
+
+
+@pytest.mark.parametrize(("direction", "across"), [("BT", 0), ("TB", 0), ("LR", 1), ("RL", 1)])
+def test_the_longest_way_through_an_open_group_is_straight(direction: str, across: int) -> None:
+    main = [route for route in picture(direction, "group").routes if route.main]
+    assert {end for route in main for end in joined(route)} >= {"x", "group/a", "group/b", "group/c", "out"}
+    assert not {"p", "q"} & {end for route in main for end in joined(route)}
+    assert all(straight(route, across) for route in main)
+    assert len({point[across] for route in main for point in route.points}) == 1
+
+
+def test_a_closed_picture_has_the_main_path_of_its_level() -> None:
+    main = [joined(route) for route in picture("BT").routes if route.main]
+    assert main == [("x", "p"), ("p", "q"), ("q", "out")]
