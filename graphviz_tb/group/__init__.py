@@ -11,10 +11,13 @@ from graphviz_tb.group.scopes import build_scopes
 from graphviz_tb.group.series import Run, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.tree import number
-from graphviz_tb.group.ungroup import without_ungrouped
+from graphviz_tb.group.ungroup import Regrouping
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import GroupOptions
+
+__all__ = ["Regrouping", "group", "regrouping"]
 
 
 def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  # noqa: B008
@@ -29,13 +32,24 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     >>> group(graph).name[:3]
     ['', 'layer', 'layer/x[0-5]']
     """
+    found, odd = new_groups(graph, options)
+    whole = found.without(())
+    whole = replace(whole, notices=whole.notices + odd) if odd else whole
+    return whole if options.tensorboard or whole is found.raw else with_templates(whole)
+
+
+def regrouping(graph: Graph, options: GroupOptions) -> Regrouping:
+    """What gives the hierarchy of a graph once more, with some series ungrouped; its groups have no templates."""
+    return new_groups(graph, options)[0]
+
+
+def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
+    """The raw hierarchy, and the series and folds that are put into it."""
     raw = raw_hierarchy(graph, options)
     raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
     groups, odd = fold_by_flow(raw, series, options) if options.folds else (as_groups(series), ())
-    whole = insert(raw, without_ungrouped(raw, groups, options.ungroup), last=options.tensorboard)
-    whole = replace(whole, notices=whole.notices + odd) if odd else whole
-    return whole if options.tensorboard or whole is raw else with_templates(whole)
+    return Regrouping(raw, groups, options), odd
 
 
 def with_templates(hierarchy: Hierarchy) -> Hierarchy:

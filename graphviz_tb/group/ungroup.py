@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.group.insert import NewGroup
+from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.options import GroupOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouping:
+    """A raw hierarchy and the groups that are put into it."""
+
+    raw: Hierarchy
+    groups: Sequence[NewGroup]
+    options: GroupOptions
+
+    def without(self, names: Sequence[str]) -> Hierarchy:
+        """The hierarchy without the series of some names, and without those that `options.ungroup` names."""
+        kept = without_ungrouped(self.raw, self.groups, (*self.options.ungroup, *names))
+        return insert(self.raw, kept, last=self.options.tensorboard)
+
+    def names(self) -> set[str]:
+        """The names that mean one series each."""
+        counts = Counter(group.name for group in self.groups if group.kind == Kind.SERIES)
+        return {name for name, count in counts.items() if count == 1}
 
 
 def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
@@ -16,7 +37,8 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     Before: inner groups stand before those around them. After: the same; members of an opened series are members of
     the group around it.
     """
-    stop = {resolve(hierarchy, groups, name) for name in names}
+    series = {group.name: at for at, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
+    stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
     number: dict[int, int] = {}
     kept: list[NewGroup] = []
     for at, group in enumerate(groups):
@@ -40,12 +62,9 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
     return found
 
 
-def resolve(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
-    """Which series a name means."""
+def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
+    """Which series has a member of this name."""
     series = [at for at, group in enumerate(groups) if group.kind == Kind.SERIES]
-    for at in series:
-        if groups[at].name == name:
-            return at
     for at in series:
         if any((hierarchy.name[one] if one >= 0 else groups[-1 - one].name) == name for one in groups[at].members):
             return at

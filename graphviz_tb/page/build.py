@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from itertools import accumulate, chain
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
@@ -19,21 +18,19 @@ from graphviz_tb.model.theme import THEMES
 from graphviz_tb.model.through import OpsThroughCalls, uncalled_functions
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
+from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import Block, Words, ints, words
-from graphviz_tb.page.levels import Lines, Told, level
-from graphviz_tb.page.walk import walk
+from graphviz_tb.page.held import Held
+from graphviz_tb.page.walk import Away, Turned, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
 from graphviz_tb.view import open_groups
-from graphviz_tb.view.faces import Faces
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-Walked = tuple[Path, Metagraph, Skeleton, Any]
 SHELL = 400_000  # bytes of a page beside its blocks, about
 VERSION = 1  # of the data; a viewer refuses another
-CHUNK = 1 << 14  # whole numbers in a block of levels, about
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
 ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
 # Options that the script of a page reads; all others are in its data.
@@ -60,20 +57,34 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     hierarchy, table = model.hierarchy, Words()
     order, drawn = ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
-    shown: list[Walked] = []
+    held, inside = Held(hierarchy, table, limit := int(options.page_max * 1e6)), list[Path]()
+    away: list[Away] = []
+    usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
     with model.report.stage("expand"):
         model.expander.expect_all()
     with model.report.stage("arrange"):
-        found = walk(
-            hierarchy, model.expander.metagraph, lambda *one: arrange(one[0], order, one[1], drawn), frozenset(opened)
-        )
-        told = chain(told_levels(found, shown), second_levels(model, shown, order))
-        index, runs, inside = levels(hierarchy, told, table, limit := int(options.page_max * 1e6))
+
+        def lay(level: Metagraph, turned: Turned) -> Skeleton:
+            return arrange(level, order, turned, drawn)
+
+        for path, level, skeleton, turned in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
+            if held.full:
+                break
+            held.put(".".join(map(str, path)), path, level, skeleton)
+            usual[path] = level, skeleton
+            children = (child_path(hierarchy, path, row) for row in level.children)
+            inside += [child for child in children if len(child) > 1]
+            if level.mask.extracted:
+                away.append((path, level, turned))
+        for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
+            held.put(".".join(map(str, path)) + "+", path, level, skeleton)
+        apart = {} if extra.schemes else put_apart(model, held, usual, lay)
+    index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table)
     schemes = list(extra.schemes) or [one.name.split("/")[1] for one in shades if one.name.count("/") == 1]
     steps = each_step(model)
-    apart = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
+    stepwise = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
@@ -82,19 +93,20 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "schemes": schemes,
         "steps": list(steps),
         "measured": [word for word in schemes if word in colours.UNITS],
+        "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [notice.message for notice in (*model.notices, *notices)],
         **extra.head,
     }
     texts = table.listed()
     head["advances"] = advances(texts)
-    first, last = [words("words", texts), columns], [*shades, *apart, edges]
+    first, last = [words("words", texts), columns], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
     attributes = list(cards.attributes(hierarchy))
     runs = fitting(runs, room - min(weight(attributes), room // 2))
     attributes = fitting(attributes, room - weight(runs))
-    held = {key: place for key, place in index.items() if place[0] < len(runs)}
-    head["left"] = sum(str(row) not in held for row in range(1, len(hierarchy)) if hierarchy.opens(row))
-    return head, [*first, words("levels", held), *runs, *last, *attributes]
+    kept = {key: place for key, place in index.items() if place[0] < len(runs)}
+    head["left"] = sum(str(row) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
+    return head, [*first, words("levels", kept), *runs, *last, *attributes]
 
 
 def told_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:
@@ -146,61 +158,6 @@ def title(model: Model, options: PictureOptions) -> str:
     from graphviz_tb.pipeline import model_name
 
     return options.title if options.title is not None else model_name(model)
-
-
-def told_levels(found: Iterable[Walked], shown: list[Walked]) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
-    """Each level with its key; what was gone through is put down in `shown`."""
-    for one in found:
-        shown.append(one)
-        yield ".".join(map(str, one[0])), *one[:3]
-
-
-def second_levels(
-    model: Model, found: Iterable[Walked], order: ArrangeOptions
-) -> Iterator[tuple[str, Path, Metagraph, Skeleton]]:
-    """Each level that has an auxiliary area once more, with everything in the main graph: what a reader moves back
-    stands where it stands there."""
-    away = [(path, turned, level) for path, level, _, turned in found if level.mask.extracted]
-    names = {
-        model.hierarchy.name[level.children[at]]: None for _, _, level in away for at in sorted(level.mask.extracted)
-    }
-    whole = Expander(model.hierarchy, model.facts, replace(model.options.expand, main=tuple(names)))
-    for path, turned, _ in away:
-        level = whole.metagraph(path)
-        yield ".".join(map(str, path)) + "+", path, level, arrange(level, order, turned)
-
-
-def levels(
-    hierarchy: Hierarchy, found: Iterable[tuple[str, Path, Metagraph, Skeleton]], table: Words, limit: int
-) -> tuple[dict[str, list[int]], list[Block], list[Path]]:
-    """Where each group lies: block, start and length; the blocks; and all children that lie in calls.
-
-    Groups that hold the same are written once. No group is looked at any more when more than `limit` bytes are
-    written.
-    """
-    faces, say = Faces(hierarchy, lambda path: None), Lines(table)
-    known: dict[tuple[int, ...], list[int]] = {}
-    index: dict[str, list[int]] = {}
-    blocks: list[Block] = []
-    numbers: list[int] = []  # of the block that is being filled
-    inside: list[Path] = []
-    written = 0
-    for key, path, metagraph, order in found:
-        children = [child_path(hierarchy, path, row) for row in metagraph.children]
-        listed = [*children, *((row,) for row in metagraph.functions)]
-        one = tuple(level(Told(metagraph, order, [faces.face(one) for one in listed]), table, say))
-        if one not in known:
-            if len(numbers) > CHUNK:
-                blocks.append(ints(f"levels/{len(blocks)}", numbers))
-                written += len(blocks[-1].packed)
-                numbers = []
-            if written > limit:
-                break
-            known[one] = [len(blocks), len(numbers), len(one)]
-            numbers += one
-        index[key] = known[one]
-        inside += [child for child in children if len(child) > 1]
-    return index, [*blocks, ints(f"levels/{len(blocks)}", numbers)], inside
 
 
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import turned_inside
+from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
 Turned = frozenset[tuple[int, bool]]
 Arrange = Callable[[Metagraph, Turned], Skeleton]
+Away = tuple[Path, Metagraph, Turned]  # a level that has an auxiliary area
 
 AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
 MOST_INSIDE = 20_000  # groups inside calls, each counted at every call
@@ -47,6 +54,19 @@ def walk(
             inside += len(child) > 1
             if len(child) == 1 or inside <= MOST_INSIDE:
                 (soon if child in first else queue).append((child, turned_inside(level, skeleton, position)))
+
+
+def all_in_main(
+    hierarchy: Hierarchy, model: Model, away: Sequence[Away], arrange: Arrange
+) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
+    """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back stands
+    where it stands there."""
+    rows = {level.children[at]: None for _, level, _ in away for at in sorted(level.mask.extracted)}
+    names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
+    whole = Expander(hierarchy, model.facts, replace(model.options.expand, main=names))
+    for path, _, turned in away:
+        level = whole.metagraph(path)
+        yield path, level, arrange(level, turned)
 
 
 def nested(path: Path) -> bool:

@@ -32,8 +32,6 @@ class App {
     /** @type {Map<string, Path>} */
     this.places = new Map([["", [0]]]);
     this.moves = new Moves();
-    /** @type {Map<string, Path>} series whose members the reader wants to see one by one */
-    this.ungrouped = new Map();
     /** @type {string[]} */
     this.past = [];
     /** @type {string[]} */
@@ -103,8 +101,8 @@ class App {
     for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
       if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
     }
-    const apart = [...this.ungrouped].filter(([key]) => this.open.has(key));
-    if (apart.length) out.ungroup = apart.map(([, path]) => this.graph.address(path));
+    const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
+    if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
     if (this.traced) out.trace = `${this.traced.way}${this.traced.all ? "-all" : ""}:${this.graph.address(this.traced.path)}`;
     if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
     return out;
@@ -150,14 +148,13 @@ class App {
       if (!path || (name && !this.graph.opens(path[path.length - 1]))) lost.push(name);
       else if (name) for (const one of [...this.graph.ancestors(path), path]) if (one.length > 1 || one[0] !== 0) wanted.set(this.graph.key(one), one);
     }
-    this.ungrouped = new Map();
+    this.graph.apart = new Map();
     for (const name of ungroup ?? []) {
       const path = this.graph.find(name);
-      if (!path || this.graph.kind[path[path.length - 1]] !== SERIES) lost.push(name);
-      else {
-        this.ungrouped.set(this.graph.key(path), path);
-        for (const one of [...this.graph.ancestors(path), path]) if (one.length > 1 || one[0] !== 0) wanted.set(this.graph.key(one), one);
-      }
+      const level = path && this.graph.comesApart(path);
+      if (!level) lost.push(name);
+      else this.graph.apart.set(this.graph.key(level), level);
+      if (level && !open) for (const one of [...this.graph.ancestors(level), level]) if (one[0] !== 0) wanted.set(this.graph.key(one), one);
     }
     this.open = wanted;
     this.touched = open !== undefined;
@@ -199,8 +196,8 @@ class App {
 
   // pictures
 
-  /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving */
-  async redraw(anchor, moving = true) {
+  /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was what stood there before */
+  async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this;
     await graph.prepare([[0], ...this.open.values()]).catch(() => this.damaged());
     const painter = await this.painter();
@@ -215,7 +212,7 @@ class App {
     this.scene = scene;
     const paint = painter.paint(scene, this.places);
     this.paint = paint;
-    const shift = anchor && before ? this.shift(before, scene, graph.address(anchor)) : null;
+    const shift = anchor && before ? this.shift(before, scene, graph.address(was ?? anchor), graph.address(anchor)) : null;
     this.picture.set(scene, paint, this.places);
     if (shift) {
       this.camera.run++;
@@ -233,10 +230,10 @@ class App {
     byId("facts").textContent = `${opsWord(this.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
   }
 
-  /** How far the camera must go so that a box stays where it is. @param {any} before @param {any} after @param {string} name */
-  shift(before, after, name) {
-    const of = (/** @type {any} */ scene) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
-    const [one, two] = [of(before), of(after)];
+  /** How far the camera must go so that a box stands where it, or another, stood. @param {any} before @param {any} after @param {string} was @param {string} is */
+  shift(before, after, was, is) {
+    const of = (/** @type {any} */ scene, /** @type {string} */ name) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
+    const [one, two] = [of(before, was), of(after, is)];
     if (!one || !two) return null;
     const [from, to] = [layout.mark_place(one), layout.mark_place(two)];
     return [(from[0] - to[0]) * this.camera.k, (from[1] - to[1]) * this.camera.k];
@@ -437,12 +434,34 @@ class App {
     return this.queue(() => (this.open.has(this.graph.key(path)) ? this.closeNow(path) : this.openNow(path)));
   }
 
-  /** Show the members of a series one by one, or as one again. @param {Path} path */
+  /** Put the members of the series of a level onto the level itself, or make them series again. @param {Path} path one of the series */
   regroup(path) {
-    const key = this.graph.key(path);
-    if (!this.open.has(key)) this.ungrouped.set(key, path);
-    else this.ungrouped.delete(key);
-    return this.toggle(path);
+    return this.queue(async () => {
+      const { graph } = this;
+      const level = graph.comesApart(path);
+      if (!level) return;
+      this.step();
+      const key = graph.key(level);
+      const [whole, first] = [path, [path[0] + 1]];
+      const together = graph.apart.delete(key);
+      if (!together) {
+        graph.apart.set(key, level);
+        for (const one of [...graph.ancestors(level), level]) if (one[0] !== 0) this.open.set(graph.key(one), one);
+        for (const one of graph.seriesOf(level)) this.open.delete(graph.key(one));
+      }
+      this.touched = true;
+      await this.redraw(together ? whole : first, true, together ? first : whole);
+      if (this.selected) await this.selectNow(this.selected);
+      this.remember();
+    });
+  }
+
+  /** The series that a path is or stands in for, where it can be grouped or ungrouped. @param {Path} path @returns {Path | null} */
+  series(path) {
+    const { graph } = this;
+    const up = [graph.parent[path[0]]];
+    const found = path.length === 1 && up[0] >= 0 && graph.isApart(up) ? up : path;
+    return graph.comesApart(found) ? found : null;
   }
 
   /** Open a group and all around it. @param {Path} path @param {boolean} [moving] */
@@ -574,6 +593,7 @@ class App {
 
   /** The box that shows a path: its own, or that of the group around a constant. @param {Path} path @returns {Path} */
   host(path) {
+    if (this.graph.isApart(path)) return [path[0] + 1];
     if (!this.graph.mark[path[path.length - 1]]) return path;
     const stub = this.scene.stubs.find((/** @type {any} */ one) => one.other === path[path.length - 1]);
     if (stub) return this.places.get(this.scene.boxes[stub.box].address) ?? path;

@@ -51,15 +51,16 @@ class Card {
     const { app } = this;
     const row = path[path.length - 1];
     const button = (/** @type {string} */ key, /** @type {() => void} */ run) => el("button", { onclick: run }, t(key));
-    const opens = app.graph.opens(row) && row !== 0 && app.graph.holds(path);
+    const opens = app.graph.opens(row) && row !== 0 && app.graph.holds(path) && !app.graph.isApart(path);
     const open = app.open.has(app.graph.key(path));
+    const series = app.series(path);
     return el(
       "div",
       { class: "actions" },
       opens && button(open ? "close" : "open", () => app.toggle(path)),
       opens && button("openAll", () => app.openAll(path)),
       opens && open && button("closeAll", () => app.closeAll(path)),
-      app.graph.kind[row] === SERIES && button(open ? "group" : "ungroup", () => app.regroup(path)),
+      series && button(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
       app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
       button("traceInputs", () => app.trace(path, "in")),
       button("traceOutputs", () => app.trace(path, "out")),

@@ -189,7 +189,8 @@ class Hands {
     const offers = [];
     if (opens) offers.push([open ? "close" : "open", () => app.toggle(path)], ["openAll", () => app.openAll(path)]);
     if (open) offers.push(["closeAll", () => app.closeAll(path)]);
-    if (app.graph.kind[row] === SERIES) offers.push([open ? "group" : "ungroup", () => app.regroup(path)]);
+    const series = app.series(path);
+    if (series) offers.push([app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)]);
     if (app.moves_(path)) offers.push([app.away(path) ? "toMain" : "toAux", () => app.move(path)]);
     offers.push(["traceInputs", () => app.trace(path, "in", true)], ["traceOutputs", () => app.trace(path, "out", true)]);
     menu.replaceChildren(
@@ -266,11 +267,14 @@ class Hands {
     }
   }
 
-  /** Fold or unfold the series that is chosen or lies around what is. @param {Path | null} path @returns {(() => any) | null} */
+  /** Group or ungroup the series that is chosen or lies around what is. @param {Path | null} path @returns {(() => any) | null} */
   series(path) {
     const { app } = this;
-    const found = path && [...app.graph.ancestors(path), path].reverse().find((one) => app.graph.kind[one[one.length - 1]] === SERIES);
-    return found ? () => app.regroup(found) : null;
+    const around = path ? [path, ...app.graph.ancestors(path).reverse()] : [];
+    const found = around.map((one) => app.series(one)).find(Boolean);
+    if (found) return () => app.regroup(found);
+    const stack = around.find((one) => app.graph.kind[one[one.length - 1]] === SERIES);
+    return stack ? () => app.toggle(stack) : null;
   }
 
   /** Undo one thing. */

@@ -76,6 +76,8 @@ class Graph {
     this.waiting = new Map();
     /** @type {Map<string, Path> | null} */
     this.known = null;
+    /** @type {Map<string, Path>} levels whose series are apart: their members stand on the level itself */
+    this.apart = new Map();
   }
 
   // names and paths
@@ -112,7 +114,7 @@ class Graph {
   around(path) {
     const row = path[path.length - 1];
     const parent = this.parent[row];
-    if (path.length === 1) return parent < 0 ? null : [parent];
+    if (path.length === 1) return parent < 0 ? null : this.isApart([parent]) ? [this.parent[parent]] : [parent];
     if (this.kind[row] === FUNCTION) return path.slice(0, -1);
     if (parent >= 0 && this.kind[parent] !== FUNCTION) return [...path.slice(0, -1), parent];
     const bodies = this.calls.get(path[path.length - 2]) ?? [];
@@ -220,10 +222,40 @@ class Graph {
 
   // levels
 
+  // series apart
+
+  /** Whether a path is a series that came apart. @param {Path} path */
+  isApart(path) {
+    return path.length === 1 && this.kind[path[0]] === SERIES && this.apart.has(String(this.parent[path[0]]));
+  }
+
+  /** The level that a series stands on, if it can come apart there. @param {Path} path @returns {Path | null} */
+  comesApart(path) {
+    const [row] = path;
+    const level = this.parent[row];
+    return path.length === 1 && this.kind[row] === SERIES && String(level) in this.head.apart ? [level] : null;
+  }
+
+  /** The series of a level. @param {Path} path @returns {Path[]} */
+  seriesOf([level]) {
+    const found = [];
+    for (let row = level + 1; row < this.end[level]; row = this.end[row]) if (this.kind[row] === SERIES) found.push([row]);
+    return found;
+  }
+
+  /** What the key of a level ends with where series on it or around it are apart: the ranks of these, as bits. @param {Path} path */
+  ranks(path) {
+    let bits = 0;
+    for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.apart.has(String(row))) bits |= 1 << this.head.apart[row];
+    return bits ? `~${bits}` : "";
+  }
+
   /** Where a level lies: a function in itself too often is drawn as one of the last that the file holds.
    * @param {Path} path @returns {[string, number[]] | null} */
   place(path) {
     let at = path;
+    const other = this.apart.size ? this.key(path) + this.ranks(path) : "";
+    if (other in this.head.levels) return [other, this.head.levels[other]];
     for (;;) {
       const key = this.key(at);
       const found = this.head.levels[key];

@@ -42,22 +42,29 @@ test("a hub leaves its lines and gets them back, deep inside too", async ({ tab,
   await until(async () => (await lines()) === 0);
 });
 
-test("a series is grouped and ungrouped by card, menu and key", async ({ tab, page }) => {
+test("a series comes apart and together by card, menu and key", async ({ tab, page }) => {
   await page("big.html");
-  const series = (await scene(tab)).boxes.find((box) => box.kind === "series" && !box.open);
+  const before = await scene(tab);
+  const series = before.boxes.find((box) => box.kind === "series" && !box.open);
   ok(series);
-  const shown = async () => (await scene(tab)).boxes.find((box) => box.name === series.name).open;
+  const drawn = async () => (await scene(tab)).boxes.some((box) => box.name === series.name);
   await node(tab, series.name).click();
   await card(tab).getByRole("button", { name: "Ungroup" }).click();
-  await until(shown, "by the card");
+  await until(async () => !(await drawn()), "by the card");
+  const members = (await scene(tab)).boxes.filter((box) => !before.boxes.some((other) => other.name === box.name));
+  ok(members.length > 1 && members.every((box) => box.parent === series.parent), "its members stand where it stood, in no frame of their own");
   ok(decodeURIComponent(await tab.evaluate(() => location.hash)).includes(`ungroup=${series.name}`), "the address says so");
-  await tab.evaluate((name) => window.tbgraph.select(name), series.name);
+  await node(tab, members[0].name).click();
   await tab.locator("#picture").focus();
   await tab.keyboard.press("g");
-  await until(async () => !(await shown()), "by key");
+  await until(drawn, "by key, from a member");
+  equal(await scene(tab), before);
   await node(tab, series.name).click({ button: "right" });
   await tab.getByRole("menuitem", { name: "Ungroup" }).click();
-  await until(shown, "by the menu");
+  await until(async () => !(await drawn()), "by the menu");
+  await node(tab, members[0].name).click();
+  await card(tab).getByRole("button", { name: "Group", exact: true }).click();
+  await until(drawn, "together again, by the card of a member");
 });
 
 test(

@@ -13,7 +13,8 @@ async function main() {
     layout.setAdvances(head.advances);
     head.levels = await held.get("levels");
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
-    for (const paths of open) {
+    for (const { paths, apart } of open) {
+      graph.apart = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
       await graph.prepare([[0], ...paths]);
       const view = new Views(graph).build(set, () => null);

@@ -14,6 +14,7 @@ from graphviz_tb.render.html import EXPORTS, LAYOUT, source
 
 SCRIPT = Path(__file__).parent / "scenes.js"
 Paths = list[tuple[int, ...]]
+Apart = list[int]  # rows of levels whose series are apart
 
 
 def script() -> str:
@@ -23,10 +24,14 @@ def script() -> str:
     return f"const layout = (() => {{ {layout}\nreturn {{ {EXPORTS} }}; }})();\n{rest}"
 
 
-def scenes(models: list[tuple[Model, list[Paths], Any]], folder: Path) -> list[dict[str, Any]]:
-    """The scenes of the open sets of each model, in order, as plain values."""
+def scenes(
+    models: list[tuple[Model, list[Paths], Any]], folder: Path, apart: list[list[Apart]] | None = None
+) -> list[dict[str, Any]]:
+    """The scenes of the open sets of each model, in order, as plain values; `apart` has a list for each open set."""
     cases = []
-    for model, open_sets, options in models:
+    for number, (model, sets, options) in enumerate(models):
+        beside = apart[number] if apart else [[]] * len(sets)
+        open_sets = [{"paths": paths, "apart": rows} for paths, rows in zip(sets, beside, strict=True)]
         head, blocks = data(model, options)
         held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})

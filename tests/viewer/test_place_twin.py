@@ -15,11 +15,15 @@ from scenes import Paths, scenes
 from twin.make import TARGET, translated
 
 import graphviz_tb
-from graphviz_tb.arrange import ArrangeOptions
+from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.errors import TbGraphError
+from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import child_path, parent_path
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.apart import put_apart, same_rows
+from graphviz_tb.page.blocks import Words
+from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
 from graphviz_tb.place import place
@@ -146,3 +150,55 @@ def generated(count: int) -> list[Model]:
 
     collect()
     return found
+
+
+@pytest.mark.parametrize("name", ["numbered_series.pb", "gan_scopes.pb", "cifar10_shapes.pb", "func_library_v2.pb"])
+def test_series_come_apart_as_python_ungroups_them(name: str, require: Callable[..., None], tmp_path: Path) -> None:
+    require("node")
+    model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
+    held = Held(model.hierarchy, Words(), 1 << 30)
+    levels = sorted(put_apart(model, held, {}, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
+    assert levels
+    cases = []
+    for number in range(10):
+        apart = chance.sample(levels, min(len(levels), 1 + number % 3))
+        whole = graphviz_tb.load(FIXTURES / "real" / name, ungroup=series_on(model, apart))
+        cases.append((apart, whole, with_all_around(whole, opened_by_chance(whole, chance), model, apart)))
+    sets = [[in_page(model, whole, path) for path in opened] for _, whole, opened in cases]
+    found = scenes([(model, sets, model.options.picture)], tmp_path, [[apart for apart, _, _ in cases]])
+    for (apart, whole, opened), one in zip(cases, found, strict=True):
+        assert without_rows(plain(scene_of(whole, opened))) == without_rows(one), (apart, opened)
+
+
+def series_on(model: Model, levels: list[int]) -> tuple[str, ...]:
+    """The names of the series that stand on some levels."""
+    hierarchy = model.hierarchy
+    rows = (row for level in levels for row in hierarchy.children(level).tolist())
+    return tuple(hierarchy.name[row] for row in rows if hierarchy.kind[row] == Kind.SERIES)
+
+
+def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]) -> Paths:
+    """An open set with some levels in it, and all around them."""
+    to = same_rows(model.hierarchy, whole.hierarchy)
+    wanted = [(int(to[row]),) for level in levels for row in (*model.hierarchy.ancestors(level), level) if to[row] > 0]
+    alone = {(row,) for row in whole.hierarchy.function_rows}
+    if any(path in alone or whole.hierarchy.ancestors(path[0])[:1] in [list(one) for one in alone] for path in wanted):
+        opened = [path for path in opened if len(path) == 1]  # what a call opens to stays in series
+    return sorted({*opened, *wanted}, key=lambda path: (len(path), path))
+
+
+def in_page(model: Model, whole: Model, path: tuple[int, ...]) -> tuple[int, ...]:
+    """A path by the rows of the page."""
+    to = same_rows(whole.hierarchy, model.hierarchy)
+    return tuple(int(to[row]) for row in path)
+
+
+def without_rows(scene: Any) -> Any:
+    """A scene without the numbers of its rows, for the ungrouped graph has fewer, and without the words that count
+    the parts of a fold, for the page goes on counting a series as one."""
+    if isinstance(scene, list):
+        return [without_rows(one) for one in scene]
+    if not isinstance(scene, dict):
+        return scene
+    untold = ("content", "full", "width") if scene.get("role") == "count" else ("row", "other", "title")
+    return {key: without_rows(one) for key, one in scene.items() if key not in untold}

@@ -1,0 +1,234 @@
+"""Levels whose series came apart: their members stand on the level itself, as `--ungroup` draws them.
+
+All series of a level come apart together. What lies inside such a level sees the members too, so it is told once more
+where that makes a difference. A level of the main graph may lie in others that came apart as well: each level that can
+has a rank, the number of such levels around it, and what it holds is told for each set of ranks, as bits (level 2
+means: only that of rank 1). Functions of the library have a rank of their own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.arrange import turned_inside
+from graphviz_tb.expand import Expander
+from graphviz_tb.group import Regrouping, regrouping
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path, child_path, parent_path
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.page.held import Held
+from graphviz_tb.page.walk import Arrange, Away, Turned, all_in_main
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+RANKS = 3  # levels in each other that may be apart at once
+FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its own
+LARGE = 40_000  # rows
+MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series
+Laid = tuple[Metagraph, Skeleton, Turned]
+Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
+Neighbours = dict[int, set[tuple[int, bool, bool, bool, bool]]]
+
+
+def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[int, int]:
+    """Put in all levels that differ where series are apart; the rank of each level that has such series, by row.
+
+    The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph.
+    """
+    base = model.hierarchy
+    if Kind.SERIES not in base.kind:
+        return {}
+    grouping = regrouping(base.graph, model.options.group)
+    series = series_by_level(base, grouping)
+    rank = ranks(base, series)
+    bits = chains(base, rank)
+    seen: dict[Path, Neighbours] = {}
+    for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
+        top = mask.bit_length() - 1
+        apart = [row for row in rank if mask >> rank[row] & 1]
+        hierarchy = grouping.without([base.name[one] for row in apart for one in series[row]])
+        to = same_rows(hierarchy, base)
+        starts = [row for row in apart if rank[row] == top]
+        Walk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
+        if held.full:
+            break
+    return rank
+
+
+def series_by_level(hierarchy: Hierarchy, grouping: Regrouping) -> dict[int, list[int]]:
+    """The series that can come apart, by the level that they stand on."""
+    names = grouping.names()
+    found: dict[int, list[int]] = {}
+    for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist():
+        level = int(hierarchy.parent[row])
+        if hierarchy.name[row] in names and level >= 0 and hierarchy.kind[level] != Kind.SERIES:
+            found.setdefault(level, []).append(row)
+    return {
+        level: rows for level, rows in found.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS
+    }
+
+
+def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
+    """How many of some levels lie around each of them; those that lie in too many are left out.
+
+    Before: levels in any order. After: ranks of the main graph from 0 up, those of functions from `RANKS` up.
+    """
+    most = FEW if len(hierarchy) > LARGE else RANKS
+    functions = min(hierarchy.function_rows, default=len(hierarchy))
+    found: dict[int, int] = {}
+    for row in sorted(levels):
+        around = sum(one in found for one in hierarchy.ancestors(row))
+        if around < (most if row < functions else FEW):
+            found[row] = around if row < functions else RANKS + around
+    return found
+
+
+def chains(hierarchy: Hierarchy, rank: Mapping[int, int]) -> dict[int, int]:
+    """The ranks of each level and of those around it, as bits."""
+    return {row: sum(1 << rank[one] for one in (*hierarchy.ancestors(row), row) if one in rank) for row in rank}
+
+
+def same_rows(one: Hierarchy, other: Hierarchy) -> Ints:
+    """For each row of a hierarchy the row of the other that is the same node; -1 for none."""
+    ops = one.node >= 0
+    found = np.full(len(one), -1, np.int32)
+    found[ops] = other.row_of_node[one.node[ops]]
+    known = {key: row for row, key in groups_of(other)}
+    for row, key in groups_of(one):
+        found[row] = known.get(key, -1)
+    return found
+
+
+def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
+    """Each row that is a group, with what tells it from others: its function, its kind, its name."""
+    rows = np.flatnonzero(hierarchy.node < 0)
+    body = np.searchsorted(np.sort(np.array(hierarchy.function_rows, np.int64)), rows, side="right").tolist()
+    kind = hierarchy.kind[rows].tolist()
+    return [(row, (home, what, hierarchy.name[row])) for row, home, what in zip(rows.tolist(), body, kind, strict=True)]
+
+
+@dataclass(slots=True)
+class Walk:
+    """A hierarchy with some series apart, gone through from the outside in.
+
+    `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart.
+    """
+
+    model: Model
+    hierarchy: Hierarchy
+    to: Ints
+    arrange: Arrange
+    usual: Usual
+    seen_usually: dict[Path, Neighbours]
+    expander: Expander = field(init=False)
+    known: dict[Path, Laid] = field(default_factory=dict)
+    seen: dict[Path, Neighbours] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.expander = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
+
+    def put(self, held: Held, starts: list[int], mark: str) -> None:
+        """Put the levels from some rows of the page on inwards in, as far as they differ from what it has."""
+        back = {row: at for at, row in enumerate(self.to.tolist()) if row >= 0}
+        queue: deque[Path] = deque((back[row],) for row in starts)
+        away: list[Away] = []
+        while queue and not held.full:
+            path = queue.popleft()
+            level, skeleton, turned = self.laid(path)
+            if not self.put_one(held, path, level, skeleton, mark):
+                continue
+            if level.mask.extracted:
+                away.append((path, level, turned))
+            for row in level.children:
+                child = child_path(self.hierarchy, path, row)
+                if self.hierarchy.opens(row) and self.key(child) in held.index and self.sees_others(path, child):
+                    queue.append(child)
+        for path, level, skeleton in all_in_main(self.hierarchy, self.model, away, self.arrange):
+            self.put_one(held, path, level, skeleton, f"{mark}+")
+
+    def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str) -> bool:
+        """Put one level in by the rows of the page; whether it differs."""
+        key, name = self.key(path), self.to.__getitem__
+        there = tuple(int(name(row)) for row in path)
+        return held.put(f"{key}{mark}", there, moved(level, name), renamed(skeleton, name), unlike=key)
+
+    def sees_others(self, path: Path, child: Path) -> bool:
+        """Whether a child of a level has other neighbours than it has in the page: what it holds differs only then."""
+        base = self.model.hierarchy
+        there = tuple(int(self.to[row]) for row in child)
+        around = parent_path(base, there)
+        if around is None or around not in self.usual:
+            return True
+        if path not in self.seen:
+            self.seen[path] = neighbours(*self.known[path][:2], self.to.__getitem__)
+        if around not in self.seen_usually:
+            self.seen_usually[around] = neighbours(*self.usual[around], int)
+        return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
+
+    def laid(self, path: Path) -> Laid:
+        """A level with its order of drawing, that of all around it found first."""
+        chain = [path]
+        while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
+            chain.append(around)
+        for one in reversed(chain):
+            if one not in self.known:
+                level, turned = self.expander.metagraph(one), self.turned(one)
+                self.known[one] = level, self.arrange(level, turned), turned
+        return self.known[path]
+
+    def turned(self, path: Path) -> Turned:
+        """Which bridges of a level are turned around it."""
+        around = parent_path(self.hierarchy, path)
+        if around is None:
+            return frozenset()
+        level, skeleton, _ = self.known[around]
+        return turned_inside(level, skeleton, level.children.index(path[-1]))
+
+    def key(self, path: Path) -> str:
+        """The key of a level in the page."""
+        return ".".join(str(int(self.to[row])) for row in path)
+
+
+def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
+    """By child of a level, the nodes that it has lines to: the row, whether it comes from there, whether it carries
+    data, whether it is drawn, and whether it is turned."""
+    drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
+    found: Neighbours = {}
+    rows = [int(name(row)) for row in level.children]
+    for at, edge in enumerate(level.edges):
+        seen = bool(edge.tensors), at in drawn, (at, -1) in turned
+        found.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *seen))
+        found.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *seen))
+    for at, bridge in enumerate(level.bridges):
+        other = int(name(bridge.other)), bridge.inbound, bool(bridge.tensors)
+        found.setdefault(rows[bridge.child], set()).add((*other, bridge.drawable, (-1, at) in turned))
+    return found
+
+
+def moved(level: Metagraph, name: Callable[[int], int]) -> Metagraph:
+    """A level by other numbers of rows."""
+    return replace(
+        level,
+        row=int(name(level.row)),
+        children=tuple(int(name(row)) for row in level.children),
+        functions=tuple(int(name(row)) for row in level.functions),
+        bridges=tuple(replace(one, other=int(name(one.other))) for one in level.bridges),
+        annotations=tuple(replace(one, other=int(name(one.other))) for one in level.annotations),
+    )
+
+
+def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
+    """An order of drawing by other numbers of rows."""
+    ports = tuple(
+        replace(slot, others=tuple((int(name(row)), inbound) for row, inbound in slot.others))
+        for slot in skeleton.ports
+    )
+    return replace(skeleton, ports=ports)
