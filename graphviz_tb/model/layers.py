@@ -21,7 +21,7 @@ class Layer:
     `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
     the shapes of its outputs (None: unknown), `parameters` how many numbers it trains or keeps, None where unknown;
     `parts` how many layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by
-    path.
+    path; `takes` are the shapes that its first call is given, `calls` how often it is called.
     """
 
     class_name: str
@@ -31,6 +31,8 @@ class Layer:
     parameters: int | None = None
     parts: int = 0
     results: tuple[str, ...] = ()
+    takes: tuple[Shape, ...] = ()
+    calls: int = 1
 
     @property
     def line(self) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.annotate.costs.owners import owners
 from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
 from graphviz_tb.annotate.costs.roles import role
@@ -19,6 +20,7 @@ from graphviz_tb.annotate.infer.wiring import CHOOSING
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.layers import Layer
 
 BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
 BYTES |= {"float16": 2, "bfloat16": 2, "qint16": 2, "quint16": 2, "string": 0, "resource": 0, "variant": 0}
@@ -178,8 +180,15 @@ class Bill:
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         outs = frame.outs[node]
         op = Counted(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        done = (0, 0, 0) if node in self._layers else self._work(op)  # what a layer computes is not told
+        done = self._of_layer(self._layers[node]) if node in self._layers else self._work(op)
         return Cost(*done, activation_bytes=0 if definition.op in ALIASES else self._bytes(op))
+
+    def _of_layer(self, layer: Layer) -> tuple[int, int, int]:
+        found = layer_work(layer, self.batch)
+        if found is None:
+            self.uncounted[layer.class_name] += 1
+            return (0, 0, 0)
+        return (0, *found)
 
     def _work(self, op: Counted) -> tuple[int, int, int]:
         try:

@@ -34,7 +34,7 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
         takes = taken(layer, sources(layer), shapes)
         found = output_shapes(class_of(layer.json), config_of(layer.json), takes)
         known = stated.get(layer, {})
-        shapes[layer] = [known.get(at, found[at] if at < len(found) else None)
+        shapes[layer] = [possible(known.get(at, found[at] if at < len(found) else None))
                          for at in range(max([len(found), *(at + 1 for at in known)]))]  # fmt: skip
     facts = {}
     for layer in layers:
@@ -43,6 +43,11 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
     for model in reversed(models):
         facts[model] = of_model(model, facts)
     return facts
+
+
+def possible(shape: Shape) -> Shape:
+    """A shape without the sizes that no tensor has: those of more than 63 bits are not known."""
+    return None if shape is None else tuple(None if dim is not None and dim >> 63 else dim for dim in shape)
 
 
 def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) -> Layer:
@@ -54,7 +59,16 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     weights = list(kept(layer))
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = sum(map(prod, weights)) if weights else parameter_count(kind, config, takes)
-    return Layer(name_of_class(layer.json), config, words, tuple(outputs), count)
+    return Layer(name_of_class(layer.json), config, words, tuple(outputs), count,
+                 takes=tuple(takes), calls=max(1, calls) * times_around(layer))  # fmt: skip
+
+
+def times_around(layer: Box) -> int:
+    """How often the models around a layer are called."""
+    times, around = 1, layer.parent
+    while around is not None:
+        times, around = times * max(1, len(around.calls or ())), around.parent
+    return times
 
 
 def kept(layer: Box) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,360 @@
+"""What a Keras layer takes, as the ops that it runs: each counts by the rule of that op (rules.py).
+
+Steps are those of Keras's own `call` without training: dropout and noise take nothing, a batch normalisation scales.
+A recurrent layer counts all of its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, Sizes, Work, elements
+from graphviz_tb.annotate.costs.rules import RULES
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import Shape
+
+Config = Mapping[str, Any]
+
+
+class Step(NamedTuple):
+    """One op: its type, the shapes that it takes and gives, its attributes; run so many times."""
+
+    op: str
+    ins: Sequence[Sizes]
+    out: Sizes
+    attrs: Mapping[str, Any] = {}
+    times: int = 1
+
+
+Steps = Iterator[Step]
+Rule = Callable[[Config, list[Sizes], Sizes], Steps]
+
+
+class Imagined:
+    """A step as the rules of ops see it (`Counted`)."""
+
+    __slots__ = ("_step", "ins")
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self.ins = step.ins
+
+    @property
+    def op(self) -> Imagined:
+        return self
+
+    def attr(self, name: str) -> Any:
+        return self._step.attrs.get(name)
+
+    def shape(self, at: int) -> Sizes:
+        return self._step.ins[at]
+
+    def out(self, at: int = 0) -> Sizes:
+        return self._step.out
+
+    def inputs(self, at: int = 0) -> int:
+        return elements(self.shape(at))
+
+    def outputs(self, at: int = 0) -> int:
+        return elements(self.out(at))
+
+
+def layer_work(layer: Layer, batch: int) -> Work | None:
+    """What all calls of a layer take; None where nobody counts its class, or a shape is missing.
+
+    >>> layer_work(Layer("Dense", {"units": 10}, outputs=((None, 10),), takes=((None, 784),)), batch=1)
+    Work(macs=7840, flops=15690)
+    """
+    if layer.class_name in NOTHING:
+        return Work()
+    if not layer.outputs or None in (*layer.takes, layer.outputs[0]):
+        return None
+    try:
+        steps = steps_of(layer, [sized(each, batch) for each in layer.takes], sized(layer.outputs[0], batch))
+        done = [(RULES[step.op](Imagined(step)), step.times) for step in steps]  # type: ignore[arg-type]
+    except ILL_FORMED:
+        return None  # a class without a rule, or a configuration that it would refuse
+    macs, flops = (sum(work[at] * times for work, times in done) for at in (0, 1))
+    return Work(*(min(MOST_ELEMENTS, count * layer.calls) for count in (macs, flops)))
+
+
+def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
+    """The ops of a layer. One that wraps another runs both ways, or with the steps as part of the batch."""
+    kind, config, times = layer.class_name, layer.config, 1
+    while kind in WRAPPERS:
+        if kind == "Bidirectional":
+            times *= 2
+        else:
+            takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
+        kind, config = config["layer"]["class_name"], config["layer"]["config"]
+    for step in LAYERS[kind](config, takes, out) if kind not in NOTHING else ():
+        yield step._replace(times=times * step.times)
+
+
+WRAPPERS = ("Bidirectional", "TimeDistributed")
+ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+
+
+def sized(shape: Shape, batch: int) -> Sizes:
+    """A shape with numbers: an unknown size counts as the batch."""
+    return tuple(batch if size is None else size for size in shape or ())
+
+
+def each(value: Any, count: int) -> Sizes:
+    """A number for each spatial dimension."""
+    return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
+
+
+def elementwise(ops: str, shape: Sizes) -> Steps:
+    """Ops on every element, one after the other."""
+    for op in ops.split():
+        yield Step(op, [shape, shape], shape)
+
+
+# https://github.com/keras-team/keras/blob/v3.15.0/keras/src/backend/tensorflow/nn.py
+ACTIVATIONS = {
+    **{name: name.capitalize() for name in ("relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus")},
+    "exponential": "Exp",
+    "softsign": "Softsign",
+    "leaky_relu": "LeakyRelu",
+    "log_softmax": "LogSoftmax",
+    "gelu": "Mul RealDiv Erf AddV2 Mul",
+    **dict.fromkeys(["silu", "swish"], "Sigmoid Mul"),
+    "mish": "Softplus Tanh Mul",
+    "hard_sigmoid": "RealDiv AddV2 Relu6",
+    **dict.fromkeys(["hard_silu", "hard_swish"], "RealDiv AddV2 Relu6 Mul"),
+}
+
+
+def after(config: Config, out: Sizes) -> Steps:
+    """The bias and the activation of a layer."""
+    if config.get("use_bias", True):
+        yield Step("BiasAdd", [out], out)
+    yield from activated(config, out)
+
+
+def activated(config: Config, out: Sizes) -> Steps:
+    function = config.get("activation")
+    if isinstance(function, str):
+        yield from elementwise(ACTIVATIONS.get(function, ""), out)
+
+
+def channels_of(config: Config, shape: Sizes) -> int:
+    return shape[1] if config.get("data_format") == "channels_first" else shape[-1]
+
+
+def product(a: Sizes, out: Sizes) -> Step:
+    """A product with the last dimension of `a`."""
+    return Step("MatMul", [a], out)
+
+
+def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    yield product(takes[0], out)
+    yield from after(config, out)
+
+
+def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
+    first, _, second = left.partition(",")
+    letters = dict(zip(reversed(result), reversed(out), strict=False))
+    letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
+    kernel = tuple(letters[letter] for letter in second)
+    yield Step("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
+    yield from after({**config, "use_bias": config.get("bias_axes") is not None}, out)
+
+
+def convolution(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    places = each(config["kernel_size"], len(out) - 2)
+    into = channels_of(config, takes[0]) // config.get("groups", 1)
+    yield Step("Conv2D", [takes[0], (*places, into, config["filters"])], out)
+    yield from after(config, out)
+
+
+def transposed(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    places = each(config["kernel_size"], len(out) - 2)
+    kernel = (*places, config["filters"], channels_of(config, takes[0]))
+    yield Step("Conv2DBackpropInput", [(), kernel, takes[0]], out)
+    yield from after(config, out)
+
+
+def depthwise(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    yield Step("DepthwiseConv2dNative", [takes[0], places_of(config, out)], out)
+    yield from after(config, out)
+
+
+def places_of(config: Config, out: Sizes) -> Sizes:
+    """A window as one dimension and a half: `DepthwiseConv2dNative` counts the first two."""
+    return (elements(each(config["kernel_size"], len(out) - 2)), 1)
+
+
+def separable(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    many = channels_of(config, takes[0]) * config.get("depth_multiplier", 1)
+    filters = config["filters"]
+    between = (elements(out) // filters, many)
+    yield Step("DepthwiseConv2dNative", [takes[0], places_of(config, out)], between)
+    yield product(between, out)
+    yield from after(config, out)
+
+
+def pooling(op: str) -> Rule:
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+        yield Step(op, [takes[0]], out, {"ksize": each(config["pool_size"], len(out) - 2)})
+
+    return steps
+
+
+def reduced(op: str) -> Rule:
+    return lambda config, takes, out: iter([Step(op, [takes[0]], out)])
+
+
+def on_each(ops: str) -> Rule:
+    """Ops on every element of the result."""
+    return lambda config, takes, out: elementwise(ops, out)
+
+
+def merged(ops: str, last: str = "") -> Rule:
+    """An op for each input but the first."""
+
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+        for _ in takes[1:]:
+            yield from elementwise(ops, out)
+        yield from elementwise(last, out)
+
+    return steps
+
+
+def dotted(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    axes = config["axes"]
+    along = axes if isinstance(axes, int) else axes[0]
+    for shape in takes if config.get("normalize") else ():
+        yield from elementwise("Square", shape)
+        yield Step("Sum", [shape], tuple(size for at, size in enumerate(shape) if at != along % len(shape)))
+        yield from elementwise("Mul", shape)
+    yield product((takes[0][along],) * 2, out)
+
+
+def batch_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    yield Step("FusedBatchNormV3", [takes[0]], out, {"is_training": False})
+
+
+def layer_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    yield Step("Mean", [out], out[:-1])
+    yield Step("SquaredDifference", [out], out)
+    yield Step("Mean", [out], out[:-1])
+    yield from elementwise("Mul Sub AddV2", out)
+
+
+def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    yield from elementwise("Square", out)
+    yield Step("Mean", [out], out[:-1])
+    yield from elementwise("Mul Mul", out)
+
+
+def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    query, value = takes[0], takes[min(1, len(takes) - 1)]
+    key = takes[2] if len(takes) > 2 else value
+    heads, size = config["num_heads"], config["key_dim"]
+    wide = config.get("value_dim") or size
+    bias = "AddV2" if config.get("use_bias", True) else ""
+    made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
+    for given, into in made:
+        yield product(given, into)
+        yield from elementwise(bias, into)
+    (_, queries), (_, keys), _ = made
+    times, scored = elements(keys[1:-2]), (*queries[:-1], elements(keys[1:-2]))
+    yield from elementwise("Mul", queries)
+    yield product(queries, scored)
+    yield from elementwise("Softmax", scored)
+    context = (*queries[:-1], wide)
+    yield product((1, times), context)
+    yield product((1, heads * wide), out)
+    yield from elementwise(bias, out)
+
+
+def attention(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    query, value = takes[0], takes[1]
+    scored = (*query[:-1], value[-2])
+    yield product(query, scored)
+    yield from elementwise("Softmax", scored)
+    yield product(scored, out)
+
+
+# https://keras.io/api/layers/recurrent_layers: gates, and the ops on each unit beside them.
+GATES = {
+    "LSTM": (4, "Sigmoid Sigmoid Sigmoid Tanh Mul Mul AddV2 Tanh Mul"),
+    "GRU": (3, "Sigmoid Sigmoid Tanh Mul AddV2 Mul Sub Mul AddV2"),
+    "SimpleRNN": (1, "Tanh"),
+}
+
+
+def recurrent(kind: str) -> Rule:
+    """At each step: a product with what comes in, one with the state, the gates."""
+    gates, ops = GATES[kind]
+
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+        batch, times, width = takes[0]
+        units = config["units"]
+        wide, one = (batch, gates * units), (batch, units)
+        twice = 2 if kind == "GRU" and config.get("reset_after", True) else 1
+        parts = [product((batch, width), wide), product(one, wide), Step("AddV2", [wide], wide)]
+        parts += [Step("BiasAdd", [wide], wide)] * (twice if config.get("use_bias", True) else 0)
+        yield from (part._replace(times=times) for part in [*parts, *elementwise(ops, one)])
+
+    return steps
+
+
+def resized(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    if config.get("interpolation", "nearest") == "bilinear":
+        yield Step("ResizeBilinear", [takes[0]], out)
+
+
+NOTHING = frozenset(
+    (
+        *("InputLayer", "Flatten", "Reshape", "Permute", "RepeatVector", "Concatenate", "Embedding", "Identity"),
+        *("Masking", "StringLookup", "IntegerLookup", "TextVectorization", "CategoryEncoding", "Hashing"),
+        *("Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "ActivityRegularization", "StochasticDepth"),
+        *(f"{kind}{many}D" for kind in ("ZeroPadding", "Cropping", "SpatialDropout") for many in (1, 2, 3)),
+        *(f"Random{kind}" for kind in ("Flip", "Rotation", "Translation", "Zoom", "Contrast", "Brightness", "Crop")),
+        *("CenterCrop", "FixedDropout"),
+    )
+)
+LAYERS: dict[str, Rule] = {
+    "Dense": dense,
+    "EinsumDense": einsum_dense,
+    **{f"Conv{many}D": convolution for many in (1, 2, 3)},
+    **{f"Conv{many}DTranspose": transposed for many in (1, 2, 3)},
+    **{f"DepthwiseConv{many}D": depthwise for many in (1, 2)},
+    **{f"SeparableConv{many}D": separable for many in (1, 2)},
+    **{f"MaxPooling{many}D": pooling("MaxPool") for many in (1, 2, 3)},
+    **{f"AveragePooling{many}D": pooling("AvgPool") for many in (1, 2, 3)},
+    **{f"GlobalMaxPooling{many}D": reduced("Max") for many in (1, 2, 3)},
+    **{f"GlobalAveragePooling{many}D": reduced("Mean") for many in (1, 2, 3)},
+    **{f"UpSampling{many}D": resized for many in (1, 2, 3)},
+    "Resizing": lambda config, takes, out: resized({"interpolation": "bilinear", **config}, takes, out),
+    "Add": merged("AddV2"),
+    "Subtract": merged("Sub"),
+    "Multiply": merged("Mul"),
+    "Maximum": merged("Maximum"),
+    "Minimum": merged("Minimum"),
+    "Average": merged("AddV2", "RealDiv"),
+    "Dot": dotted,
+    "BatchNormalization": batch_norm,
+    "SyncBatchNormalization": batch_norm,
+    "LayerNormalization": layer_norm,
+    "GroupNormalization": layer_norm,
+    "RMSNormalization": rms_norm,
+    "UnitNormalization": rms_norm,
+    "Normalization": on_each("Sub RealDiv"),
+    "Rescaling": on_each("Mul AddV2"),
+    "LayerScale": on_each("Mul"),
+    "Activation": lambda config, takes, out: activated(config, out),
+    "ReLU": on_each("Relu"),
+    "LeakyReLU": on_each("LeakyRelu"),
+    "PReLU": on_each("Relu Neg Relu Mul AddV2"),
+    "ELU": on_each("Elu"),
+    "Softmax": on_each("Softmax"),
+    "MultiHeadAttention": multi_head,
+    "Attention": attention,
+    **{kind: recurrent(kind) for kind in GATES},
+}

@@ -1,0 +1,124 @@
+"""What Keras layers take: by hand, and as much as the op graph of the same model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.annotate.costs.counted import Work
+from graphviz_tb.annotate.costs.layers import layer_work
+from graphviz_tb.model.layers import Layer
+
+EDITS = sorted((Path(__file__).parents[2] / "fixtures" / "edits").glob("*.json"))
+Dims = tuple[int | None, ...]
+
+
+@pytest.mark.parametrize("path", EDITS, ids=lambda path: path.stem)
+def test_products_are_those_of_the_frozen_graph(path: Path) -> None:
+    layers, ops = load(path).cost, load(path.with_name(f"{path.stem}.frozen.pb")).cost
+    assert layers.under(0).macs == ops.under(0).macs > 0
+    assert layers.under(0).flops == pytest.approx(ops.under(0).flops, rel=0.01)  # ops scale a norm's weights first
+    assert not layers.uncounted
+
+
+def took(
+    kind: str, config: dict[str, Any], takes: list[Dims], out: Dims, calls: int = 1, batch: int = 1
+) -> Work | None:
+    return layer_work(Layer(kind, config, outputs=(out,), takes=tuple(takes), calls=calls), batch)
+
+
+SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
+    # a product with the kernel for each element of the result
+    ("Dense", {"units": 5}, [(None, 7, 3)], (None, 7, 5), 7 * 5 * 3),
+    ("Conv2D", {"filters": 4, "kernel_size": [3, 3]}, [(None, 8, 8, 2)], (None, 6, 6, 4), 6 * 6 * 4 * 3 * 3 * 2),
+    ("Conv2D", {"filters": 4, "kernel_size": 3, "groups": 2}, [(1, 8, 8, 2)], (1, 6, 6, 4), 6 * 6 * 4 * 3 * 3),
+    ("Conv1D", {"filters": 4, "kernel_size": [3]}, [(None, 8, 2)], (None, 6, 4), 6 * 4 * 3 * 2),
+    ("Conv2DTranspose", {"filters": 4, "kernel_size": [3, 3]}, [(1, 5, 5, 2)], (1, 7, 7, 4), 5 * 5 * 2 * 3 * 3 * 4),
+    ("DepthwiseConv2D", {"kernel_size": [3, 3]}, [(1, 8, 8, 2)], (1, 6, 6, 2), 6 * 6 * 2 * 3 * 3),
+    (
+        "SeparableConv2D",
+        {"filters": 4, "kernel_size": [3, 3]},
+        [(1, 8, 8, 2)],
+        (1, 6, 6, 4),
+        6 * 6 * 2 * 3 * 3 + 6 * 6 * 4 * 2,
+    ),
+    # eight gates' products at each of six steps
+    ("LSTM", {"units": 5}, [(None, 6, 3)], (None, 5), 6 * 4 * (3 * 5 + 5 * 5)),
+    ("Bidirectional", {"layer": {"class_name": "GRU", "config": {"units": 5}}}, [(1, 6, 3)], (1, 10), 2 * 6 * 3 * 40),
+    (
+        "TimeDistributed",
+        {"layer": {"class_name": "Dense", "config": {"units": 2}}},
+        [(None, 6, 3)],
+        (None, 6, 2),
+        6 * 3 * 2,
+    ),
+    # query, key, value and result, then scores and their sums
+    (
+        "MultiHeadAttention",
+        {"num_heads": 2, "key_dim": 5},
+        [(1, 6, 4), (1, 7, 4)],
+        (1, 6, 4),
+        6 * 4 * 10 + 2 * 7 * 4 * 10 + 2 * 6 * 7 * 10 + 6 * 10 * 4,
+    ),
+    ("EinsumDense", {"equation": "ab,bc->ac", "output_shape": 5}, [(None, 3)], (None, 5), 3 * 5),
+    ("Dot", {"axes": 1}, [(None, 9), (None, 9)], (None, 1), 9),
+    ("Flatten", {}, [(None, 3, 3)], (None, 9), 0),
+]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample[0])
+def test_multiply_adds_by_hand(sample: tuple[str, dict[str, Any], list[Dims], Dims, int]) -> None:
+    kind, config, takes, out, macs = sample
+    once, twice = took(kind, config, takes, out), took(kind, config, takes, out, calls=2)
+    assert once is not None
+    assert twice is not None
+    assert once.macs == macs
+    assert twice == Work(2 * once.macs, 2 * once.flops)
+    assert once.flops >= 2 * macs
+
+
+def test_operations_by_hand() -> None:
+    # a product, a bias and relu for each of ten
+    assert took("Dense", {"units": 10, "activation": "relu"}, [(None, 4)], (None, 10)) == Work(40, 2 * 40 + 10 + 10)
+    assert took("Add", {}, [(None, 4)] * 3, (None, 4), batch=8) == Work(0, 2 * 8 * 4)
+    assert took("MaxPooling2D", {"pool_size": [2, 2]}, [(1, 4, 4, 3)], (1, 2, 2, 3)) == Work(0, 2 * 2 * 3 * 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "takes"),
+    [
+        ("Mine", {}, [(None, 3)]),
+        ("Dense", {"units": 3}, [None]),
+        ("Conv2D", {"kernel_size": "x"}, [(1, 2, 2, 1)]),
+        ("Bidirectional", {"layer": {"class_name": "Mine", "config": {}}}, [(1, 2, 3)]),
+        ("MultiHeadAttention", {"num_heads": None, "key_dim": 2}, [(1, 2, 3)]),
+    ],
+)
+def test_what_is_not_known_is_not_guessed(kind: str, config: dict[str, Any], takes: list[Any]) -> None:
+    assert layer_work(Layer(kind, config, outputs=((1, 2, 2),), takes=tuple(takes)), 1) is None
+
+
+def test_a_shared_layer_counts_each_call() -> None:
+    path = Path(__file__).parents[2] / "fixtures" / "models" / "keras3"
+    model = load(path / "siamese.json")
+    assert model.costs()["siamese/tower"].macs == 2 * 10 * 8
+
+
+def test_wrappers_of_wrappers_end() -> None:
+    config: dict[str, Any] = {"class_name": "Dense", "config": {"units": 3}}
+    for _ in range(3000):
+        config = {"class_name": "Bidirectional", "config": {"layer": config}}
+    assert took("Bidirectional", config["config"], [(1, 3)], (1, 3)) == Work(2**63 - 1, 2**63 - 1)
+
+
+def test_sizes_that_no_tensor_has_are_unknown() -> None:
+    layer: dict[str, Any] = {"class_name": "Dense", "config": {"name": "d", "units": 3}}
+    for _ in range(100):  # each doubles the width
+        layer = {"class_name": "Bidirectional", "config": {"layer": layer, "name": "b"}}
+    given = {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [None, 4]}}
+    model = load(json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": [given, layer]}}).encode())
+    assert model.shapes()["m/b", 0] == (None, None)
