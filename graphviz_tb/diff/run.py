@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.compare import compare, ignored
+from graphviz_tb.diff.changes.compare import BATCH, compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.left_out import left_out
@@ -86,7 +86,7 @@ def with_signatures(changes: tuple[Change, ...], found: list[Change]) -> tuple[C
     ports = next((change for change in found if change.kind == "signature-changed"), None)
     if ports is None:
         return in_order([*changes, *found])
-    said = [one for one in changes if one.severity == "signature" and one.detail.get("key") == "shape"]
+    said = [one for one in changes if one.severity == "signature" and one.detail.get("key") in ("shape", BATCH)]
     first = replace(ports, consequences=in_order(said), ops=ports.ops)
     return in_order([*(one for one in changes if one not in said), *(first if one is ports else one for one in found)])
 

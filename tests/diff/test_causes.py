@@ -171,3 +171,113 @@ def test_an_epsilon_is_known_by_what_follows() -> None:
         made.node[1].attr["value"].tensor.float_val.append(value)
     (change,) = diff(old, new)
     assert (change.detail["key"], change.detail["new"]) == ("epsilon", 0.01)
+
+
+MOMENTUM = ("x Placeholder", "w VarHandleOp", "w/Read/ReadVariableOp ReadVariableOp w", "m/dense/Read ReadVariableOp w",
+            "w/Init Fill", "w/Assign AssignVariableOp w w/Init", "m/dense/MatMul MatMul x m/dense/Read",
+            "loss Mean m/dense/MatMul", "gradients/m/dense/MatMul_grad/MatMul MatMul x loss",
+            "save/Restore RestoreV2", "save/Identity Identity save/Restore",
+            "save/Assign AssignVariableOp w save/Identity",
+            "save/Assign_1 AssignVariableOp w save/Identity")  # fmt: skip
+
+
+def trained(optimizer: str, slots: list[str], decay: str = "") -> Any:
+    """A training graph of TensorFlow 1: one weight, its slots with their initialisers, its update, a saver."""
+    made = []
+    for slot in slots:
+        made += [f"w/{slot} VarHandleOp", f"w/{slot}/IsInitialized VarIsInitializedOp w/{slot}",
+                 f"w/{slot}/Read/ReadVariableOp ReadVariableOp w/{slot}", f"w/{slot}/Fill Fill",
+                 f"w/{slot}/Assign AssignVariableOp w/{slot} w/{slot}/Fill"]  # fmt: skip
+    inputs = " ".join(f"w/{slot}" for slot in slots)
+    grad = "gradients/m/dense/MatMul_grad/MatMul"
+    made += [f"train/update_w/Apply ResourceApply{optimizer} w {inputs} {grad}{decay and ' ' + decay}"]
+    return graph(*MOMENTUM, *made, *([f"{decay} Mul loss loss"] if decay else []))
+
+
+@pytest.mark.parametrize(("optimizer", "slots"), [("Adam", ["Adam", "Adam_1"]), ("GradientDescent", [])])
+def test_another_optimizer_with_its_slots(optimizer: str, slots: list[str]) -> None:
+    changes = diff(trained("Momentum", ["Momentum"]), trained(optimizer, slots))
+    (change,) = changes
+    assert change.detail == {"key": "optimizer", "old": "Momentum", "new": optimizer}
+
+
+def attention(heads: int, key: int, bias: bool = True) -> Any:
+    """Multi-head attention as Keras writes it: three projections, their products, one more.
+
+    # x ─▶ query, key, value ─▶ einsum ─▶ output
+    """
+    made = GraphDef()
+    made.node.add(name="x", op="Placeholder")
+    ends = {}
+    for part, shape in (("query", (32, heads, key)), ("key", (32, heads, key)), ("value", (32, heads, key)),
+                        ("output", (heads, key, 32))):  # fmt: skip
+        weight = made.node.add(name=f"m/att/{part}/Read", op="Const")
+        weight.attr["value"].tensor.dtype = FLOAT
+        for size in shape:
+            weight.attr["value"].tensor.tensor_shape.dim.add(size=size)
+        made.node.add(name=f"m/att/{part}/Identity", op="Identity", input=[weight.name])
+        source = "x" if part != "output" else "m/att/einsum/Einsum"
+        made.node.add(name=f"m/att/{part}/MatMul", op="MatMul", input=[source, f"m/att/{part}/Identity"])
+        ends[part] = f"m/att/{part}/MatMul"
+        if bias:
+            ends[part] = made.node.add(name=f"m/att/{part}/Add", op="AddV2", input=[ends[part], f"b/{part}"]).name
+            made.node.add(name=f"b/{part}", op="Placeholder")
+        if part == "value":
+            made.node.add(
+                name="m/att/einsum/Einsum", op="Einsum", input=[ends[one] for one in ("query", "key", "value")]
+            )
+    made.node.add(name="m/norm/Rsqrt", op="Rsqrt", input=[ends["output"]])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("new", "word", "values"), [((2, 8), "num_heads", ("4", "2")), ((4, 16), "key_dim", ("8", "16"))]
+)
+def test_the_heads_of_an_attention(new: tuple[int, int], word: str, values: tuple[str, str]) -> None:
+    (change,) = diff(attention(4, 8), attention(*new))
+    assert (change.new, change.detail["key"]) == ("m/att", word)
+    assert (change.detail["old"], change.detail["new"]) == values
+
+
+def test_an_attention_is_one_layer() -> None:
+    (change,) = [one for one in diff(attention(4, 8), attention(4, 8, bias=False)) if one.severity != "signature"]
+    assert change.kind == "removed"
+    assert change.detail["parts"] == [f"m/att/{part}/Add" for part in ("key", "output", "query", "value")]
+
+
+def test_a_fixed_batch() -> None:
+    old = graph("x Placeholder", "y Placeholder", "m/drop/Shape Shape x", "m/drop/Random RandomUniform m/drop/Shape",
+                "m/drop/Mul Mul x m/drop/Random", "loss Mean m/drop/Mul y")  # fmt: skip
+    new = graph("x Placeholder", "y Placeholder", "m/drop/Random RandomUniform m/drop/Shape", "m/drop/Shape=16 Const",
+                "m/drop/Mul Mul x m/drop/Random", "loss Mean m/drop/Mul y")  # fmt: skip
+    for made, size in ((old, -1), (new, 16)):
+        for node in made.node[:2]:
+            for dim in (size, 28):
+                node.attr["shape"].shape.dim.add(size=dim)
+    (change,) = diff(old, new)
+    assert (change.severity, change.places) == ("signature", 2)
+    assert [change.detail[word] for word in ("key", "old", "new")] == ["batch size", "?", "16"]
+
+
+def test_a_model_in_a_model_is_built_anew(tmp_path: Path) -> None:
+    def model(count: int, units: int) -> str:
+        def layer(kind: str, name: str, **config: Any) -> dict[str, Any]:
+            return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": []}
+
+        inner = [
+            layer("InputLayer", f"input_{count}", batch_shape=[None, units]),
+            layer("Dense", f"dense_{count}", units=2),
+        ]
+        first = layer("InputLayer", "input", batch_shape=[None, 4])
+        fed = [layer("Dense", "wide", units=units), layer("Sequential", "decoder", layers=inner)]
+        for before, one in zip((first, *fed), fed, strict=False):
+            one["inbound_nodes"] = [[[before["name"], 0, 0, {}]]]
+        config = {"name": "m", "layers": [first, *fed], "input_layers": [["input", 0, 0]],
+                  "output_layers": [["decoder", 0, 0]]}  # fmt: skip
+        return json.dumps({"class_name": "Functional", "config": config})
+
+    for name, made in (("old", model(1, 8)), ("rebuilt", model(3, 8)), ("new", model(1, 16))):
+        (tmp_path / f"{name}.json").write_text(made)
+    assert diff(tmp_path / "old.json", tmp_path / "rebuilt.json").same
+    (change,) = diff(tmp_path / "old.json", tmp_path / "new.json")
+    assert (change.new, change.severity, change.detail["key"]) == ("m/wide", "attribute", "units")

@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from graphviz_tb.diff.changes.compose import composed
+from graphviz_tb.diff.changes.compose import QUIET, composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
 from graphviz_tb.diff.changes.follows import all_follow, inner_name, is_exchange, is_frozen, stands_alone
-from graphviz_tb.diff.changes.items import item_of
+from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.replaced import is_replaced, names_edit, replaced
 from graphviz_tb.diff.changes.several import together, wording
 from graphviz_tb.diff.changes.training import training_changes
@@ -25,6 +26,7 @@ from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
 
+MOST_PARTS = 8  # that are told as one chain: more are no chain, but one thing at many places
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
@@ -34,7 +36,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
         return [change for change, _ in found]
     others = [change for change, _ in found if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in found if change.kind in FOLDED]
-    near = frozenset(layer for item in items if item.forward for layer in item.layers)
+    near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and stands_alone(item, near, said)]
     derived = [item.change for item in items if not item.forward and item not in alone]
@@ -62,13 +64,42 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
     if not causes and behind:
         causes, behind = [composed(m, layers, behind[:1])], behind[1:]
     if not causes and derived:
-        causes, derived = [composed(m, layers, derived)], []
+        main = main_part(derived)
+        causes, derived = [composed(m, layers, main)], [change for change in derived if change not in main]
     exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
     names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
     if causes:
         behind += names
         others = [change for change in others if change not in names]
     return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
+
+
+def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[Layer]:
+    """The scopes that bear the names of weights of other shapes: their initialisers are in them."""
+    side = layers[1].side
+    names = {
+        side.graph.name[node]
+        for item in items
+        if "weights" in item.change.detail
+        for _, node, _ in item.change.edits.attributes
+    }
+    return frozenset(("new", row) for row, name in enumerate(side.scopes.name) if name in names)
+
+
+def main_part(derived: Sequence[Change]) -> Sequence[Change]:
+    """Where only what is derived is another: the ops that came and went, of very many those of one kind of scope.
+
+    Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
+    """
+    units = [change for change in derived if change.kind in ("added", "removed")]
+    if len(units) <= MOST_PARTS:
+        return units or derived
+    groups: dict[str, list[Change]] = defaultdict(list)
+    loud = [change for change in units if not change.detail["op_types"].keys() <= QUIET]
+    for change in loud or units:
+        around, _, leaf = change.name.rpartition("/")
+        groups[COUNTED.sub("", leaf) if change.detail["scope"] else around].append(change)
+    return max(groups.values(), key=lambda group: (sum(one.ops for one in group), group[0].name))
 
 
 def at_places(causes: Sequence[Change]) -> list[Change]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
@@ -25,19 +26,25 @@ from graphviz_tb.diff.changes.interface import function_signatures, versions
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import name_changes
 from graphviz_tb.diff.changes.settings import setting_changes
+from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.meaning import configuration, setting_differences
+from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order
+from graphviz_tb.model.columns import Ints
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
-FOLLOWING = frozenset({"output_shapes", "element_shape"})  # of loops and lists: what is in them has another size
+BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
+FOLLOWING = frozenset(
+    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs"}
+)  # of loops and lists: what is in them has another size
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]
@@ -74,17 +81,25 @@ def model_settings(m: Matching) -> Iterator[Change]:
 def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
     """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
-    here, there = m.a.graph.index[0], m.b.graph.index[0]
-    before, after = [int(m.to_b[here.get(one, -1)]) for one in old], [there.get(one, -1) for one in new]
-    unmatched = -1 in before or any(m.to_a[node] < 0 for node in after)
-    if not old or not new or before == after or (len(old) == len(new) and unmatched):
+    before = [partner_name(one, (m.a, m.b), m.to_b, m.scope_to_b) for one in old]
+    back = [partner_name(one, (m.b, m.a), m.to_a, m.scope_to_a) for one in new]
+    if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = [
         {"side": "output", "key": str(at), "old": one, "new": two}
-        for at, (one, two, partner, node) in enumerate(zip_longest(old, new, before, after))
-        if partner != node
+        for at, (one, two, partner) in enumerate(zip_longest(old, new, before))
+        if partner != two
     ]
     yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
+
+
+def partner_name(name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints) -> str:
+    """The name that a layer, or a model in the model, has on the other side; "" for none."""
+    mine, other = sides
+    if (node := mine.graph.index[0].get(name, -1)) >= 0:
+        return other.graph.name[partner[node]] if partner[node] >= 0 else ""
+    row = mine.scopes.name.index(name) if name in mine.scopes.name else 0
+    return other.scopes.name[scope_partner[row]] if row and scope_partner[row] >= 0 else ""
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:
@@ -120,7 +135,7 @@ def node_changes(
         found = list(differences(m, mine, other, options))
         if any(one.key == "op" for one in found):
             found = [one for one in found if one.key == "op"]
-        for one in found:
+        for one in (of_batch(m, other, one) for one in found):
             if is_weight(m, other, one):
                 weights.append((mine, other, one))
             elif one.key == "value" and m.b.labels.settings[other]:
@@ -130,9 +145,24 @@ def node_changes(
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
                 groups[int(m.b.block[other]), told, layer].append((mine, other, one))
     for (block, *_), members in groups.items():
-        yield block, _changed(m, members), members[0][2].key in FOLLOWING
+        key, places = members[0][2].key, [new for _, new, _ in members]
+        follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUTS and is_inner(m, places))
+        yield block, _changed(m, members), follows
     yield from weight_changes(m, layers, weights)
     yield from setting_changes(m, layers, settings)
+
+
+def of_batch(m: Matching, new: int, one: Difference) -> Difference:
+    """The same difference; a placeholder's shape of which only the first number is given now, or no more, in a word."""
+    if one.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
+        return one
+    (old, *rest), (now, *others) = (str(shape).split("×") for shape in (one.old, one.new))
+    return replace(one, key=BATCH, old=old, new=now) if rest == others and "?" in (old, now) else one
+
+
+def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
+    """Whether inputs are those of models in a model: what they are fed with says their shape."""
+    return bool((np.diff(m.b.in_start)[list(nodes)] > 0).all())
 
 
 def _changed(m: Matching, members: list[Atom]) -> Change:
@@ -157,9 +187,9 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
     if difference.key in COSMETIC:
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
-    if types & PLACEHOLDERS and difference.key in ("dtype", "shape"):
+    if types & PLACEHOLDERS and difference.key in ("dtype", "shape", BATCH):
         return "signature"
-    if difference.key in INPUTS:
+    if difference.key in INPUTS and not is_inner(m, nodes):
         return "signature"
     return "op" if difference.key == "op" else "attribute"
 

@@ -31,6 +31,7 @@ TOGETHER = {
     frozenset({"Erf", "Mul", "AddV2", "RealDiv"}): "Gelu",
     frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
     frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
+    frozenset({"Relu6", "AddV2", "RealDiv"}): "HardSigmoid",
 }
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.

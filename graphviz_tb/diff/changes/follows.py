@@ -15,7 +15,7 @@ PLUMBING = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
 # What another type or size before an op entails in its attributes.
 ENTAILED = frozenset(
     {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",
-     "output_types", "output_shapes"}
+     "output_types", "output_shapes", "dtypes"}
 )  # fmt: skip
 
 

@@ -31,9 +31,7 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
         ):
             if old != new:
                 detail[word] = {"old": old, "new": new}
-        if not detail and [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in one.returns] != [
-            (node, key) for node, key in two.returns
-        ]:
+        if not detail and not same_results(m, one.returns, two.returns):
             detail["returned"] = {"old": _returned(m.a, mine), "new": _returned(m.b, other)}
         if detail:
             edits = Edits(functions=((mine, other),))
@@ -41,6 +39,25 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
                 Change("signature-changed", "signature", one.name, two.name, 0, detail, edits=edits)
             )
     return blocks
+
+
+def same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tuple[int, str]]) -> bool:
+    """Whether the same nodes make the results, or one that came in the place of one that went.
+
+    Outputs of other op types have other names.
+    """
+    return len(old) == len(new) and all(
+        (one < 0 and two < 0 and here == there)
+        or (one >= 0 and two >= 0 and int(m.to_b[one]) == two and (here == there or other_op(m, one, two)))
+        or (one >= 0 and two >= 0 and int(m.to_b[one]) < 0 and int(m.to_a[two]) < 0)
+        for (one, here), (two, there) in zip(old, new, strict=True)
+    )
+
+
+def other_op(m: Matching, old: int, new: int) -> bool:
+    """Whether two matched nodes have other op types."""
+    before, after = m.a.graph, m.b.graph
+    return bool(before.op_types[before.op[old]] != after.op_types[after.op[new]])
 
 
 def _arguments(side: Side, function: int) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graphviz_tb.diff.changes.compose import QUIET
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.sizes import only_sizes
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -34,6 +35,7 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
     if change.kind == "rewired":
         follows = other_outputs(m, change)
+    follows = follows or only_sizes(m, change)
     if change.kind in ("added", "removed"):
         follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())

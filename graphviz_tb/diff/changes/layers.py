@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.roles import forward_nodes
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools, Ints
@@ -29,6 +30,8 @@ PLUMBING = frozenset(
      "input_arg", "_Arg", "Dequantize"}
 )  # fmt: skip
 SHAPING = PLUMBING | {"Reshape", "ExpandDims", "Squeeze", "Transpose"}
+PRODUCTS = frozenset({"Einsum", "BatchMatMul", "BatchMatMulV2"})  # of queries and keys
+PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
 MOST_STEPS = 8  # from a variable through reads, casts and identities to the op that uses it
 
 
@@ -57,6 +60,7 @@ class Layers:
         made = children >= 2
         if side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
+        made[attentions(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and parent[row] >= 0:
                 made[parent[row]] = True
@@ -91,3 +95,16 @@ class Layers:
     def name(self, layer: int) -> str:
         """The name of a layer."""
         return self.side.graph.name[-1 - layer] if layer < 0 else self.side.scopes.name[layer]
+
+
+def attentions(side: Side) -> list[int]:
+    """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
+    graph, scopes = side.graph, side.scopes
+    products = [at for at, op in enumerate(graph.op_types) if op in PRODUCTS]
+    found = set()
+    for row in np.unique(scopes.of_node[np.isin(graph.op, products)]).tolist():
+        around = int(scopes.parent[row])  # the product of queries and keys lies in a scope of its own
+        for scope in {row, around} - {-1}:
+            if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(scope)} >= PROJECTIONS:
+                found.add(scope)
+    return sorted(found)

@@ -13,17 +13,21 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.graph import Graph
 
 GRADIENT_SCOPE = re.compile(r"(?:^|/)(?:gradient_tape|gradients(?:_\d+)?)(?:/|$)")
 GRADIENT_OP = re.compile(r"Grad(?:V\d|WithArgmax)?$|Backprop(?!Input)|NativeBackpropInput|^SymbolicGradient$")
 # Conv2DBackpropInput by itself says nothing: a transposed convolution of the model is one too.
 ACCUMULATORS = frozenset({"EmptyTensorList", "TensorListReserve", "Stack", "StackV2", "Const"})  # loops fill them
-SINK = re.compile(  # ops that change a variable, save it, or only say that others are done
+SINK = re.compile(  # ops that change a variable, save it, ask whether it is set, or only say that others are done
     r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)|^ResourceSparseApply|^Save|^Restore|^MergeV2Checkpoints$"
     r"|^ShardedFilename$|^NoOp$|^Initialize|^(?:Lookup)?TableI(?:nit|mport)"
+    r"|^VarIsInitializedOp$|^IsVariableInitialized$"
 )
 SUMMARY = re.compile(r"Summary(?:V2)?$|^WriteSummary|^Write\w+Summary$|^SummaryWriter$")
-SOURCES = frozenset({"Const", "HostConst", "Placeholder", "VarHandleOp", "Variable", "VariableV2"})
+VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
+SOURCES = VARIABLES | {"Const", "HostConst", "Placeholder"}
+READS = frozenset({"ReadVariableOp", "Identity"})
 
 
 def forward_nodes(side: Side) -> Bools:
@@ -35,12 +39,20 @@ def forward_nodes(side: Side) -> Bools:
     op = np.array([_kind(word) for word in graph.op_types])[graph.op]
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
+    op[target[read_edges(graph)[data]]] = "source"  # a variable's own read, that nobody may use, leads nowhere
     seeds = np.ones(len(side), bool)
     seeds[source] = False
     seeds[source[gradient[target] | (op[target] == "summary")]] = True
     told = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
     told &= ~in_gradient_scopes(side)  # lists that the model's loops fill for their gradients
     return told if told.any() else np.ones(len(side), bool)
+
+
+def read_edges(graph: Graph) -> Bools:
+    """The edges from variables to what only reads them."""
+    variable, read = (np.array([word in words for word in graph.op_types]) for words in (VARIABLES, READS))
+    found: Bools = variable[graph.op[graph.source]] & read[graph.op[graph.target]]
+    return found
 
 
 def gradients(side: Side) -> tuple[Bools, Bools]:

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import gradients
+from graphviz_tb.diff.changes.roles import gradients, reached
+from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Bools
 
 UPDATE = re.compile(r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)")
 APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
+STATE = re.compile(r"^(?:VarHandleOp|Variable(?:V2)?|Placeholder(?:V2)?|input_arg|_Arg)$")
 COUNTER = re.compile(r"_\d+$")
 
 
@@ -30,22 +33,32 @@ def training(layers: Layers) -> Training:
     """How one side trains.
 
     A variable is trained where something outside the layer that uses it updates it: statistics that a layer keeps
-    itself are not trained.
+    itself are not trained, nor is what a saver restores or an initialiser sets.
     """
     side = layers.side
     if not len(side) or not gradients(side)[0].any():
         return Training("", frozenset())
     updates = np.array([bool(UPDATE.match(op)) for op in side.graph.op_types])[side.graph.op] & ~layers.forward
+    computed = from_state(side)
     words: Counter[str] = Counter()
     trained = set()
     for node in np.flatnonzero(updates).tolist():
         sources = side.graph.source[side.in_edges(node)].tolist()
-        if not sources or any(side.graph.op_types[side.graph.op[one]].startswith("Restore") for one in sources):
-            continue
-        if layers.forward[sources[0]] and layers.of(sources[0]) != layers.of(node):
+        if (
+            sources
+            and computed[sources[1:]].any()
+            and layers.forward[sources[0]]
+            and layers.of(sources[0]) != layers.of(node)
+        ):
             trained.add(sources[0])
             words[_word(side.graph.op_types[side.graph.op[node]], side.graph.name[node])] += 1
     return Training(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
+
+
+def from_state(side: Side) -> Bools:
+    """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
+    kinds = np.array([bool(STATE.match(op)) for op in side.graph.op_types])
+    return reached(side, np.flatnonzero(kinds[side.graph.op]), backward=False)
 
 
 def _word(op: str, name: str) -> str:

@@ -38,12 +38,29 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
     graph = layers[1].side.graph
     ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
     shapes = sorted({(str(one.old), str(one.new)) for *_, one in members}, key=lambda pair: (-pair[0].count("×"), pair))
-    score, key, old, new = max(words(ops, *pair) for pair in shapes)
+    score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes))
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
     detail = {"key": key, "old": old, "new": new, "weights": [{"old": one, "new": two} for one, two in shapes]}
     edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))
     nodes = len({other for _, other, _ in members})
     return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
+
+
+def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
+    """What the weights of a multi-head attention say: queries are width×heads×key, results heads×key×width.
+
+    >>> heads([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), heads([("3×3×16", "5×5×16")])
+    ([(3, 'num_heads', '4', '2')], [])
+    """
+    known = {
+        tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
+    }
+    told: list[Words] = []
+    for old, new in known.items():
+        if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
+            told += [(3, "num_heads", old[1], new[1])] if old[1] != new[1] else []
+            told += [(2, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+    return told
 
 
 def words(ops: Sequence[str], old: str, new: str) -> Words:

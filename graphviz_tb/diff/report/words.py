@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.units import format_count
 
@@ -18,7 +20,7 @@ SIGNS = {
     "function-changed": "~",
     "signature-changed": "~",
 }
-MOST_TYPES, MOST_WIRES, MOST_PLACES = 4, 4, 3
+MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -35,10 +37,8 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     """What the change is about, in one line, with the most frequent op types of what came or went."""
     detail = change.detail
     if change.kind in ("added", "removed"):
-        parts = detail.get("parts", ())
-        last = f" … {parts[-1]}" if len(parts) > 1 else ""
         reads = ", ".join(detail.get("reads", ())[:MOST_PLACES])
-        return f"{change.name}{last}{f' on {reads}' if reads else ''}  {_what(change, types)}"
+        return f"{chain(change)}{f' on {reads}' if reads else ''}  {_what(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
     if change.kind == "moved":
@@ -50,9 +50,23 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
         return f"{', '.join(order['old'])} → {', '.join(order['new'])}  in another order"
     if change.kind == "rewired":
         return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
+    if change.kind == "function-changed" and len(change.inside) == 1:
+        return f"{head(change.inside[0], types)} in function {detail['function']}"
     if change.kind == "function-changed":
         return f"function {detail['function']}  {counted(len(change.inside), 'change')} inside"
     return f"signature of {_both(change)}  changed"
+
+
+def chain(change: Change) -> str:
+    """What came or went: its name, its first and last part, or what very many parts have in common."""
+    parts = change.detail.get("parts", ())
+    stems = {COUNTED.sub("", part) for part in parts}
+    if len(parts) > MOST_PARTS and len(stems) == 1:
+        return f"{stems.pop()} ×{len(parts)}"
+    around = shared_scope(parts) if len(parts) > MOST_PARTS else ""
+    if around and not change.detail["scope"]:
+        return f"{around}/…"
+    return f"{change.name} … {parts[-1]}" if len(parts) > 1 else change.name
 
 
 def _both(change: Change) -> str:

@@ -1,0 +1,53 @@
+"""Ops that compute with sizes: where a size is known before the program runs, TensorFlow writes constants for them."""
+
+from __future__ import annotations
+
+from graphviz_tb.diff.changes.settings import SIZES
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+ASKING = frozenset({"Shape", "ShapeN", "Size", "Rank"})
+COMPUTING = frozenset(  # with whole numbers, where what they compute with is one
+    {"StridedSlice", "GatherV2", "Prod", "ConcatV2", "Pack", "Mul", "Sub", "AddV2", "FloorDiv", "FloorMod", "Maximum",
+     "Minimum", "Max", "Min", "Range", "Cast", "Identity", "BroadcastArgs", "SelectV2", "Equal", "GreaterEqual"}
+)  # fmt: skip
+TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
+WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types
+MEANT = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
+
+
+def only_sizes(m: Matching, change: Change) -> bool:
+    """Whether a change is about nothing but sizes: ops that ask for them or compute with them, inputs that are some."""
+    edits = change.edits
+    old = [*edits.removed, *(node for node, _ in edits.ops)]
+    new = [*edits.added, *(node for _, node in edits.ops)]
+    if change.kind == "rewired":
+        return all(sizing(m.b, node) or takes_sizes(m, change) for _, node in edits.inputs)
+    asked = change.kind in ("added", "removed") or change.detail.get("key") == "op"
+    return (
+        asked and bool(old or new) and all(sizing(m.a, node) for node in old) and all(sizing(m.b, node) for node in new)
+    )
+
+
+def sizing(side: Side, node: int) -> bool:
+    """Whether an op asks for a size or computes with whole numbers alone."""
+    op = side.graph.op_types[side.graph.op[node]]
+    if op in ASKING or op == "Const":
+        return True
+    definition = side.graph.node_def(node)
+    if op not in COMPUTING or definition is None:
+        return False
+    types = [definition.attr[key].type for key in TYPES if key in definition.attr]
+    return bool(types) and types[0] in WHOLE
+
+
+def takes_sizes(m: Matching, change: Change) -> bool:
+    """Whether all rewired inputs are sizes."""
+    op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
+    return all((op, wire["input"]) in SIZES for wire in change.detail["inputs"])
+
+
+def is_entailed(key: str, old: object) -> bool:
+    """Whether an attribute only lists the types of what a loop or a call is handed."""
+    return key in MEANT and isinstance(old, list)
