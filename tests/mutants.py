@@ -2,9 +2,9 @@
 
     python -m tests.mutants --stage color --count 40 --seed 1
 
-A fault that makes a test of its own stage, a doctest of its module, or a law fail is killed. What survives is printed
-as a line of a diff: look at it, and add a test at the boundary, or say why it does not matter. Not part of the test
-suite: a fault takes seconds.
+A fault that makes a test of its own stage, a doctest of its module, or a law fail is killed; each is tried on those
+tests that execute its lines. What survives is printed as a line of a diff: look at it, and add a test at the boundary,
+or say why it does not matter. Not part of the test suite: a fault takes seconds.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from tests.covering import Covering, read, record
 
 ROOT = Path(__file__).parents[1]
 LAWS = ("tests/properties",)
@@ -63,10 +65,11 @@ NAMES = {"min": "max", "max": "min", "first": "last", "any": "all", "all": "any"
 
 @dataclass(frozen=True)
 class Fault:
-    """One change of one expression: its file, where it stands, and the text in its place."""
+    """One change of one expression: its file, the lines of its statement up to it, its bytes, what replaces them."""
 
     path: Path
     line: int
+    last: int
     start: int
     end: int
     text: str
@@ -79,7 +82,7 @@ class Fault:
     def __str__(self) -> str:
         source = self.path.read_bytes()
         old = source[self.start : self.end].decode()
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {old}  →  {self.text}"
+        return f"{self.path.relative_to(ROOT)}:{self.last}: {old}  →  {self.text}"
 
 
 def faults(path: Path) -> Iterator[Fault]:
@@ -89,14 +92,24 @@ def faults(path: Path) -> Iterator[Fault]:
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     tree = ast.parse(source)
-    quiet = unexecuted(tree)
+    quiet, begins = unexecuted(tree), statements(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and id(node) not in quiet:
             for changed in changes(node):
                 start = starts[node.lineno - 1] + node.col_offset
                 end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
                 text = ast.unparse(changed)
-                yield Fault(path, node.lineno, start, end, text if isinstance(node, ast.Constant) else f"({text})")
+                text = text if isinstance(node, ast.Constant) else f"({text})"
+                yield Fault(path, begins[id(node)], node.end_lineno or node.lineno, start, end, text)
+
+
+def statements(tree: ast.Module) -> dict[int, int]:
+    """The line where the innermost statement around each node begins."""
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):  # outer statements come first
+        if isinstance(node, ast.stmt):
+            found.update((id(inner), node.lineno) for inner in ast.walk(node))
+    return found
 
 
 def unexecuted(tree: ast.Module) -> set[int]:
@@ -141,14 +154,15 @@ def textual(*sides: ast.expr) -> bool:
     )
 
 
-def judged(fault: Fault, package: Path, rounds: list[tuple[str, ...]]) -> str:
-    """Run the tests, round by round, on a copy of the package with the fault in it."""
+def judged(fault: Fault, package: Path, rounds: list[Covering]) -> str:
+    """Run the tests that execute the fault, round by round, on a copy of the package with the fault in it."""
     target = package / fault.path.relative_to(ROOT)
     before = target.read_text()
     target.write_text(fault.applied())
     try:
-        for tests in [(str(target),), *rounds]:
-            verdict = run(package, tests)
+        for covering in rounds:
+            tests = covering.tests(target, fault.line, fault.last)
+            verdict = run(package, tests) if tests else SURVIVED
             if verdict != SURVIVED:
                 return verdict
         return SURVIVED
@@ -156,16 +170,17 @@ def judged(fault: Fault, package: Path, rounds: list[tuple[str, ...]]) -> str:
         target.write_text(before)
 
 
-def run(package: Path, tests: tuple[str, ...]) -> str:
-    """Run tests in a child that has pytest loaded already, and none of our modules."""
+def run(package: Path, tests: Iterable[str], seen: Path | None = None) -> str:
+    """Run tests in a child that has pytest loaded already, and none of our modules; `seen` gets what they execute."""
     child = os.fork()
     if not child:
         os.setsid()
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
-        os._exit(tested(package, tests))
+        if seen is None:
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
+        os._exit(tested(package, tests, seen))
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -178,14 +193,33 @@ def run(package: Path, tests: tuple[str, ...]) -> str:
     return LATE
 
 
-def tested(package: Path, tests: tuple[str, ...]) -> int:
+def tested(package: Path, tests: Iterable[str], seen: Path | None) -> int:
     """pytest's exit code."""
     import pytest
 
     os.chdir(ROOT)
     sys.path.insert(0, str(package))
     sys.dont_write_bytecode = True
-    return int(pytest.main(["-x", "-q", "-n0", "--no-cov", "-p", "no:cacheprovider", "-W", "ignore", *tests]))
+    arguments = [
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        "-x",
+        "-q",
+        "-n0",
+        "--no-cov",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore",
+        *tests,
+    ]
+    return int(pytest.main(arguments)) if seen is None else record(arguments, package / "graphviz_tb", seen)
+
+
+def covered(package: Path, tests: tuple[str, ...]) -> Covering | None:
+    """What tests execute where nothing is wrong; None where they fail all the same."""
+    seen = package / "seen.json"
+    return read(seen) if run(package, tests, seen) == SURVIVED else None
 
 
 def chosen(stage: str, count: int, seed: int) -> list[Fault]:
@@ -208,16 +242,20 @@ def main() -> int:
     import networkx  # noqa: F401
     import pytest  # noqa: F401
 
-    rounds = [STAGES[asked.stage]] if asked.own else [STAGES[asked.stage], LAWS]
     counts = {KILLED: 0, SURVIVED: 0, LATE: 0}
-    with TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "graphviz_tb", Path(folder) / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
-        for tests in rounds:
-            if run(Path(folder), tests) != SURVIVED:
+    with TemporaryDirectory(prefix=".mutants-", dir=ROOT) as folder:  # inside: pytest names tests by their place
+        package = Path(folder)
+        shutil.copytree(ROOT / "graphviz_tb", package / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
+        own = (*STAGES[asked.stage], f"{package}/graphviz_tb/{asked.stage}")
+        rounds: list[Covering] = []
+        for tests in [own] if asked.own else [own, LAWS]:
+            covering = covered(package, tests)
+            if covering is None:
                 print(f"{asked.stage}: {' '.join(tests)} fail without any fault: nothing can be said")
                 return 1
+            rounds.append(covering)
         for fault in chosen(asked.stage, asked.count, asked.seed):
-            verdict = judged(fault, Path(folder), rounds)
+            verdict = judged(fault, package, rounds)
             counts[verdict] += 1
             if asked.verbose or verdict == SURVIVED:
                 print(f"{verdict:<9}{fault}", flush=True)

@@ -1,0 +1,71 @@
+"""Which tests execute a line: asked once of a stage's tests, so that a fault is tried only on those that can see it."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import coverage
+    import pytest
+
+IMPORTED = ""  # the context of what runs when a module is imported
+
+
+@dataclass(frozen=True)
+class Covering:
+    """The seconds of each test, and by file and line which tests execute it."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[str]]]
+
+    def tests(self, path: Path, first: int, last: int) -> list[str]:
+        """The tests that execute any of some lines, the quickest first; all of them where an import does."""
+        by_line = self.lines.get(str(path), {})
+        found = {test for line in range(first, last + 1) for test in by_line.get(str(line), ())}
+        return sorted(self.seconds if IMPORTED in found else found, key=lambda test: (self.seconds[test], test))
+
+
+def read(path: Path) -> Covering:
+    """What `record` wrote."""
+    return Covering(**json.loads(path.read_text()))
+
+
+def record(arguments: list[str], folder: Path, target: Path) -> int:
+    """Run pytest and write what each test executes below `folder`; give its exit code."""
+    import coverage
+    import pytest
+
+    measured = coverage.Coverage(data_file=None, config_file=False, include=[f"{folder}/*"])
+    clock = Clock(measured)
+    measured.start()
+    code = pytest.main(arguments, plugins=[clock])
+    measured.stop()
+    data = measured.get_data()
+    lines = {
+        file: {str(line): sorted(tests) for line, tests in data.contexts_by_lineno(file).items()}
+        for file in sorted(data.measured_files())
+    }
+    target.write_text(json.dumps({"seconds": clock.seconds, "lines": lines}))
+    return int(code)
+
+
+class Clock:
+    """A plugin of pytest: one context of coverage for each test, and how long it took."""
+
+    def __init__(self, measured: coverage.Coverage) -> None:
+        self.measured = measured
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """A test begins, its fixtures included."""
+        self.measured.switch_context(item.nodeid)
+        self.seconds[item.nodeid] = -time.process_time()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """A test has ended."""
+        self.seconds[nodeid] += time.process_time()
+        self.measured.switch_context(IMPORTED)
