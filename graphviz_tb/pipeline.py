@@ -114,7 +114,8 @@ def draw(model: Model, options: PictureOptions) -> Picture:
             order = ArrangeOptions(options.engine, wrap=options.wrap)
             skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
         with report.stage("view"):
-            view = build_view(hierarchy, model.metagraph, opened, skeletons, Faces(hierarchy, colouring.second))
+            faces = Faces(hierarchy, colouring.second)
+            view = build_view(hierarchy, model.metagraph, opened, skeletons, faces, options.max_annotations)
         with report.stage("place"):
             scene = place(view, options)
         with report.stage("paint"):

@@ -17,6 +17,7 @@ EM = 2048
 OTHER = EM * 3 // 4
 PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
+NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other words in a drawing
 LONG = 500  # letters of a text past which counting each letter is faster
 LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")
 # What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.

@@ -1,11 +1,12 @@
-"""Which groups are open, and what each box shows: the input of `place`."""
+"""Which groups are open, and every word that is shown: the input of `place`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, StubKind
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 
@@ -34,13 +35,63 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
+class LineWords:
+    """What is said of a line: the `label` beside it (shortened; empty for none), the `title` of its tooltip."""
+
+    label: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class StubWords:
+    """One stub beside a box, before it has a place: its `label`, the `title` of its tooltip, the row it stands for
+    (`other`; -1 where it counts the rest), and the annotations it stands for (`notes`)."""
+
+    kind: StubKind | Literal["more"]
+    label: str
+    title: str
+    other: int
+    control: bool
+    notes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line about a level: its words, the full account, and the annotations it stands for."""
+
+    content: str
+    full: str
+    annotations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Every word about the boxes and lines of an open group. A position counts its children, then its functions.
+
+    `seconds` is the second line of the box (or of the title bar) at each position, `titles` its tooltip;
+    `incoming`, `outgoing` the stubs at the two sides of each closed box; `notes` what is said once for many boxes;
+    `lines` is by wire of the skeleton, `loops` the tooltip by position, `ports` that of each port of the skeleton.
+    """
+
+    seconds: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    incoming: tuple[tuple[StubWords, ...], ...] = ()
+    outgoing: tuple[tuple[StubWords, ...], ...] = ()
+    notes: tuple[Note, ...] = ()
+    lines: Mapping[int, LineWords] = field(default_factory=dict)
+    loops: Mapping[int, str] = field(default_factory=dict)
+    ports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """One open group: its metagraph, its order of drawing, a face for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
     and bridges of this metagraph speak of (rows may lie anywhere in the graph), `labels` what they are
     called where that is not the last segment of the name, `addresses` where they are. `functions` is a face for each
-    of `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`.
+    of `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` is all that
+    is said.
     """
 
     address: str
@@ -53,3 +104,18 @@ class View:
     labels: Mapping[int, str] = field(default_factory=dict)
     addresses: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[Face, ...] = ()
+    words: Words = Words()
+
+    def drawn(self) -> dict[int, Metaedge | Bridge]:
+        """The wires that are drawn, each with the metaedge or bridge it stands for."""
+        metagraph = self.metagraph
+        away = metagraph.mask.extracted
+        found: dict[int, Metaedge | Bridge] = {}
+        for index, wire in enumerate(self.skeleton.wires):
+            if {wire.chain[0], wire.chain[-1]} & away:
+                continue
+            if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
+                found[index] = metagraph.edges[wire.edge]
+            elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
+                found[index] = metagraph.bridges[wire.bridge]
+        return found

@@ -13,7 +13,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.page.blocks import Block, Words, ints, words
-from graphviz_tb.place.labels import describe
+from graphviz_tb.view.labels import describe
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto

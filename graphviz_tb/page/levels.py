@@ -14,7 +14,7 @@ from graphviz_tb.model.tensors import carry
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import Face
 from graphviz_tb.page.blocks import Words
-from graphviz_tb.place import labels
+from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
@@ -107,8 +107,7 @@ def bridges(found: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
 def said(one: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
     """The label of a line, its thickness, and what it carries in full."""
     one = replace(one, carried=carry(*one.carried))  # each tensor is decoded once
-    account = labels.account(one, "", "")
-    return words(labels.shown(one)[0]), thickness(one), words(account.partition(": ")[2])
+    return words(shown(one)), thickness(one), words(contents(one))
 
 
 def skeleton(one: Skeleton) -> list[int]:

@@ -5,19 +5,17 @@ pieces ─ lines ─ level with its flow running down ─ turned to the screen �
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphviz_tb.model.level import Gaps, Level, Stroke
-from graphviz_tb.model.metagraph import Annotation
+from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.scene import Direction, Point
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import View
-from graphviz_tb.options import PictureOptions
-from graphviz_tb.place import labels
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.labels import Line
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
@@ -27,10 +25,11 @@ from graphviz_tb.place.touch import Gates, anchors, border, gate_of
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 GAPS = Gaps()
-AWAY_MOST = 2  # stubs at a side of what was taken out: its neighbours bear the other ends, and the rest is counted
+LABEL_HEIGHT = 12
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 
+Line = Metaedge | Bridge
 Slot = tuple[Piece, Point]
 Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the edges to a neighbour, by row and inbound
 
@@ -116,40 +115,13 @@ def _size(one: Piece) -> tuple[int, int]:
     return one.width, one.height
 
 
-def children(
-    view: View, below: Mapping[int, tuple[int, int]], noted: Container[int], options: PictureOptions
-) -> list[Piece]:
-    """The piece of every child, then of every function.
-
-    Before: `below` are the sizes of open children, `noted` the annotations that a note tells.
-    """
-    notes: dict[int, list[tuple[int, Annotation]]] = {}
-    for index, annotation in enumerate(view.metagraph.annotations):
-        if index not in noted:
-            notes.setdefault(annotation.child, []).append((index, annotation))
-    loops = dict(view.metagraph.loops)
-    upright, most = vertical(options.direction), options.max_annotations
+def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
+    """The piece of every child, then of every function; `below` are the sizes of the open ones."""
+    upright = vertical(direction)
     return [
-        framed(below[position])
-        if position in below
-        else piece(face, notes.get(position, ()), view.names, view.labels, most, position in loops, upright)
+        framed(below[position]) if position in below else piece(face, view.words, position, upright)
         for position, face in enumerate((*view.faces, *view.functions))
     ]
-
-
-def drawn(view: View) -> dict[int, Line]:
-    """The wires that are drawn, each with the metaedge or bridge it stands for."""
-    metagraph = view.metagraph
-    away = metagraph.mask.extracted
-    found: dict[int, Line] = {}
-    for index, wire in enumerate(view.skeleton.wires):
-        if {wire.chain[0], wire.chain[-1]} & away:
-            continue
-        if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
-            found[index] = metagraph.edges[wire.edge]
-        elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
-            found[index] = metagraph.bridges[wire.bridge]
-    return found
 
 
 def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, Label]:
@@ -157,14 +129,14 @@ def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict
     main = set(view.skeleton.spine)
     found = {}
     for wire, line in lines.items():
-        text, wide = labels.shown(line)
+        text = view.words.lines[wire].label
         bridge = view.skeleton.wires[wire].bridge
         if bridge >= 0:
             one = view.metagraph.bridges[bridge]
             if outside.get((one.other, one.inbound)) == text:
                 continue
         if text:
-            found[wire] = Label((wide, labels.LABEL_HEIGHT), thickness(line), wire in main)
+            found[wire] = Label((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
     return found
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphviz_tb.model.measure import width
+from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.scene import Direction, Point, Rule, Text
-from graphviz_tb.model.view import Face, View
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.model.view import View
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
-from graphviz_tb.place.core import Core, Inner, Outside, Slot, children, core_of, drawn, label_sizes
+from graphviz_tb.place.core import Core, Inner, Line, Outside, Slot, children, core_of, label_sizes
+from graphviz_tb.place.groups import Heading
 from graphviz_tb.place.identity import Undrawn
-from graphviz_tb.place.labels import Line
 from graphviz_tb.place.loose import loose
 from graphviz_tb.place.pieces import Piece
-from graphviz_tb.place.shared import Note, notes_of
-from graphviz_tb.place.sizes import SMALL_SIZE, moved
+from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.touch import Gate, gates_of
 from graphviz_tb.place.turn import top_side, vertical
@@ -51,33 +49,33 @@ class Frame:
 
 
 def frame(
-    view: View, face: Face | None, below: Mapping[int, Frame], outside: Outside, options: PictureOptions
+    view: View, heading: Heading | None, below: Mapping[int, Frame], outside: Outside, direction: Direction
 ) -> Frame:
-    """Before: `below` are the frames of its open children by position, `face` its own face (None for the
+    """Before: `below` are the frames of its open children by position, `heading` what its title bar says (None for the
     root).
 
     After: nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
     """
-    upright = vertical(options.direction)
-    notes = notes_of(view, below)
-    noted = {index for note in notes for index in note.annotations}
     sizes = {position: (made.width, made.height) for position, made in below.items()}
-    pieces = children(view, sizes, noted, options)
-    lines = drawn(view)
+    pieces = children(view, sizes, direction)
+    lines = view.drawn()
     said = label_sizes(view, lines, outside)
     inner = Inner(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
     )
-    core = core_of(view, pieces, lines, said, inner, options.direction)
+    core = core_of(view, pieces, lines, said, inner, direction)
     area = beside_core(
-        (core.width, core.height), core.skyline(said, upright), blocks(view, pieces), lines_of(view, notes)
+        (core.width, core.height),
+        core.skyline(said, vertical(direction)),
+        blocks(view, pieces),
+        lines_of(view),
     )
-    bar = title_bar(view, face, core, area, options.direction)
-    shift = (AROUND + bar.shift, BAR + AROUND) if face else (0, 0)
-    size = (bar.width, area.height + BAR + 2 * AROUND) if face else (area.width, area.height)
+    bar = title_bar(view, heading, core, area, direction)
+    shift = (AROUND + bar.shift, BAR + AROUND) if heading else (0, 0)
+    size = (bar.width, area.height + BAR + 2 * AROUND) if heading else (area.width, area.height)
     ports = tuple(
-        _port(slot.first, _add(at, shift), size, options.direction)
+        _port(slot.first, _add(at, shift), size, direction)
         for slot, at in zip(view.skeleton.ports, core.ports, strict=True)
     )
     return Frame(
@@ -121,13 +119,13 @@ def _thing(one: Piece) -> Thing:
     return one.width, one.height, one.x + one.box[0] // 2
 
 
-def lines_of(view: View, notes: Sequence[Note]) -> list[Text]:
+def lines_of(view: View) -> list[Text]:
     """The notes as lines of text, one below the other."""
     undrawn = Undrawn(view)
     return [
         Text(
             0,
-            NOTE_LINE * at + 10,
+            NOTE_LINE * number + 10,
             note.content,
             note.full,
             SMALL_SIZE,
@@ -136,17 +134,17 @@ def lines_of(view: View, notes: Sequence[Note]) -> list[Text]:
             "start",
             identities=tuple(undrawn.of_annotation(index) for index in note.annotations),
         )
-        for at, note in enumerate(notes)
+        for number, note in enumerate(view.words.notes)
     ]
 
 
-def title_bar(view: View, face: Face | None, core: Core, area: Area, direction: Direction) -> Title:
+def title_bar(view: View, heading: Heading | None, core: Core, area: Area, direction: Direction) -> Title:
     """The title bar, with the width that the frame takes."""
-    if face is None:
+    if heading is None:
         return NO_TITLE
     side = top_side(direction)
     ports = zip(view.skeleton.ports, core.ports, strict=True)
-    return title(face, [AROUND + x for slot, (x, _) in ports if slot.first is side], area.width + 2 * AROUND)
+    return title(*heading, [AROUND + x for slot, (x, _) in ports if slot.first is side], area.width + 2 * AROUND)
 
 
 def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift: Point) -> tuple[Slot | None, ...]:

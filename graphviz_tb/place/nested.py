@@ -24,7 +24,7 @@ def place(view: View, options: PictureOptions) -> Scene:
     for number in range(len(groups) - 1, -1, -1):
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
-        frames[number] = frame(group.view, group.face, below, group.outside, options)
+        frames[number] = frame(group.view, group.heading, below, group.outside, options.direction)
     sketch = Sketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphviz_tb.model.metagraph import Annotation
 from graphviz_tb.model.scene import Point, Stub, Text
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import Face, StubWords, Words
 from graphviz_tb.place import beside
 from graphviz_tb.place.sizes import Shape, closed, drawn_as
 
 LOOP = 16
+
+Stubs = Sequence[StubWords]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +37,26 @@ def framed(size: tuple[int, int]) -> Piece:
     return Piece(*size, 0, 0, size)
 
 
-def piece(
-    face: Face,
-    annotations: Sequence[tuple[int, Annotation]],
-    names: Mapping[int, str],
-    labels: Mapping[int, str],
-    most: int,
-    loop: bool,
-    upright: bool,
-) -> Piece:
-    """The piece of a closed child; `upright` where the flow is vertical, `most` stubs at each side."""
-    shape = closed(face)
-    told_in = beside.rows(annotations, "in", names, most, labels)
-    told_out = beside.rows(annotations, "out", names, most, labels)
+def piece(face: Face, words: Words, position: int, upright: bool) -> Piece:
+    """The piece of a closed child; `upright` where the flow is vertical."""
+    shape = closed(face, words.seconds[position])
     pill = drawn_as(face) == "op"
     make = _upright if upright else _lying
-    return make(shape, told_in, told_out, loop, pill)
+    return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)
 
 
-def _upright(shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool) -> Piece:
+def _upright(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
     """Columns on the left and on the right."""
     wide, tall = box = (shape.width, shape.height)
-    lead = beside.column_width(told_in) + beside.GAP if told_in else 0
-    tail = beside.column_width(told_out) + beside.GAP if told_out else 0
+    lead = beside.column_width(incoming) + beside.GAP if incoming else 0
+    tail = beside.column_width(outgoing) + beside.GAP if outgoing else 0
     room = LOOP if loop else 0
-    stack = max(len(told_in), len(told_out)) * beside.ROW
+    stack = max(len(incoming), len(outgoing)) * beside.ROW
     height = max(tall, stack)
     middle = shape.middle
     reach = max(0, (tall - shape.top) // 2 - 10)
-    left = beside.column(told_in, "in", middle, 0, reach, 0)
-    right = beside.column(told_out, "out", middle, wide, reach, room)
+    left = beside.column(incoming, "in", middle, 0, reach, 0)
+    right = beside.column(outgoing, "out", middle, wide, reach, room)
     y = max(0, height // 2 - middle)
     return Piece(
         lead + wide + max(tail + room, room),
@@ -81,15 +72,15 @@ def _upright(shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row]
     )
 
 
-def _lying(shape: Shape, told_in: list[beside.Row], told_out: list[beside.Row], loop: bool, pill: bool) -> Piece:
+def _lying(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
     """Rows above and below."""
     wide, tall = box = (shape.width, shape.height)
-    above, below = beside.rows_height(told_in), beside.rows_height(told_out)
+    above, below = beside.rows_height(incoming), beside.rows_height(outgoing)
     room = LOOP if loop else 0
     at = 14
-    over = beside.rail(told_in, "in", box, at)
-    under = beside.rail(told_out, "out", box, at)
-    reach = max((at + beside.RAIL + row.extent for row in (*told_in, *told_out)), default=0)
+    over = beside.rail(incoming, "in", box, at)
+    under = beside.rail(outgoing, "out", box, at)
+    reach = max((at + beside.RAIL + beside.extent(stub) for stub in (*incoming, *outgoing)), default=0)
     return Piece(
         max(wide + room, reach),
         above + tall + below,

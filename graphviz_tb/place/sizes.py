@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import Face
 
-NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
 OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
 PADDING = 12
@@ -36,19 +35,18 @@ class Shape:
         return (self.height + self.top) // 2
 
 
-def closed(face: Face) -> Shape:
-    """The box of a child that is not open.
+def closed(face: Face, second: str) -> Shape:
+    """The box of a child that is not open; `second` is its second line.
 
     >>> from graphviz_tb.model.view import Face
-    >>> shape = closed(Face(1, "conv1", "scope", "conv1", "conv1", "12 ops", openable=True))
+    >>> shape = closed(Face(1, "conv1", "scope", "conv1", "conv1", openable=True), "12 ops")
     >>> shape.width, shape.height, [text.content for text in shape.texts]
     (73, 32, ['conv1', '12 ops'])
-    >>> closed(Face(2, "Relu", "op", "Relu", "Relu")).height
+    >>> closed(Face(2, "Relu", "op", "Relu", "Relu"), "").height
     24
     """
     kind = drawn_as(face)
     stack = face.kind in ("series", "fold")
-    second = second_line(face)
     two_lines = bool(second) or kind != "op"
     inner, height, texts = _front(face, kind, clean(second), two_lines)
     if not stack:
@@ -56,20 +54,6 @@ def closed(face: Face) -> Shape:
     if not face.connected:
         return Shape(inner + 2 * SHEET, height, 2, texts)
     return Shape(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
-
-
-def second_line(face: Face) -> str:
-    """The badge of a stack and the count; a stack of ops does not say the same number twice.
-
-    >>> second_line(Face(1, "", "series", "", "", "25 ops", "×25", member="op"))
-    '×25'
-    >>> second_line(Face(1, "", "fold", "", "", "25 ops", "25 parts", member="op"))
-    '25 ops'
-    """
-    number = face.badge.removeprefix("×").replace(" parts", "")
-    if face.badge and face.second.startswith(f"{number} op"):
-        return face.badge if face.kind == "series" else face.second
-    return " · ".join(part for part in (face.badge, face.second) if part)
 
 
 def drawn_as(face: Face) -> BoxKind:

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from graphviz_tb.model.metagraph import Bridge, EdgeKind
+from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text
 from graphviz_tb.model.thickness import THIN, thickness
-from graphviz_tb.model.view import Face, View
-from graphviz_tb.place import labels
+from graphviz_tb.model.view import Face, LineWords, View
 from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import Frame
-from graphviz_tb.place.groups import Open, links
+from graphviz_tb.place.groups import Open
 from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
-from graphviz_tb.place.sizes import BASELINE, SMALL_SIZE, moved, second_line
+from graphviz_tb.place.sizes import BASELINE, moved
 from graphviz_tb.place.touch import gate_of
 
-TOLD = 40  # names in a tooltip
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 PortKey = tuple[int, int]  # number of the group, number of the port in its skeleton
 
@@ -80,7 +79,7 @@ class Sketch:
         group, made = self.groups[number], self.frames[number]
         numbers: dict[int, int] = {}
         areas, undrawn = areas_of(group.view), Undrawn(group.view)
-        faces = group.faces
+        faces, words = group.faces, group.view.words
         for position, slot in enumerate(made.slots):
             if slot is None:
                 continue
@@ -88,15 +87,15 @@ class Sketch:
             box = numbers[position] = len(self.boxes)
             at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below
-            more = links(group.view, position) if opened else []
-            self.boxes.append(_box(face, slot, at, parent, depth, opened, areas.get(position, "main"), more))
+            area, title = areas.get(position, "main"), words.titles[position]
+            self.boxes.append(_box(face, slot, at, parent, depth, opened, area, title))
             self.texts += [moved(text, *at, box) for text in slot[0].texts]
             self.stubs += [_stub(one, at, box, undrawn) for one in slot[0].stubs]
             if slot[0].loop:
                 points = tuple(_add(point, at) for point in slot[0].loop)
-                title = f"{labels.brief(face.full)} → itself"
                 identity = of_loop(group.view, position)
-                self.routes.append(Route(points, "data", box, box, THIN, title=title, identity=identity))
+                loop = Route(points, "data", box, box, THIN, title=words.loops[position], identity=identity)
+                self.routes.append(loop)
         return numbers
 
     def _line(self, number: int, index: int, numbers: Mapping[int, int], box: int, origin: Point) -> None:
@@ -116,7 +115,7 @@ class Sketch:
             back=wire.turned,
             arrow=not goes_on[0 if line.kind == "reference" else 1],
             frame=box if source < 0 or target < 0 else -1,
-            title=account(view, index, line),
+            title=view.words.lines[index].title,
             identity=of_wire(view, index),
             source_port=self.port_at(number, index, 0),
             target_port=self.port_at(number, index, 1),
@@ -124,7 +123,7 @@ class Sketch:
         )
         self.routes.append(route)
         if index in made.labels:
-            self.texts.append(_label(line, _add(made.labels[index], origin), box, route.title))
+            self.texts.append(_label(view.words.lines[index], _add(made.labels[index], origin), box))
 
     def port_at(self, number: int, index: int, end: int) -> int:
         """The port at which an end (0 the source, 1 the target) of a line crosses a frame; -1 where it crosses none."""
@@ -144,10 +143,9 @@ class Sketch:
         kinds = {made.lines[index].kind for index in wires}
         kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds else "control"
         slot = view.skeleton.ports[port]
-        names = [labels.brief(view.names.get(row, "…")) for row, _ in slot.others[:TOLD]]
         at = _add(made.ports[port], origin)
         others = tuple(view.addresses.get(row, "") for row, _ in slot.others)
-        title = ", ".join(names)
+        title = view.words.ports[port]
         self.ports.append(Port(*at, box, kind, len(slot.others), title, view.address, port, slot.first, others))
 
 
@@ -164,11 +162,7 @@ def areas_of(view: View) -> dict[int, AreaName]:
     return areas
 
 
-def _box(
-    face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, more: list[str]
-) -> Box:
-    linked_to = f"linked with {', '.join(map(labels.brief, more[:TOLD]))}" if more else ""
-    told = " · ".join(part for part in (labels.brief(face.full), second_line(face), face.about, linked_to) if part)
+def _box(face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str) -> Box:
     return Box(
         face.address,
         face.row,
@@ -183,7 +177,7 @@ def _box(
         connected=face.connected,
         area=area,
         member=face.member,
-        title=told,
+        title=title,
     )
 
 
@@ -194,15 +188,6 @@ def _stub(one: Stub, at: Point, number: int, undrawn: Undrawn) -> Stub:
     return replace(one, x=one.x + at[0], y=one.y + at[1], box=number, points=points, identities=identities)
 
 
-def account(view: View, index: int, line: labels.Line) -> str:
-    """The full account of a line."""
-    if not isinstance(line, Bridge):
-        return labels.account(line, view.faces[line.source].full, view.faces[line.target].full)
-    ends = (view.faces[line.child].full, view.names.get(line.other, "…"))
-    return labels.account(line, *(ends[::-1] if line.inbound else ends))
-
-
-def _label(line: labels.Line, middle: Point, box: int, title: str) -> Text:
-    text, wide = labels.shown(line)
+def _label(words: LineWords, middle: Point, box: int) -> Text:
     y = middle[1] + BASELINE[SMALL_SIZE]
-    return Text(middle[0], y, text, title, SMALL_SIZE, wide, "edge", box=box)
+    return Text(middle[0], y, words.label, words.title, SMALL_SIZE, width(words.label, SMALL_SIZE), "edge", box=box)

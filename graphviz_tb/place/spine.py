@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.topological import topological
-from graphviz_tb.place.core import drawn
 from graphviz_tb.place.groups import Open
 from graphviz_tb.place.touch import Gate, gate_of, gates_of
 
@@ -81,7 +80,7 @@ def paths_of(groups: Sequence[Open]) -> Paths:
     gates = [gates_of(group.view) for group in groups]
     for number, group in enumerate(groups):
         inner = {position: gates[child] for position, child in group.below.items()}
-        for index, line in drawn(group.view).items():
+        for index, line in group.view.drawn().items():
             if line.kind == "data" and not group.view.skeleton.wires[index].turned:
                 source, target = (end_of(paths, groups, number, index, end, inner) for end in (0, 1))
                 paths.steps[source].append(((number, index), target, thickness(line)))

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import NODE_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import Text
 from graphviz_tb.model.view import Face
-from graphviz_tb.place.sizes import NODE_SIZE, SMALL_SIZE, second_line
 
 BAR = 24
 LEFT, RIGHT = 12, 24  # room before the text, and after it for the mark
@@ -32,14 +31,14 @@ class Title:
 NO_TITLE = Title((), 0, 0)
 
 
-def title(face: Face, crossing: Sequence[int], wide: int) -> Title:
+def title(face: Face, count: str, crossing: Sequence[int], wide: int) -> Title:
     """Find room for the name and the count.
 
     Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
     After: the name stands at the left of all of them: where it has no room there, the content moves to the right. The
     count follows it, or stands in the first gap that is wide enough, or nowhere.
     """
-    name, count = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True), second_line(face)
+    name = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
     end = LEFT + width(name, NODE_SIZE, True)
     shift = max(0, end + CLEAR - min(crossing, default=end + CLEAR))
     moved = sorted(x + shift for x in crossing)

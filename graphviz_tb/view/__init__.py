@@ -7,6 +7,6 @@ from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.opening import open_groups
 from graphviz_tb.view.repeats import quiet_rows
 from graphviz_tb.view.select import Names
-from graphviz_tb.view.words import facts_line
+from graphviz_tb.view.title import facts_line
 
 __all__ = ["Faces", "Names", "build_view", "facts_line", "open_groups", "quiet_rows"]

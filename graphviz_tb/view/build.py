@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -12,19 +13,25 @@ from graphviz_tb.model.view import View
 from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.first import ROOT, Open
 from graphviz_tb.view.opening import OpenSet
+from graphviz_tb.view.words import words_of
 
 
 def build_view(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, skeletons: Mapping[Path, Skeleton], faces: Faces
+    hierarchy: Hierarchy,
+    metagraph: Open,
+    opened: OpenSet,
+    skeletons: Mapping[Path, Skeleton],
+    faces: Faces,
+    stubs: int,
 ) -> View:
     """Put the view of a picture together, from the inside out.
 
-    Before: `opened` lists groups, each after the group around it; each has a skeleton. After: one `View`, its open
-    children inside it.
+    Before: `opened` lists groups, each after the group around it; each has a skeleton; `stubs` is how many of them a
+    side of a box shows. After: one `View`, its open children inside it.
     """
     views: dict[Path, View] = {}
     for path in reversed(list(opened)):
-        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, faces)
+        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, faces, stubs)
     return views[ROOT]
 
 
@@ -35,15 +42,16 @@ def one_view(
     skeleton: Skeleton,
     views: dict[Path, View],
     faces: Faces,
+    stubs: int,
 ) -> View:
     """One open group; the views of its open children are taken from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
     listed = faces.functions(level, views) if path == (0,) else ()
-    opened = {at: views[child] for at, child in enumerate(paths) if child in views}
-    opened |= {len(paths) + at: views[face.row,] for at, face in enumerate(listed) if (face.row,) in views}
+    opened = {position: views[child] for position, child in enumerate(paths) if child in views}
+    opened |= {len(paths) + index: views[face.row,] for index, face in enumerate(listed) if (face.row,) in views}
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
-    return View(
+    view = View(
         address=address(hierarchy, path),
         row=path[-1],
         metagraph=level,
@@ -57,6 +65,7 @@ def one_view(
         },
         functions=listed,
     )
+    return replace(view, words=words_of(view, stubs))
 
 
 def labelled(hierarchy: Hierarchy, row: int) -> bool:

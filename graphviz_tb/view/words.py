@@ -1,29 +1,81 @@
-"""Words about a whole picture."""
+"""Every word about the boxes and lines of one open group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from graphviz_tb.model.metagraph import Annotation, Bridge
+from graphviz_tb.model.view import Face, LineWords, View, Words
+from graphviz_tb.view.labels import Line, account, brief, plural, shown
+from graphviz_tb.view.shared import notes_of
+from graphviz_tb.view.stubs import stubs_at
 
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.through import OpsThroughCalls
-
-
-def facts_line(
-    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
-) -> str:
-    """What stands below the title of a picture that shows so many boxes: what its colouring has to say, else counts;
-    and how many ops of a saved model are bookkeeping and not in it."""
-    through = OpsThroughCalls(hierarchy)(0)
-    ops = hierarchy.ops(0) if through is None else through
-    told = summary(ops, shown) or counts(ops, shown, scheme)
-    return f"{told} · {thousands(left_out)} ops left out" if left_out else told
+NAMES_LISTED = 40  # in a tooltip: more do not fit on a screen
+NAMELESS = "…"
 
 
-def counts(ops: int, shown: int, scheme: str) -> str:
-    """How many ops the model has, how many nodes are shown, and how they are coloured.
+def words_of(view: View, limit: int) -> Words:
+    """The words of a view without words; `limit` is how many stubs a side of a box shows before the rest is counted."""
+    faces = (*view.faces, *view.functions)
+    notes = notes_of(view)
+    beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
+    links = [linked_names(view, position) for position in range(len(faces))]
+    return Words(
+        seconds=tuple(second_line(face, len(links[position])) for position, face in enumerate(faces)),
+        titles=tuple(title(face, links[position]) for position, face in enumerate(faces)),
+        incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),
+        outgoing=tuple(stubs_at(stubs, "out", view.names, view.labels, limit) for stubs in beside),
+        notes=notes,
+        lines={wire: LineWords(shown(line), account(line, *ends(view, line))) for wire, line in view.drawn().items()},
+        loops={position: f"{brief(faces[position].full)} → itself" for position, _ in view.metagraph.loops},
+        ports=tuple(
+            ", ".join(brief(view.names.get(row, NAMELESS)) for row, _ in port.others[:NAMES_LISTED])
+            for port in view.skeleton.ports
+        ),
+    )
 
-    >>> counts(12670, 24, "structure")
-    '12\\u2009670 ops · 24 shown · colour: structure'
+
+def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
+    """The annotations that are drawn beside each box, with their numbers: none at an open group or in a note."""
+    found: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.faces, *view.functions)]
+    for index, annotation in enumerate(view.metagraph.annotations):
+        if index not in noted and annotation.child not in view.opened:
+            found[annotation.child].append((index, annotation))
+    return found
+
+
+def linked_names(view: View, position: int) -> list[str]:
+    """What the stubs of an open group stand for; nothing for a closed one, which shows them."""
+    if position not in view.opened:
+        return []
+    return [view.names.get(one.other, NAMELESS) for one in view.metagraph.annotations if one.child == position]
+
+
+def second_line(face: Face, links: int = 0) -> str:
+    """The badge of a stack and the count (a stack of ops does not say the same number twice); in the title bar of an
+    open group also how many stubs were beside it when it was closed.
+
+    >>> second_line(Face(1, "", "series", "", "", "25 ops", "×25", member="op"))
+    '×25'
+    >>> second_line(Face(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
+    '25 ops · 2 links'
     """
-    return f"{thousands(ops)} op{'' if ops == 1 else 's'} · {thousands(shown)} shown · colour: {scheme}"
+    second = face.second
+    if links:
+        second = " · ".join(part for part in (second, plural(links, "link")) if part)
+    number = face.badge.removeprefix("×").replace(" parts", "")
+    if face.badge and second.startswith(f"{number} op"):
+        return face.badge if face.kind == "series" else second
+    return " · ".join(part for part in (face.badge, second) if part)
+
+
+def title(face: Face, links: list[str]) -> str:
+    """The tooltip of a box; that of an open group names the ends of the stubs that are not shown beside it."""
+    linked = f"linked with {', '.join(map(brief, links[:NAMES_LISTED]))}" if links else ""
+    return " · ".join(part for part in (brief(face.full), second_line(face), face.about, linked) if part)
+
+
+def ends(view: View, line: Line) -> tuple[str, str]:
+    """The names of the source and of the target of a line."""
+    if not isinstance(line, Bridge):
+        return view.faces[line.source].full, view.faces[line.target].full
+    inside, outside = view.faces[line.child].full, view.names.get(line.other, NAMELESS)
+    return (outside, inside) if line.inbound else (inside, outside)

@@ -205,7 +205,7 @@ class App {
     this.hovered = null; // what was under the pointer may have gone from there
     byId("tip").hidden = true;
     const old = this.picture.byKey;
-    const view = this.views.build(this.open, (path) => painter.second(path), this.moves);
+    const view = this.views.build(this.open, (path) => painter.second(path), this.head.options.max_annotations, this.moves);
     if (!view) return;
     const scene = layout.place(view, this.head.options);
     this.places = this.views.places;

@@ -383,15 +383,17 @@ class Views {
   /**
    * @param {Map<string, Path>} open the open groups by key, without the root
    * @param {(path: Path) => string | null} second what a colouring says on the second line
+   * @param {number} stubs how many stubs a side of a box shows
    * @param {Moves | null} moves what the reader moved
    */
-  build(open, second, moves = null) {
+  build(open, second, stubs, moves = null) {
     const graph = this.graph;
     this.places = new Map();
     const names = { get: (/** @type {number} */ row) => graph.name(row) };
     /** @type {{path: Path, at: number, up: any}[]} */
     const todo = [{ path: [0], at: -1, up: null }];
     let top = null;
+    const views = [];
     for (let next = 0; next < todo.length; next++) {
       const { path, at, up } = todo[next];
       const held = graph.level(path);
@@ -423,12 +425,14 @@ class Views {
         functions,
         paths: [...paths, ...listed.map((row) => [row])],
       });
+      views.push(view);
       if (up) up.opened.set(at, view);
       else top = view;
       view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
         if (open.has(graph.key(one)) && graph.level(one)) todo.push({ path: one, at: number, up: view });
       });
     }
+    for (const view of views) view.words = layout.words_of(view, stubs);
     return top;
   }
 

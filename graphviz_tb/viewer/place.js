@@ -1,5 +1,5 @@
 // @ts-nocheck
-// Made from graphviz_tb/place/ and render/ by `make viewer`; do not edit.
+// Made from graphviz_tb/view/, place/ and render/ by `make viewer`; do not edit.
 // The same steps on the same integers give the same numbers.
 
 // model.drawing
@@ -81,10 +81,10 @@ class Part_of_drawing {
   }
 }
 class Drawing {
-  constructor(width, height_, title_, summary, ground, parts) {
+  constructor(width, height_, title, summary, ground, parts) {
     this.width = width;
     this.height = height_;
-    this.title = title_;
+    this.title = title;
     this.summary = summary;
     this.ground = ground;
     this.parts = parts;
@@ -96,10 +96,10 @@ class Drawing {
 
 // model.metagraph
 class Metaedge {
-  constructor(source, target, tensors, control, reference, carried = hand_carry(), edges = null, back = false) {
+  constructor(source, target, tensors_, control, reference, carried = hand_carry(), edges = null, back = false) {
     this.source = source;
     this.target = target;
-    this.tensors = tensors;
+    this.tensors = tensors_;
     this.control = control;
     this.reference = reference;
     this.carried = carried;
@@ -111,11 +111,11 @@ class Metaedge {
   }
 }
 class Bridge {
-  constructor(child, other, inbound, tensors, control, reference, drawable = true, carried = hand_carry(), edges = null) {
+  constructor(child, other, inbound, tensors_, control, reference, drawable = true, carried = hand_carry(), edges = null) {
     this.child = child;
     this.other = other;
     this.inbound = inbound;
-    this.tensors = tensors;
+    this.tensors = tensors_;
     this.control = control;
     this.reference = reference;
     this.drawable = drawable;
@@ -196,7 +196,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address_, row, kind, parent, depth, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title_ = "") {
+  constructor(address_, row, kind, parent, depth, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "") {
     this.address = address_;
     this.row = row;
     this.kind = kind;
@@ -212,11 +212,11 @@ class Box {
     this.connected = connected;
     this.area = area;
     this.member = member;
-    this.title = title_;
+    this.title = title;
   }
 }
 class Route {
-  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title_ = "", identity = new Identity(), source_port = -1, target_port = -1, main = false) {
+  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title = "", identity = new Identity(), source_port = -1, target_port = -1, main = false) {
     this.points = points;
     this.kind = kind;
     this.source = source;
@@ -225,7 +225,7 @@ class Route {
     this.back = back;
     this.arrow = arrow;
     this.frame = frame;
-    this.title = title_;
+    this.title = title;
     this.identity = identity;
     this.source_port = source_port;
     this.target_port = target_port;
@@ -233,13 +233,13 @@ class Route {
   }
 }
 class Port {
-  constructor(x, y, box, kind, count = 1, title_ = "", group = "", slot = -1, first = true, others = []) {
+  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = []) {
     this.x = x;
     this.y = y;
     this.box = box;
     this.kind = kind;
     this.count = count;
-    this.title = title_;
+    this.title = title;
     this.group = group;
     this.slot = slot;
     this.first = first;
@@ -247,7 +247,7 @@ class Port {
   }
 }
 class Stub {
-  constructor(x, y, width, height_, kind, side_, box, other, points, control = false, title_ = "", identities = []) {
+  constructor(x, y, width, height_, kind, side_, box, other, points, control = false, title = "", identities = []) {
     this.x = x;
     this.y = y;
     this.width = width;
@@ -258,7 +258,7 @@ class Stub {
     this.other = other;
     this.points = points;
     this.control = control;
-    this.title = title_;
+    this.title = title;
     this.identities = identities;
   }
 }
@@ -302,10 +302,10 @@ class Gaps {
   }
 }
 class Stroke {
-  constructor(thick = 10, tip_ = 1, label = [0, 0]) {
+  constructor(thick = 10, tip_ = 1, label_ = [0, 0]) {
     this.thick = thick;
     this.tip = tip_;
-    this.label = label;
+    this.label = label_;
   }
 }
 class Level {
@@ -321,6 +321,9 @@ class Level {
 // model.measure
 const EM = 2048;
 const ELLIPSIS = "…";
+const NODE_SIZE = 12;
+const OP_SIZE = 11;
+const SMALL_SIZE = 10;
 const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
 function elide(text, limit, size, semibold = false) {
   let room, number_, last, kept, middle, tail, used, head_;
@@ -413,8 +416,8 @@ class Fill {
   }
 }
 class LegendRow {
-  constructor(label, fill, shape_ = "box", more = "") {
-    this.label = label;
+  constructor(label_, fill, shape_ = "box", more = "") {
+    this.label = label_;
     this.fill = fill;
     this.shape = shape_;
     this.more = more;
@@ -441,8 +444,8 @@ class Paint {
   }
 }
 class Caption {
-  constructor(title_, facts, select = []) {
-    this.title = title_;
+  constructor(title, facts, select = []) {
+    this.title = title;
     this.facts = facts;
     this.select = select;
   }
@@ -500,7 +503,7 @@ class Skyline {
     this.columns.raise_to(left, right, bottom);
   }
   add_line(points) {
-    let ax, ay, bx, by, low, high, top, bottom, ends, left, right;
+    let ax, ay, bx, by, low, high, top, bottom, ends_, left, right;
     for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
       if (((ax === bx) || (ay === by))) {
         [low, high] = [Math.min(ay, by), Math.max(ay, by)];
@@ -510,12 +513,12 @@ class Skyline {
         continue;
       }
       for ([top, bottom] of py_pairwise(cuts(ay, by, this.pieces))) {
-        ends = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
-        this.rows.raise_to(top, bottom, (py_max(ends) + 1));
+        ends_ = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
+        this.rows.raise_to(top, bottom, (py_max(ends_) + 1));
       }
       for ([left, right] of py_pairwise(cuts(ax, bx, this.pieces))) {
-        ends = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
-        this.columns.raise_to(left, right, (py_max(ends) + 1));
+        ends_ = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
+        this.columns.raise_to(left, right, (py_max(ends_) + 1));
       }
     }
   }
@@ -651,11 +654,11 @@ function topological(after) {
 
 // model.view
 class Face {
-  constructor(row, address_, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
+  constructor(row, address_, kind, label_, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
     this.row = row;
     this.address = address_;
     this.kind = kind;
-    this.label = label;
+    this.label = label_;
     this.full = full;
     this.second = second;
     this.badge = badge;
@@ -665,8 +668,43 @@ class Face {
     this.about = about;
   }
 }
+class LineWords {
+  constructor(label_, title) {
+    this.label = label_;
+    this.title = title;
+  }
+}
+class StubWords {
+  constructor(kind, label_, title, other, control, notes = []) {
+    this.kind = kind;
+    this.label = label_;
+    this.title = title;
+    this.other = other;
+    this.control = control;
+    this.notes = notes;
+  }
+}
+class Note {
+  constructor(content, full, annotations) {
+    this.content = content;
+    this.full = full;
+    this.annotations = annotations;
+  }
+}
+class Words {
+  constructor(seconds = [], titles = [], incoming = [], outgoing = [], notes = [], lines_ = new Map(), loops = new Map(), ports = []) {
+    this.seconds = seconds;
+    this.titles = titles;
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.notes = notes;
+    this.lines = lines_;
+    this.loops = loops;
+    this.ports = ports;
+  }
+}
 class View {
-  constructor(address_, row, metagraph, skeleton, faces, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = []) {
+  constructor(address_, row, metagraph, skeleton, faces, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
     this.address = address_;
     this.row = row;
     this.metagraph = metagraph;
@@ -677,6 +715,27 @@ class View {
     this.labels = labels;
     this.addresses = addresses;
     this.functions = functions;
+    this.words = words;
+  }
+  drawn() {
+    let metagraph, away, found, index, wire;
+    metagraph = this.metagraph;
+    away = metagraph.mask.extracted;
+    found = new Map();
+    for ([index, wire] of py_enumerate(this.skeleton.wires)) {
+      if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
+        continue;
+      }
+      if (((wire.edge >= 0) && !metagraph.mask.stubbed.has(wire.edge))) {
+        found.set(index, metagraph.edges.at(wire.edge));
+      }
+      else {
+        if (((wire.bridge >= 0) && metagraph.bridges.at(wire.bridge).drawable)) {
+          found.set(index, metagraph.bridges.at(wire.bridge));
+        }
+      }
+    }
+    return found;
   }
 }
 
@@ -747,9 +806,6 @@ function spread_of_attach(width, count, step, middle = -1) {
 }
 
 // place.sizes
-const NODE_SIZE = 12;
-const OP_SIZE = 11;
-const SMALL_SIZE = 10;
 const SCOPE_HEIGHT = 32;
 const SCOPE_LEAST = 72;
 const SCOPE_MOST = 200;
@@ -775,11 +831,10 @@ class Shape_of_sizes {
     return Math.floor((this.height + this.top) / 2);
   }
 }
-function closed_of_sizes(face) {
-  let kind, stack, second, two_lines, inner, height_, texts;
+function closed_of_sizes(face, second) {
+  let kind, stack, two_lines, inner, height_, texts;
   kind = drawn_as(face);
   stack = ["series", "fold"].includes(face.kind);
-  second = second_line(face);
   two_lines = (!!second || (kind !== "op"));
   [inner, height_, texts] = _front(face, kind, hand_clean(second), two_lines);
   if (!stack) {
@@ -790,44 +845,36 @@ function closed_of_sizes(face) {
   }
   return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
-function second_line(face) {
-  let number_;
-  number_ = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
-  if ((face.badge && face.second.startsWith((String(number_) + " op")))) {
-    return ((face.kind === "series") ? face.badge : face.second);
-  }
-  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, face.second]) if (part) { out.push(part); } return out; })());
-}
 function drawn_as(face) {
   let kind;
   kind = (["series", "fold"].includes(face.kind) ? face.member : face.kind);
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
 function _front(face, kind, second, two_lines) {
-  let op, least, most, size, side_, name, label, wanted, total, height_, first;
+  let op, least, most, size, side_, name, label_, wanted, total, height_, first;
   op = (kind === "op");
   [least, most, size] = (op ? [OP_LEAST, OP_MOST, OP_SIZE] : [SCOPE_LEAST, SCOPE_MOST, NODE_SIZE]);
   side_ = (face.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
   name = hand_clean(face.label);
   name = (name.trim() ? name : ("“" + String(name) + "”"));
-  label = elide(((hand_width(name, size) <= (most - (2 * side_))) ? name : briefly(name)), (most - (2 * side_)), size);
+  label_ = elide(((hand_width(name, size) <= (most - (2 * side_))) ? name : briefly(name)), (most - (2 * side_)), size);
   second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
-  wanted = Math.max((hand_width(label, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
+  wanted = Math.max((hand_width(label_, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
   total = Math.max(least, wanted);
   height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
   if (!second) {
-    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label, face.full, size, "label")]];
+    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, face.full, size, "label")]];
   }
-  first = _line(Math.floor(total / 2), 10, label, face.full, size, "label");
+  first = _line(Math.floor(total / 2), 10, label_, face.full, size, "label");
   return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
 }
 function briefly(name) {
-  let ends, first, last, same, at;
-  ends = name.split(RANGE);
-  if ((ends.length !== 2)) {
+  let ends_, first, last, same, at;
+  ends_ = name.split(RANGE);
+  if ((ends_.length !== 2)) {
     return name;
   }
-  [first, last] = ends;
+  [first, last] = ends_;
   same = 0;
   at = same;
   while (((at < Math.min(py_len(first), py_len(last))) && (py_char(first, at) === py_char(last, at)))) {
@@ -975,112 +1022,69 @@ function broken(column_, limit) {
   return parts;
 }
 
-// place.labels
-const LABEL_HEIGHT = 12;
-function brief(name, most = 300) {
-  name = hand_clean(name);
-  return ((py_len(name) <= most) ? name : (String(py_slice(name, 0, Math.floor(most / 2))) + "…" + String(name.slice(((py_len(name) - Math.floor(most / 2)) + 1)))));
-}
-function plural(count, word) {
-  return (String(hand_thousands(count)) + " " + String(word) + String(((count === 1) ? "" : "s")));
-}
-
 // place.beside
 const ROW_of_beside = 14;
-const LABEL_MOST_of_beside = 100;
 const LABEL_GAP = 4;
 const LEAD = 18;
 const RAIL = 10;
 const EXTENT = new Map([["shortcut", [18, 10]], ["constant", [10, 10]], ["summary", [12, 12]], ["weight", [10, 10]], ["more", [0, 10]]]);
 const GAP_of_beside = 4;
-class Row {
-  constructor(kind, label, title_, other, control, notes = []) {
-    this.kind = kind;
-    this.label = label;
-    this.title = title_;
-    this.other = other;
-    this.control = control;
-    this.notes = notes;
-  }
-  get extent() {
-    return ((EXTENT.get(this.kind)[0] + ((this.kind !== "more") ? LABEL_GAP : 0)) + hand_width(this.label, SMALL_SIZE));
-  }
-}
 class Beside_of_beside {
   constructor(stubs = [], texts = []) {
     this.stubs = stubs;
     this.texts = texts;
   }
 }
-function rows(annotations, side_, names, most, labels = new Map(new Map())) {
-  let mine, told_, rest, title_;
-  mine = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side_)) { out.push([index, annotation]); } return out; })();
-  told_ = (() => { const out = []; for (const [index, annotation] of mine.slice(0, most)) { out.push(_row_of_beside(index, annotation, names, labels)); } return out; })();
-  rest = mine.slice(most);
-  if (rest.length) {
-    title_ = ((String(rest.length) + " more: ") + py_join(", ", (() => { const out = []; for (const [_, one] of rest.slice(0, 40)) { out.push(brief(py_get(names, one.other, ""))); } return out; })()));
-    told_.push(new Row("more", ("+" + String(rest.length)), title_, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
-  }
-  return told_;
-}
-const WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
-function _row_of_beside(index, annotation, names, labels) {
-  let full, count, control, title_, called, label;
-  full = hand_clean(py_get(names, annotation.other, ""));
-  count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
-  control = (annotation.control ? ", control" : "");
-  title_ = (String(brief(full)) + " (" + String(WORDS.get(annotation.kind)) + String(count) + String(control) + ")");
-  called = (hand_clean(py_get(labels, annotation.other, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
-  label = elide(called, LABEL_MOST_of_beside, SMALL_SIZE);
-  return new Row(annotation.kind, label, title_, annotation.other, annotation.control, [index]);
+function extent(stub) {
+  return ((EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0)) + hand_width(stub.label, SMALL_SIZE));
 }
 function column_width(column_) {
-  return (py_max((() => { const out = []; for (const row of column_) { out.push(row.extent); } return out; })(), {default: -LEAD}) + LEAD);
+  return (py_max((() => { const out = []; for (const stub of column_) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
 }
-function column(told_, side_, middle, edge, reach_, off) {
-  let top, sign, stubs, texts, index, row, y, meet, near, far;
-  top = (middle - Math.floor((ROW_of_beside * (told_.length - 1)) / 2));
+function column(words, side_, middle, edge, reach_, off) {
+  let top, sign, stubs, texts, index, stub, y, meet, near, far;
+  top = (middle - Math.floor((ROW_of_beside * (words.length - 1)) / 2));
   sign = ((side_ === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
-  for ([index, row] of py_enumerate(told_)) {
+  for ([index, stub] of py_enumerate(words)) {
     y = (top + (ROW_of_beside * index));
-    meet = _spread(index, told_.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (told_.length - 1)) / 2)));
+    meet = _spread(index, words.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (words.length - 1)) / 2)));
     near = (edge + (sign * (LEAD + off)));
-    stubs.push(_stub_of_beside(row, side_, ((sign > 0) ? near : (near - EXTENT.get(row.kind)[0])), y, [[near, y], [edge, meet]]));
-    far = (near + (sign * (EXTENT.get(row.kind)[0] + ((row.kind !== "more") ? LABEL_GAP : 0))));
-    texts.push(_label_of_beside(row, far, y, ((sign > 0) ? "start" : "end")));
+    stubs.push(_stub_of_beside(stub, side_, ((sign > 0) ? near : (near - EXTENT.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
+    far = (near + (sign * (EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0))));
+    texts.push(_label_of_beside(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
   return new Beside_of_beside([...stubs], [...texts]);
 }
-function rows_height(told_) {
-  return (told_.length ? ((ROW_of_beside * told_.length) + LABEL_GAP) : 0);
+function rows_height(words) {
+  return (words.length ? ((ROW_of_beside * words.length) + LABEL_GAP) : 0);
 }
-function rail(told_, side_, box, x) {
-  let stubs, texts, border_, index, row, away, y, left;
+function rail(words, side_, box, x) {
+  let stubs, texts, border_, index, stub, away, y, left;
   [stubs, texts] = [[], []];
   border_ = ((side_ === "in") ? 0 : box[1]);
-  for ([index, row] of py_enumerate(told_)) {
-    away = ((LABEL_GAP + (ROW_of_beside * ((side_ === "in") ? ((told_.length - 1) - index) : index))) + Math.floor(ROW_of_beside / 2));
+  for ([index, stub] of py_enumerate(words)) {
+    away = ((LABEL_GAP + (ROW_of_beside * ((side_ === "in") ? ((words.length - 1) - index) : index))) + Math.floor(ROW_of_beside / 2));
     y = ((side_ === "in") ? (border_ - away) : (border_ + away));
     left = (x + RAIL);
-    stubs.push(_stub_of_beside(row, side_, left, y, [[left, y], [x, y], [x, border_]]));
-    texts.push(_label_of_beside(row, ((left + EXTENT.get(row.kind)[0]) + ((row.kind !== "more") ? LABEL_GAP : 0)), y, "start"));
+    stubs.push(_stub_of_beside(stub, side_, left, y, [[left, y], [x, y], [x, border_]]));
+    texts.push(_label_of_beside(stub, ((left + EXTENT.get(stub.kind)[0]) + ((stub.kind !== "more") ? LABEL_GAP : 0)), y, "start"));
   }
   return new Beside_of_beside([...stubs], [...texts]);
 }
-function _stub_of_beside(row, side_, left, middle, line) {
+function _stub_of_beside(stub, side_, left, middle, line) {
   let across_, along_, points, top, notes;
-  [across_, along_] = EXTENT.get(row.kind);
+  [across_, along_] = EXTENT.get(stub.kind);
   points = ((side_ === "in") ? line : py_reversed(line));
   top = (middle - Math.floor(along_ / 2));
-  notes = [...(() => { const out = []; for (const index of row.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
-  return new Stub(left, top, across_, along_, row.kind, side_, -1, row.other, points, row.control, row.title, notes);
+  notes = [...(() => { const out = []; for (const index of stub.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
+  return new Stub(left, top, across_, along_, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
 }
-function _label_of_beside(row, x, middle, anchor) {
+function _label_of_beside(stub, x, middle, anchor) {
   let wide, y;
-  wide = hand_width(row.label, SMALL_SIZE);
+  wide = hand_width(stub.label, SMALL_SIZE);
   y = (middle + BASELINE.get(SMALL_SIZE));
-  return new Text(x, y, row.label, row.title, SMALL_SIZE, wide, "stub", anchor);
+  return new Text(x, y, stub.label, stub.title, SMALL_SIZE, wide, "stub", anchor);
 }
 function _spread(index, count, middle, reach_) {
   if ((count < 2)) {
@@ -1156,10 +1160,10 @@ class Ways {
 function beside(lines_, thick, gaps) {
   return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
-function exits(chains, ends, widths) {
+function exits(chains, ends_, widths) {
   let starts, chain, start, _, room, item, found, places, middles, lows, highs;
   starts = new Map();
-  for ([chain, [start, _]] of py_zip(chains, ends)) {
+  for ([chain, [start, _]] of py_zip(chains, ends_)) {
     py_setdefault(starts, chain[0], new Set()).add(start);
   }
   room = new TupleMap();
@@ -1169,7 +1173,7 @@ function exits(chains, ends, widths) {
     [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
     py_update(room, (() => { const out = []; for (const [at, low, high] of py_zip(places, lows, highs)) { out.push([[item, at], [low, high]]); } return out; })());
   }
-  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
+  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends_)) { out.push(room.get([chain[0], start])); } return out; })();
 }
 function pull(windows) {
   let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
@@ -1223,17 +1227,17 @@ function joints(skeleton, chains) {
   return found;
 }
 function side_by_side(skeleton, layers, lefts, widths, between_) {
-  let p, passing, ends, left, head_, number_, first, last, rows_, low, high, top, row, item, r, lines_;
+  let p, passing, ends_, left, head_, number_, first, last, rows, low, high, top, row, item, r, lines_;
   for ([p, passing] of py_enumerate(between_)) {
-    ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
+    ends_ = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
     head_ = left;
-    for ([number_, [first, last]] of py_enumerate(py_pairwise(ends))) {
-      rows_ = skeleton.parts.at(p).slice(first, last);
-      low = py_min((() => { const out = []; for (const row of rows_) { out.push(lefts.at(row[0])); } return out; })());
-      high = py_max((() => { const out = []; for (const row of rows_) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
+    for ([number_, [first, last]] of py_enumerate(py_pairwise(ends_))) {
+      rows = skeleton.parts.at(p).slice(first, last);
+      low = py_min((() => { const out = []; for (const row of rows) { out.push(lefts.at(row[0])); } return out; })());
+      high = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
       top = layers.at(p).at(first).top;
-      for (row of rows_) {
+      for (row of rows) {
         for (item of row) {
           lefts[item] += (left - low);
         }
@@ -1260,37 +1264,37 @@ function height(bands, part, skeleton, between_) {
   }
   return tall;
 }
-function detours(skeleton, chains, ends, layers, lefts, widths, between_) {
-  let found, p, passing, starts, number_, lines_, at, rows_, right, leave, turn, x, joint, foot, head_, lane_, goal;
+function detours(skeleton, chains, ends_, layers, lefts, widths, between_) {
+  let found, p, passing, starts, number_, lines_, at, rows, right, leave, turn, x, joint, foot, head_, lane_, goal;
   found = new TupleMap();
   for ([p, passing] of py_enumerate(between_)) {
     starts = [0, ...skeleton.breaks.at(p)];
     for ([number_, lines_] of py_enumerate(passing)) {
       at = skeleton.breaks.at(p).at(number_);
-      rows_ = skeleton.parts.at(p).slice(starts.at(number_), at);
-      right = py_max((() => { const out = []; for (const row of rows_) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      leave = (() => { const out = []; for (const joint of lines_) { out.push([across(joint, 0, chains, ends, lefts), joint]); } return out; })();
+      rows = skeleton.parts.at(p).slice(starts.at(number_), at);
+      right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
+      leave = (() => { const out = []; for (const joint of lines_) { out.push([across(joint, 0, chains, ends_, lefts), joint]); } return out; })();
       py_sort(leave);
       for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
         foot = ((layers.at(p).at((at - 1)).bottom + TURN) + (turn * STEP));
         head_ = ((layers.at(p).at(at).top - TURN) - (((lines_.length - 1) - turn) * STEP));
-        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint, 1, chains, ends, lefts)];
+        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint, 1, chains, ends_, lefts)];
         found.set(joint, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
       }
     }
   }
   return found;
 }
-function across(joint, end, chains, ends, lefts) {
+function across(joint, end, chains, ends_, lefts) {
   let wire, step, chain, item;
   [wire, step] = joint;
   chain = chains.at(wire);
   item = chain.at((step + end));
   if ((!step && !end)) {
-    return (lefts.at(item) + ends.at(wire)[0]);
+    return (lefts.at(item) + ends_.at(wire)[0]);
   }
   if (((step === (chain.length - 2)) && end)) {
-    return (lefts.at(item) + ends.at(wire)[1]);
+    return (lefts.at(item) + ends_.at(wire)[1]);
   }
   return lefts.at(item);
 }
@@ -1439,15 +1443,15 @@ function put(run, goal, low, high, x) {
   }
   return goal;
 }
-function settle(row, start, x, links) {
+function settle(row, start, x, links_) {
   let first, wishes, places, at, item, shift, place_, wish, begin, pool;
   first = [];
   wishes = [];
   places = [];
   for ([at, item] of py_enumerate(row)) {
     shift = start.at(at);
-    if (links.at(item).length) {
-      [place_, wish] = wished(links.at(item), x, shift);
+    if (links_.at(item).length) {
+      [place_, wish] = wished(links_.at(item), x, shift);
     }
     else {
       place_ = (x.at(item) - shift);
@@ -1627,12 +1631,12 @@ const GROWN = 128;
 function head_length(thick) {
   return Math.floor((Math.min(GROWN, (HEAD + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
 }
-function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
+function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   let result_, top, r, row, before, after, ports, height_, bottom;
   result_ = [];
   top = 0;
   for ([r, row] of py_enumerate(part)) {
-    [before, after] = ends.at(r);
+    [before, after] = ends_.at(r);
     if (r) {
       ports = !(result_.at(-1).after && before);
       height_ = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
@@ -1644,18 +1648,18 @@ function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends, hops, strokes, ways_, tops, heights, band_, around_) {
+function routes(skeleton, chains, ends_, hops, strokes, ways_, tops, heights, band_, around_) {
   let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on_, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [ways_.at[0], ways_.gaps];
-  rooms = exits(chains, ends, ways_.widths);
+  rooms = exits(chains, ends_, ways_.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
     passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
     [out, on_] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
-    begin = [(lefts.at(upper) + ends.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
-    stop = [(lefts.at(lower) + ends.at(wire)[1]), (tops.at(lower) + on_)];
+    begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
+    stop = [(lefts.at(lower) + ends_.at(wire)[1]), (tops.at(lower) + on_)];
     windows = [[begin[1], begin[0], begin[0]]];
     below = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
     if (((below > begin[1]) && !around_.has([wire, 0]))) {
@@ -1700,15 +1704,15 @@ function taut(ways_, windows, passed) {
   return bends_;
 }
 function finished(points, wire, skeleton, stroke, gaps) {
-  let one, ends, far, head_, first, last, line;
+  let one, ends_, far, head_, first, last, line;
   one = skeleton.wires.at(wire);
-  ends = (one.turned ? py_reversed(one.chain) : one.chain);
-  if ((ends[0] >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends[0], skeleton, gaps));
+  ends_ = (one.turned ? py_reversed(one.chain) : one.chain);
+  if ((ends_[0] >= skeleton.children)) {
+    far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends_[0], skeleton, gaps));
     py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
   }
-  if ((ends.at(-1) >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends.at(-1), skeleton, gaps));
+  if ((ends_.at(-1) >= skeleton.children)) {
+    far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends_.at(-1), skeleton, gaps));
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head_ = (head_length(stroke.thick) + 1);
@@ -1741,28 +1745,28 @@ function on_way(a, b, c) {
 const PLAIN = new Stroke();
 const LANE = 16;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways_, lines_, base;
+  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways_, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
-  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
+  drawn_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
   chains = downward(skeleton);
-  ends = attach(skeleton, chains, sizes, gaps, py_or(anchors_, () => new TupleMap()));
+  ends_ = attach(skeleton, chains, sizes, gaps, py_or(anchors_, () => new TupleMap()));
   [widths, heights] = extents(skeleton, sizes);
-  thick = thicknesses(skeleton, drawn);
-  [above, below] = links_of_coordinates(skeleton, chains, ends, widths.length);
+  thick = thicknesses(skeleton, drawn_);
+  [above, below] = links(skeleton, chains, ends_, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton));
   flush_left(skeleton, lefts);
-  [wires, passing] = hops_of(skeleton, chains, ends, lefts, drawn);
-  layers = strips(skeleton, chains, heights, passing, drawn, gaps);
+  [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn_);
+  layers = strips(skeleton, chains, heights, passing, drawn_, gaps);
   between_ = joints(skeleton, chains);
   tall = side_by_side(skeleton, layers, lefts, widths, between_);
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
-  around_ = detours(skeleton, chains, ends, layers, lefts, widths, between_);
+  around_ = detours(skeleton, chains, ends_, layers, lefts, widths, between_);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
   ways_ = new Ways(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends, wires, drawn, ways_, tops, heights, band_, around_);
+  lines_ = routes(skeleton, chains, ends_, wires, drawn_, ways_, tops, heights, band_, around_);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
@@ -1792,7 +1796,7 @@ function flush_left(skeleton, lefts) {
     }
   }
 }
-function hops_of(skeleton, chains, ends, lefts, strokes) {
+function hops_of(skeleton, chains, ends_, lefts, strokes) {
   let place_, known_, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   known_ = new TupleMap();
@@ -1803,8 +1807,8 @@ function hops_of(skeleton, chains, ends, lefts, strokes) {
     [part, rank] = place_.get(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
-      start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
-      end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+      start = (lefts.at(upper) + (!step ? ends_.at(wire)[0] : 0));
+      end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends_.at(wire)[1] : 0));
       key = [upper, lower, start, end];
       if (!known_.has(key)) {
         known_.set(key, new Hop(wire, step, start, end, strokes.at(wire).thick));
@@ -1822,7 +1826,7 @@ function hops_of(skeleton, chains, ends, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, wire, chain, stroke, turned, part, rank, upper, room, p, part_gaps, r, hops, found, part_rows, ends;
+  let place_, heads, labelled, wire, chain, stroke, turned, part, rank, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Set()); } return out; })();
@@ -1847,8 +1851,8 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   }
   found = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [heads.at(p).at(r)[0], heads.at(p).at(r)[1]])); } return out; })();
-    found.push(bands_of_routes(part_rows, heights, ends, passing.at(p), labelled.at(p), gaps));
+    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [heads.at(p).at(r)[0], heads.at(p).at(r)[1]])); } return out; })();
+    found.push(bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps));
   }
   return found;
 }
@@ -1867,7 +1871,7 @@ function distances(row, skeleton, widths, thick, gaps) {
   }
   return result_;
 }
-function links_of_coordinates(skeleton, chains, ends, count) {
+function links(skeleton, chains, ends_, count) {
   let above, below, first, trunks, main, order, wire, chain, start, end, final, at, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
@@ -1876,7 +1880,7 @@ function links_of_coordinates(skeleton, chains, ends, count) {
   main = new Set(skeleton.spine);
   order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
-    [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
+    [chain, [start, end]] = [chains.at(wire), ends_.at(wire)];
     final = (chain.length - 2);
     for (at of py_range((final + 1))) {
       [upper, lower] = [chain.at(at), chain.at((at + 1))];
@@ -1988,41 +1992,39 @@ class Piece {
 function framed(size) {
   return new Piece(...size, 0, 0, size);
 }
-function piece(face, annotations, names, labels, most, loop, upright) {
-  let shape_, told_in, told_out, pill, make;
-  shape_ = closed_of_sizes(face);
-  told_in = rows(annotations, "in", names, most, labels);
-  told_out = rows(annotations, "out", names, most, labels);
+function piece(face, words, position, upright) {
+  let shape_, pill, make;
+  shape_ = closed_of_sizes(face, words.seconds.at(position));
   pill = (drawn_as(face) === "op");
   make = (upright ? _upright : _lying);
-  return make(shape_, told_in, told_out, loop, pill);
+  return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
 }
-function _upright(shape_, told_in, told_out, loop, pill) {
+function _upright(shape_, incoming, outgoing, loop, pill) {
   let wide, tall, box, lead, tail, room, stack, height_, middle, reach_, left, right, y;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
-  lead = (told_in.length ? (column_width(told_in) + GAP_of_beside) : 0);
-  tail = (told_out.length ? (column_width(told_out) + GAP_of_beside) : 0);
+  lead = (incoming.length ? (column_width(incoming) + GAP_of_beside) : 0);
+  tail = (outgoing.length ? (column_width(outgoing) + GAP_of_beside) : 0);
   room = (loop ? LOOP : 0);
-  stack = (Math.max(told_in.length, told_out.length) * ROW_of_beside);
+  stack = (Math.max(incoming.length, outgoing.length) * ROW_of_beside);
   height_ = Math.max(tall, stack);
   middle = shape_.middle;
   reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
-  left = column(told_in, "in", middle, 0, reach_, 0);
-  right = column(told_out, "out", middle, wide, reach_, room);
+  left = column(incoming, "in", middle, 0, reach_, 0);
+  right = column(outgoing, "out", middle, wide, reach_, room);
   y = Math.max(0, (Math.floor(height_ / 2) - middle));
   return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
-function _lying(shape_, told_in, told_out, loop, pill) {
+function _lying(shape_, incoming, outgoing, loop, pill) {
   let wide, tall, box, above, below, room, at, over, under, reach_;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
-  [above, below] = [rows_height(told_in), rows_height(told_out)];
+  [above, below] = [rows_height(incoming), rows_height(outgoing)];
   room = (loop ? LOOP : 0);
   at = 14;
-  over = rail(told_in, "in", box, at);
-  under = rail(told_out, "out", box, at);
-  reach_ = py_max((() => { const out = []; for (const row of [...told_in, ...told_out]) { out.push(((at + RAIL) + row.extent)); } return out; })(), {default: 0});
+  over = rail(incoming, "in", box, at);
+  under = rail(outgoing, "out", box, at);
+  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((at + RAIL) + extent(stub))); } return out; })(), {default: 0});
   return new Piece(Math.max((wide + room), reach_), ((above + tall) + below), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
 }
 function _loop(box, middle) {
@@ -2034,7 +2036,7 @@ function _loop(box, middle) {
 // place.touch
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends, found, across_, order, width, at, x;
+  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends_, found, across_, order, width, at, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
   spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap(), (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
@@ -2052,13 +2054,13 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
       }
     }
   }
-  for ([[child, _], ends] of sides.entries()) {
-    found = (() => { const out = []; for (const [index, end] of ends) { out.push(gate_of(view, index, end, gates)); } return out; })();
+  for ([[child, _], ends_] of sides.entries()) {
+    found = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
     across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
-    order = py_sorted(py_range(ends.length), {key: (at) => [fixed.get(ends.at(at)), ends.at(at)]});
+    order = py_sorted(py_range(ends_.length), {key: (at) => [fixed.get(ends_.at(at)), ends_.at(at)]});
     width = boxes.at(child)[0];
     for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
-      fixed.set(ends.at(at), x);
+      fixed.set(ends_.at(at), x);
     }
   }
   return fixed;
@@ -2160,9 +2162,9 @@ class Title {
   }
 }
 const NO_TITLE = new Title([], 0, 0);
-function title(face, crossing, wide) {
-  let name, count, end, shift, moved_, need, start, stop;
-  [name, count] = [elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true), second_line(face)];
+function title_of_titles(face, count, crossing, wide) {
+  let name, end, shift, moved_, need, start, stop;
+  name = elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
   end = (LEFT + hand_width(name, NODE_SIZE, true));
   shift = Math.max(0, ((end + CLEAR) - py_min(crossing, {default: (end + CLEAR)})));
   moved_ = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
@@ -2256,7 +2258,7 @@ class Label_of_spots {
   }
 }
 function spots_of_spots(lines_, labels, taken, bounds, own = null) {
-  let ground, rect, wire, points, found, label, middle;
+  let ground, rect, wire, points, found, label_, middle;
   if (!labels.size) {
     return new Map();
   }
@@ -2268,9 +2270,9 @@ function spots_of_spots(lines_, labels, taken, bounds, own = null) {
     ground.add_line(wire, points);
   }
   found = new Map();
-  for ([wire, label] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
-    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label)) {
-      rect = centred(middle, label.size);
+  for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
+    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
+      rect = centred(middle, label_.size);
       if ((within_of_spots(rect, bounds) && ground.is_free(wire, rect))) {
         found.set(wire, middle);
         ground.add_rect(grown(rect, LABEL_ROOM_of_spots));
@@ -2281,29 +2283,29 @@ function spots_of_spots(lines_, labels, taken, bounds, own = null) {
   return found;
 }
 function overhang(lines_, labels, wide) {
-  let left, right, wire, label, middle;
+  let left, right, wire, label_, middle;
   left = 0;
   right = left;
-  for ([wire, label] of labels.entries()) {
-    middle = py_next(py_iter(candidates(lines_.get(wire), label)), null);
-    if (((middle != null) && label.main)) {
-      left = Math.max(left, ((Math.floor(label.size[0] / 2) + 1) - middle[0]));
-      right = Math.max(right, ((((middle[0] + label.size[0]) - Math.floor(label.size[0] / 2)) + 1) - wide));
+  for ([wire, label_] of labels.entries()) {
+    middle = py_next(py_iter(candidates(lines_.get(wire), label_)), null);
+    if (((middle != null) && label_.main)) {
+      left = Math.max(left, ((Math.floor(label_.size[0] / 2) + 1) - middle[0]));
+      right = Math.max(right, ((((middle[0] + label_.size[0]) - Math.floor(label_.size[0] / 2)) + 1) - wide));
     }
   }
   return [left, right];
 }
-function *candidates(points, label) {
+function *candidates(points, label_) {
   let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
   found = py_sorted(runs_of_spots(points), {key: (run) => -length_of_spots(run)});
   for ([start, stop] of found.slice(0, RUNS)) {
     [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
     steep = (Math.abs(dy) >= Math.abs(dx));
-    [need, along_] = [label.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+    [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
     if ((along_ < need)) {
       continue;
     }
-    off = ((BESIDE_of_spots + Math.floor(label.thick / 20)) + Math.floor(label.size.at((steep ? 0 : 1)) / 2));
+    off = ((BESIDE_of_spots + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
     lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
     for (part of PARTS) {
       if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
@@ -2446,6 +2448,7 @@ function without_loose(skeleton) {
 
 // place.core
 const GAPS = new Gaps();
+const LABEL_HEIGHT = 12;
 const LABEL_ROOM_of_core = 8;
 const OUTSIDE = 9;
 class Inner {
@@ -2484,64 +2487,37 @@ class Core {
     return sky;
   }
 }
-function core_of(view, pieces, lines_, said_, inner, direction) {
+function core_of(view, pieces, lines_, said, inner, direction) {
   let level, aside_, turn, slots, routes_, left, right, size, ports, taken, out, found;
-  level = laid_out(view, pieces, lines_, said_, inner, direction);
+  level = laid_out(view, pieces, lines_, said, inner, direction);
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
   routes_ = (() => { const out = new Map(); for (const wire of lines_.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
-  [left, right] = overhang(routes_, said_, turn.size[0]);
+  [left, right] = overhang(routes_, said, turn.size[0]);
   size = [((turn.size[0] + left) + right), turn.size[1]];
   slots = (() => { const out = new Map(); for (const [position, [one, [x, y]]] of slots.entries()) { out.set(position, [one, [(x + left), y]]); } return out; })();
   routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), y]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
-  found = spots_of_spots(routes_, said_, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
+  found = spots_of_spots(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), y]); } return out; })()], routes_, found);
 }
 function _size(one) {
   return [one.width, one.height];
 }
-function children(view, below, noted, options) {
-  let notes, index, annotation, loops, upright, most;
-  notes = new Map();
-  for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
-    if (!py_in(index, noted)) {
-      py_setdefault(notes, annotation.child, []).push([index, annotation]);
-    }
-  }
-  loops = new Map(view.metagraph.loops);
-  [upright, most] = [vertical(options.direction), options.max_annotations];
-  return (() => { const out = []; for (const [position, face] of py_enumerate([...view.faces, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(face, py_get(notes, position, []), view.names, view.labels, most, loops.has(position), upright))); } return out; })();
-}
-function drawn_of_core(view) {
-  let metagraph, away, found, index, wire;
-  metagraph = view.metagraph;
-  away = metagraph.mask.extracted;
-  found = new Map();
-  for ([index, wire] of py_enumerate(view.skeleton.wires)) {
-    if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
-      continue;
-    }
-    if (((wire.edge >= 0) && !metagraph.mask.stubbed.has(wire.edge))) {
-      found.set(index, metagraph.edges.at(wire.edge));
-    }
-    else {
-      if (((wire.bridge >= 0) && metagraph.bridges.at(wire.bridge).drawable)) {
-        found.set(index, metagraph.bridges.at(wire.bridge));
-      }
-    }
-  }
-  return found;
+function children(view, below, direction) {
+  let upright;
+  upright = vertical(direction);
+  return (() => { const out = []; for (const [position, face] of py_enumerate([...view.faces, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(face, view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
-  let main, found, wire, line, text, wide, bridge, one;
+  let main, found, wire, line, text, bridge, one;
   main = new Set(view.skeleton.spine);
   found = new Map();
   for ([wire, line] of lines_.entries()) {
-    [text, wide] = hand_shown(line);
+    text = view.words.lines.get(wire).label;
     bridge = view.skeleton.wires.at(wire).bridge;
     if ((bridge >= 0)) {
       one = view.metagraph.bridges.at(bridge);
@@ -2550,12 +2526,12 @@ function label_sizes(view, lines_, outside) {
       }
     }
     if (text) {
-      found.set(wire, new Label_of_spots([wide, LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+      found.set(wire, new Label_of_spots([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
     }
   }
   return found;
 }
-function laid_out(view, pieces, lines_, said_, inner, direction) {
+function laid_out(view, pieces, lines_, said, inner, direction) {
   let main, count, sizes, fixed, strokes, wire, line, size, longest_, gaps;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
@@ -2563,7 +2539,7 @@ function laid_out(view, pieces, lines_, said_, inner, direction) {
   fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS);
   strokes = new Map();
   for ([wire, line] of lines_.entries()) {
-    size = (said_.has(wire) ? said_.get(wire).size : [0, 0]);
+    size = (said.has(wire) ? said.get(wire).size : [0, 0]);
     strokes.set(wire, new Stroke(hand_thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size)));
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
@@ -2595,53 +2571,17 @@ function reach(view, wire, points, slots, turn) {
   return [...points];
 }
 
-// place.shared
-const MANY_of_shared = 5;
-const LISTED = 3;
-const MOST_of_shared = 160;
-const TOLD_of_shared = 40;
-class Note {
-  constructor(content, full, annotations) {
-    this.content = content;
-    this.full = full;
-    this.annotations = annotations;
-  }
-}
-function notes_of(view, opened) {
-  let core, shared, inside_, index, stub_, away;
-  core = (() => { const out = []; for (const position of view.metagraph.core()) if (!opened.has(position)) { out.push(position); } return out; })();
-  shared = new TupleMap();
-  inside_ = new Set(core);
-  for ([index, stub_] of py_enumerate(view.metagraph.annotations)) {
-    if (((stub_.kind === "shortcut") && inside_.has(stub_.child))) {
-      py_setdefault(shared, [stub_.side, stub_.other], []).push(index);
-    }
-  }
-  away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted) { out.add(view.metagraph.children.at(position)); } return out; })();
-  return (() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? LISTED : MANY_of_shared))) { out.push(note(view, side_, other, indices, core.length)); } return out; })();
-}
-function note(view, side_, other, indices, count) {
-  let who, arrow, full, called, faces, told_;
-  who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
-  arrow = (py_truth((side_ === "out")) ? "→" : "←");
-  full = hand_clean(py_get(view.names, other, ""));
-  called = (hand_clean(py_get(view.labels, other, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
-  faces = (() => { const out = []; for (const index of indices) { out.push(view.faces.at(view.metagraph.annotations.at(index).child).label); } return out; })();
-  told_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, faces.slice(0, TOLD_of_shared)))));
-  return new Note((String(who) + " " + String(arrow) + " " + String(elide(called, MOST_of_shared, SMALL_SIZE))), told_, [...indices]);
-}
-
 // place.identity
 function of_wire(view, index) {
-  let wire, edge, bridge, ends;
+  let wire, edge, bridge, ends_;
   wire = view.skeleton.wires.at(index);
   if ((wire.edge >= 0)) {
     edge = view.metagraph.edges.at(wire.edge);
     return new Identity(view.address, "edge", wire.edge, view.faces.at(edge.source).address, view.faces.at(edge.target).address);
   }
   bridge = view.metagraph.bridges.at(wire.bridge);
-  ends = [view.faces.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
-  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends) : ends));
+  ends_ = [view.faces.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
+  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_));
 }
 function of_loop(view, position) {
   let at, address_;
@@ -2667,12 +2607,61 @@ class Undrawn {
     }
   }
   of_annotation(index) {
-    let note_, entry, number_, ends;
+    let note_, entry, number_, ends_;
     note_ = this.view.metagraph.annotations.at(index);
     [entry, number_] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
-    ends = [py_get(this.view.addresses, note_.other, ""), this.view.faces.at(note_.child).address];
-    return new Identity(this.view.address, entry, number_, ...((note_.side === "in") ? ends : py_reversed(ends)));
+    ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.faces.at(note_.child).address];
+    return new Identity(this.view.address, entry, number_, ...((note_.side === "in") ? ends_ : py_reversed(ends_)));
   }
+}
+
+// place.groups
+class Open {
+  constructor(view, heading, below, outside) {
+    this.view = view;
+    this.heading = heading;
+    this.below = below;
+    this.outside = outside;
+  }
+  get faces() {
+    return [...this.view.faces, ...this.view.functions];
+  }
+}
+function in_order_of_groups(view) {
+  let groups, todo, one, heading, outside, above, position, below, faces, shown, labels, child, inner;
+  groups = [];
+  todo = [[view, null, new TupleMap(), new Map(), -1]];
+  while (todo.length) {
+    [one, heading, outside, above, position] = py_pop(todo);
+    above.set(position, groups.length);
+    below = new Map();
+    groups.push(new Open(one, heading, below, outside));
+    faces = [...one.faces, ...one.functions];
+    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.faces.length, faces.length)]);
+    labels = (one.opened.size ? line_labels(one) : new Map());
+    for ([child, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
+      if (shown.has(child)) {
+        todo.push([inner, [faces.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
+      }
+    }
+  }
+  return groups;
+}
+function line_labels(view) {
+  let found, wire, line, text, rows;
+  found = new Map();
+  for ([wire, line] of view.drawn().entries()) {
+    text = view.words.lines.get(wire).label;
+    if ((line instanceof Bridge)) {
+      py_setdefault(found, line.child, new TupleMap()).set([line.other, line.inbound], text);
+    }
+    else {
+      rows = view.metagraph.children;
+      py_setdefault(found, line.source, new TupleMap()).set([rows.at(line.target), false], text);
+      py_setdefault(found, line.target, new TupleMap()).set([rows.at(line.source), true], text);
+    }
+  }
+  return found;
 }
 
 // place.frames
@@ -2692,22 +2681,19 @@ class Frame {
     this.rules = rules;
   }
 }
-function frame_of_frames(view, face, below, outside, options) {
-  let upright, notes, noted, sizes, pieces, lines_, said_, inner, core, area, bar, shift, size, ports;
-  upright = vertical(options.direction);
-  notes = notes_of(view, below);
-  noted = (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })();
+function frame_of_frames(view, heading, below, outside, direction) {
+  let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, ports;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
-  pieces = children(view, sizes, noted, options);
-  lines_ = drawn_of_core(view);
-  said_ = label_sizes(view, lines_, outside);
+  pieces = children(view, sizes, direction);
+  lines_ = view.drawn();
+  said = label_sizes(view, lines_, outside);
   inner = new Inner((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
-  core = core_of(view, pieces, lines_, said_, inner, options.direction);
-  area = beside_core([core.width, core.height], core.skyline(said_, upright), blocks(view, pieces), lines_of(view, notes));
-  bar = title_bar(view, face, core, area, options.direction);
-  shift = (face ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
-  size = (face ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
-  ports = [...(() => { const out = []; for (const [slot, at] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(at, shift), size, options.direction)); } return out; })()];
+  core = core_of(view, pieces, lines_, said, inner, direction);
+  area = beside_core([core.width, core.height], core.skyline(said, vertical(direction)), blocks(view, pieces), lines_of(view));
+  bar = title_bar(view, heading, core, area, direction);
+  shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
+  size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
+  ports = [...(() => { const out = []; for (const [slot, at] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(at, shift), size, direction)); } return out; })()];
   return new Frame(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Rule(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
 }
 function _add_of_frames(point, shift) {
@@ -2725,19 +2711,19 @@ function blocks(view, pieces) {
 function _thing(one) {
   return [one.width, one.height, (one.x + Math.floor(one.box[0] / 2))];
 }
-function lines_of(view, notes) {
+function lines_of(view) {
   let undrawn;
   undrawn = new Undrawn(view);
-  return (() => { const out = []; for (const [at, note_] of py_enumerate(notes)) { out.push(new Text(0, ((NOTE_LINE * at) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
+  return (() => { const out = []; for (const [number_, note_] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE * number_) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
 }
-function title_bar(view, face, core, area, direction) {
+function title_bar(view, heading, core, area, direction) {
   let side_, ports;
-  if ((face == null)) {
+  if ((heading == null)) {
     return NO_TITLE;
   }
   side_ = top_side(direction);
   ports = py_zip(view.skeleton.ports, core.ports);
-  return title(face, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
+  return title_of_titles(...heading, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
 }
 function all_slots(view, pieces, core, area, shift) {
   let slots, position, one, corner, listed;
@@ -2768,64 +2754,6 @@ function to_border(view, wire, points, ports, shift) {
     line.push(ports.at((chain.at(-1) - count)));
   }
   return line;
-}
-
-// place.groups
-class Open {
-  constructor(view, face, below, outside) {
-    this.view = view;
-    this.face = face;
-    this.below = below;
-    this.outside = outside;
-  }
-  get faces() {
-    return [...this.view.faces, ...this.view.functions];
-  }
-}
-function in_order_of_groups(view) {
-  let groups, todo, one, face, outside, above, position, below, faces, shown, told_, at, inner;
-  groups = [];
-  todo = [[view, null, new TupleMap(), new Map(), -1]];
-  while (todo.length) {
-    [one, face, outside, above, position] = py_pop(todo);
-    above.set(position, groups.length);
-    below = new Map();
-    groups.push(new Open(one, face, below, outside));
-    faces = [...one.faces, ...one.functions];
-    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.faces.length, faces.length)]);
-    told_ = (one.opened.size ? said(one) : new Map());
-    for ([at, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
-      if (shown.has(at)) {
-        todo.push([inner, linked(one, at, faces.at(at)), py_get(told_, at, new TupleMap()), below, at]);
-      }
-    }
-  }
-  return groups;
-}
-function linked(view, position, face) {
-  let count, told_;
-  count = links_of_groups(view, position).length;
-  told_ = [face.second, (count ? plural(count, "link") : "")];
-  return py_replace(face, {second: py_join(" · ", (() => { const out = []; for (const part of told_) if (part) { out.push(part); } return out; })())});
-}
-function links_of_groups(view, position) {
-  return (() => { const out = []; for (const one of view.metagraph.annotations) if (py_truth(py_equal(one.child, position))) { out.push(py_get(view.names, one.other, "…")); } return out; })();
-}
-function said(view) {
-  let found, line, text, rows_;
-  found = new Map();
-  for (line of drawn_of_core(view).values()) {
-    text = hand_shown(line)[0];
-    if ((line instanceof Bridge)) {
-      py_setdefault(found, line.child, new TupleMap()).set([line.other, line.inbound], text);
-    }
-    else {
-      rows_ = view.metagraph.children;
-      py_setdefault(found, line.source, new TupleMap()).set([rows_.at(line.target), false], text);
-      py_setdefault(found, line.target, new TupleMap()).set([rows_.at(line.source), true], text);
-    }
-  }
-  return found;
 }
 
 // place.spine
@@ -2887,7 +2815,7 @@ function paths_of(groups) {
   gates = (() => { const out = []; for (const group of groups) { out.push(gates_of(group.view)); } return out; })();
   for ([number_, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
-    for ([index, line] of drawn_of_core(group.view).entries()) {
+    for ([index, line] of group.view.drawn().entries()) {
       if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of(paths, groups, number_, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number_, index], target, hand_thickness(line)]);
@@ -2940,7 +2868,6 @@ function longest(paths, groups) {
 }
 
 // place.sketch
-const TOLD_of_sketch = 40;
 class Sketch {
   constructor(groups, frames) {
     let touched;
@@ -2986,11 +2913,11 @@ class Sketch {
     return found;
   }
   _boxes(number_, parent, depth, origin) {
-    let group, made, numbers, areas, undrawn, faces, position, slot, face, box, at, opened, more, points, title_, identity;
+    let group, made, numbers, areas, undrawn, faces, words, position, slot, face, box, at, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number_), this.frames.get(number_)];
     numbers = new Map();
     [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
-    faces = group.faces;
+    [faces, words] = [group.faces, group.view.words];
     for ([position, slot] of py_enumerate(made.slots)) {
       if ((slot == null)) {
         continue;
@@ -3000,31 +2927,31 @@ class Sketch {
       numbers.set(position, box);
       at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
-      more = (opened ? links_of_groups(group.view, position) : []);
-      this.boxes.push(_box(face, slot, at, parent, depth, opened, py_get(areas, position, "main"), more));
+      [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
+      this.boxes.push(_box(face, slot, at, parent, depth, opened, area, title));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...at, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const one of slot[0].stubs) { out.push(_stub_of_sketch(one, at, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
         points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, at)); } return out; })()];
-        title_ = (String(brief(face.full)) + " → itself");
         identity = of_loop(group.view, position);
-        this.routes.push(new Route(points, "data", box, box, THIN, undefined, undefined, undefined, title_, identity));
+        loop = new Route(points, "data", box, box, THIN, undefined, undefined, undefined, words.loops.get(position), identity);
+        this.routes.push(loop);
       }
     }
     return numbers;
   }
   _line(number_, index, numbers, box, origin) {
-    let made, view, wire, line, ends, count, source, target, gates, goes_on, route_;
+    let made, view, wire, line, ends_, count, source, target, gates, goes_on, route_;
     [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
     [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
-    [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
-    [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
+    [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
+    [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number_).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
-    goes_on = (() => { const out = []; for (const [at, end] of py_enumerate(ends)) { out.push(((end >= count) || (gate_of(view, index, at, gates) != null))); } return out; })();
-    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), account_of_sketch(view, index, line), of_wire(view, index), this.port_at(number_, index, 0), this.port_at(number_, index, 1), view.skeleton.spine.includes(index));
+    goes_on = (() => { const out = []; for (const [at, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, at, gates) != null))); } return out; })();
+    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number_, index, 0), this.port_at(number_, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
     if (made.labels.has(index)) {
-      this.texts.push(_label_of_sketch(line, _add_of_sketch(made.labels.get(index), origin), box, route_.title));
+      this.texts.push(_label_of_sketch(view.words.lines.get(index), _add_of_sketch(made.labels.get(index), origin), box));
     }
   }
   port_at(number_, index, end) {
@@ -3042,16 +2969,15 @@ class Sketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _port(number_, port, wires, box, origin) {
-    let made, view, kinds, kind, slot, names, at, others, title_;
+    let made, view, kinds, kind, slot, at, others, title;
     [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : (kinds.has("data") ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
-    names = (() => { const out = []; for (const [row, _] of slot.others.slice(0, TOLD_of_sketch)) { out.push(brief(py_get(view.names, row, "…"))); } return out; })();
     at = _add_of_sketch(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
-    title_ = py_join(", ", names);
-    this.ports.push(new Port(...at, box, kind, slot.others.length, title_, view.address, port, slot.first, others));
+    title = view.words.ports.at(port);
+    this.ports.push(new Port(...at, box, kind, slot.others.length, title, view.address, port, slot.first, others));
   }
 }
 function _add_of_sketch(point, shift) {
@@ -3065,11 +2991,8 @@ function areas_of(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _box(face, slot, at, parent, depth, opened, area, more) {
-  let linked_to, told_;
-  linked_to = (more.length ? ("linked with " + String(py_join(", ", py_map(brief, more.slice(0, TOLD_of_sketch))))) : "");
-  told_ = py_join(" · ", (() => { const out = []; for (const part of [brief(face.full), second_line(face), face.about, linked_to]) if (part) { out.push(part); } return out; })());
-  return new Box(face.address, face.row, face.kind, parent, depth, ...at, ...slot[0].box, opened, !!face.openable, (opened ? 0 : slot[0].sheets), face.connected, area, face.member, told_);
+function _box(face, slot, at, parent, depth, opened, area, title) {
+  return new Box(face.address, face.row, face.kind, parent, depth, ...at, ...slot[0].box, opened, !!face.openable, (opened ? 0 : slot[0].sheets), face.connected, area, face.member, title);
 }
 function _stub_of_sketch(one, at, number_, undrawn) {
   let points, identities;
@@ -3077,19 +3000,10 @@ function _stub_of_sketch(one, at, number_, undrawn) {
   identities = [...(() => { const out = []; for (const identity of one.identities) { out.push(undrawn.of_annotation(identity.index)); } return out; })()];
   return py_replace(one, {x: (one.x + at[0]), y: (one.y + at[1]), box: number_, points: points, identities: identities});
 }
-function account_of_sketch(view, index, line) {
-  let ends;
-  if (!(line instanceof Bridge)) {
-    return hand_account(line, view.faces.at(line.source).full, view.faces.at(line.target).full);
-  }
-  ends = [view.faces.at(line.child).full, py_get(view.names, line.other, "…")];
-  return hand_account(line, ...(line.inbound ? py_reversed(ends) : ends));
-}
-function _label_of_sketch(line, middle, box, title_) {
-  let text, wide, y;
-  [text, wide] = hand_shown(line);
+function _label_of_sketch(words, middle, box) {
+  let y;
   y = (middle[1] + BASELINE.get(SMALL_SIZE));
-  return new Text(middle[0], y, text, title_, SMALL_SIZE, wide, "edge", undefined, undefined, box);
+  return new Text(middle[0], y, words.label, words.title, SMALL_SIZE, hand_width(words.label, SMALL_SIZE), "edge", undefined, undefined, box);
 }
 
 // place.nested
@@ -3100,7 +3014,7 @@ function place(view, options) {
   for (number_ of py_range((groups.length - 1), -1, -1)) {
     group = groups.at(number_);
     below = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
-    frames.set(number_, frame_of_frames(group.view, group.face, below, group.outside, options));
+    frames.set(number_, frame_of_frames(group.view, group.heading, below, group.outside, options.direction));
   }
   sketch = new Sketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
@@ -3113,6 +3027,132 @@ function place(view, options) {
     }
   }
   return sketch.scene(options.direction);
+}
+
+// view.labels
+const LONGEST_NAME_of_labels = 300;
+function account(edge, source, target) {
+  return (String(brief(source)) + " → " + String(brief(target)) + ": " + String(hand_contents(edge)));
+}
+function brief(name, most = LONGEST_NAME_of_labels) {
+  name = hand_clean(name);
+  return ((py_len(name) <= most) ? name : (String(py_slice(name, 0, Math.floor(most / 2))) + "…" + String(name.slice(((py_len(name) - Math.floor(most / 2)) + 1)))));
+}
+function plural(count, word) {
+  return (String(hand_thousands(count)) + " " + String(word) + String(((count === 1) ? "" : "s")));
+}
+
+// view.stubs
+const LONGEST_LABEL_of_stubs = 100;
+const NAMES_OF_REST = 40;
+const KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
+function stubs_at(annotations, side_, names, labels, limit) {
+  let here, stubs, rest, listed, title;
+  here = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side_)) { out.push([index, annotation]); } return out; })();
+  stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(stub_of_stubs(index, annotation, names, labels)); } return out; })();
+  rest = here.slice(limit);
+  if (rest.length) {
+    listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, NAMES_OF_REST)) { out.push(brief(py_get(names, annotation.other, ""))); } return out; })());
+    title = (String(rest.length) + " more: " + String(listed));
+    stubs.push(new StubWords("more", ("+" + String(rest.length)), title, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
+  }
+  return [...stubs];
+}
+function stub_of_stubs(index, annotation, names, labels) {
+  let full, count, control, title, label_;
+  full = hand_clean(py_get(names, annotation.other, ""));
+  count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
+  control = (annotation.control ? ", control" : "");
+  title = (String(brief(full)) + " (" + String(KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + ")");
+  label_ = elide(called(annotation.other, names, labels), LONGEST_LABEL_of_stubs, SMALL_SIZE);
+  return new StubWords(annotation.kind, label_, title, annotation.other, annotation.control, [index]);
+}
+function called(row, names, labels) {
+  let full;
+  full = hand_clean(py_get(names, row, ""));
+  return (hand_clean(py_get(labels, row, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
+}
+
+// view.shared
+const MANY_of_shared = 5;
+const LISTED = 3;
+const LONGEST_NAME_of_shared = 160;
+const BOXES_NAMED = 40;
+function notes_of(view) {
+  let core, shared, inside_, index, stub, away;
+  core = (() => { const out = []; for (const position of view.metagraph.core()) if (!view.opened.has(position)) { out.push(position); } return out; })();
+  shared = new TupleMap();
+  inside_ = new Set(core);
+  for ([index, stub] of py_enumerate(view.metagraph.annotations)) {
+    if (((stub.kind === "shortcut") && inside_.has(stub.child))) {
+      py_setdefault(shared, [stub.side, stub.other], []).push(index);
+    }
+  }
+  away = (() => { const out = new Set(); for (const position of view.metagraph.mask.extracted) { out.add(view.metagraph.children.at(position)); } return out; })();
+  return [...(() => { const out = []; for (const [[side_, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? LISTED : MANY_of_shared))) { out.push(note(view, side_, other, indices, core.length)); } return out; })()];
+}
+function note(view, side_, other, indices, count) {
+  let who, arrow, name, boxes, full, account_;
+  who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
+  arrow = (py_truth((side_ === "out")) ? "→" : "←");
+  name = elide(called(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
+  boxes = (() => { const out = []; for (const index of indices) { out.push(view.faces.at(view.metagraph.annotations.at(index).child).label); } return out; })();
+  full = hand_clean(py_get(view.names, other, ""));
+  account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, BOXES_NAMED)))));
+  return new Note((String(who) + " " + String(arrow) + " " + String(name)), account_, [...indices]);
+}
+
+// view.words
+const NAMES_LISTED = 40;
+const NAMELESS = "…";
+function words_of(view, limit) {
+  let faces, notes, beside_, links_;
+  faces = [...view.faces, ...view.functions];
+  notes = notes_of(view);
+  beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
+  links_ = (() => { const out = []; for (const position of py_range(faces.length)) { out.push(linked_names(view, position)); } return out; })();
+  return new Words([...(() => { const out = []; for (const [position, face] of py_enumerate(faces)) { out.push(second_line(face, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, face] of py_enumerate(faces)) { out.push(title_of_words(face, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(faces.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
+}
+function stubs_by_child(view, noted) {
+  let found, index, annotation;
+  found = (() => { const out = []; for (const _ of [...view.faces, ...view.functions]) { out.push([]); } return out; })();
+  for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
+    if ((!noted.has(index) && !view.opened.has(annotation.child))) {
+      found.at(annotation.child).push([index, annotation]);
+    }
+  }
+  return found;
+}
+function linked_names(view, position) {
+  if (!view.opened.has(position)) {
+    return [];
+  }
+  return (() => { const out = []; for (const one of view.metagraph.annotations) if ((one.child === position)) { out.push(py_get(view.names, one.other, NAMELESS)); } return out; })();
+}
+function second_line(face, links_ = 0) {
+  let second, number_;
+  second = face.second;
+  if (links_) {
+    second = py_join(" · ", (() => { const out = []; for (const part of [second, plural(links_, "link")]) if (part) { out.push(part); } return out; })());
+  }
+  number_ = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
+  if ((face.badge && second.startsWith((String(number_) + " op")))) {
+    return ((face.kind === "series") ? face.badge : second);
+  }
+  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, second]) if (part) { out.push(part); } return out; })());
+}
+function title_of_words(face, links_) {
+  let linked;
+  linked = (links_.length ? ("linked with " + String(py_join(", ", py_map(brief, links_.slice(0, NAMES_LISTED))))) : "");
+  return py_join(" · ", (() => { const out = []; for (const part of [brief(face.full), second_line(face), face.about, linked]) if (part) { out.push(part); } return out; })());
+}
+function ends(view, line) {
+  let inside_, outside;
+  if (!(line instanceof Bridge)) {
+    return [view.faces.at(line.source).full, view.faces.at(line.target).full];
+  }
+  [inside_, outside] = [view.faces.at(line.child).full, py_get(view.names, line.other, NAMELESS)];
+  return (line.inbound ? [outside, inside_] : [inside_, outside]);
 }
 
 // render.texts
@@ -3434,7 +3474,7 @@ function _bar(x, y, foot, colour) {
   steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - CORNER) + 1)]], ["V", [(y + CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
 }
-function stub(one, fill, theme, tint = null) {
+function stub_of_boxes(one, fill, theme, tint = null) {
   let shapes_, middle, pen;
   shapes_ = ((one.kind === "more") ? [] : _stub_line(one, theme, tint));
   middle = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
@@ -3500,9 +3540,9 @@ const GAP_of_legend = 8;
 const SIZE = 11;
 const BECAME = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
 class Entry_of_legend {
-  constructor(sample, label, more = "") {
+  constructor(sample, label_, more = "") {
     this.sample = sample;
-    this.label = label;
+    this.label = label_;
     this.more = more;
   }
 }
@@ -3533,7 +3573,7 @@ function became(paint) {
     }
   }
   sample = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
-  return (() => { const out = []; for (const [key, label] of BECAME.entries()) if (found.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, found.get(key)).shapes, label)); } return out; })();
+  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (found.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, found.get(key)).shapes, label_)); } return out; })();
 }
 function _colour_of_legend(row, theme) {
   let box, sample;
@@ -3558,8 +3598,8 @@ function _edge_sign(changes) {
   edge = py_replace(new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10), {...changes});
   return (fill, theme) => route(edge, theme, false).shapes;
 }
-function _stub_sign(stub_) {
-  return (fill, theme) => stub(stub_, fill, theme);
+function _stub_sign(stub) {
+  return (fill, theme) => stub_of_boxes(stub, fill, theme);
 }
 function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
@@ -3568,7 +3608,7 @@ const LINE = [[16, 8], [28, 8]];
 const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 22, y: -4})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
 function occurring(scene) {
   let found, box;
-  found = (() => { const out = new Set(); for (const stub_ of scene.stubs) { out.add(stub_.kind); } return out; })();
+  found = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
   found = py_union(found, (() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })());
   for (box of scene.boxes) {
     if (box.openable) {
@@ -3587,7 +3627,7 @@ function signs(scene, theme) {
   let found, plain;
   found = occurring(scene);
   plain = new Fill(theme.op, theme.stroke, theme.text, theme.secondary);
-  return (() => { const out = []; for (const [name, label, draw] of SIGNS) if (found.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label)); } return out; })();
+  return (() => { const out = []; for (const [name, label_, draw] of SIGNS) if (found.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label_)); } return out; })();
 }
 
 // render.rows
@@ -3646,7 +3686,7 @@ function columns_for(block_, limit) {
   lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (block_.column + APART))]));
   return [-Math.floor(-count / lines_), lines_];
 }
-function *drawn_of_rows(legend_, theme) {
+function *drawn(legend_, theme) {
   let one, lower, index, entry, x, y;
   for (one of legend_.blocks) {
     yield new Group([..._text_of_rows(one.block.heading, one.x, (one.y + 14), theme.text, true)]);
@@ -3654,15 +3694,15 @@ function *drawn_of_rows(legend_, theme) {
     for ([index, entry] of py_enumerate(one.block.entries)) {
       x = (one.x + ((one.block.column + APART) * Math.floor(index / one.lines)));
       y = (((one.y + HEADING) + (ROW_of_rows * py_mod(index, one.lines))) + lower);
-      yield _row_of_rows(entry, [x, y], one.block.most, theme);
+      yield _row(entry, [x, y], one.block.most, theme);
       lower += (entry.more ? MORE : 0);
     }
   }
 }
-function _row_of_rows(entry, at, most, theme) {
-  let label, texts;
-  label = elide(hand_clean(entry.label), ((most - SAMPLE) - GAP_of_legend), SIZE);
-  texts = _text_of_rows(label, (SAMPLE + GAP_of_legend), 12, theme.text, false);
+function _row(entry, at, most, theme) {
+  let label_, texts;
+  label_ = elide(hand_clean(entry.label), ((most - SAMPLE) - GAP_of_legend), SIZE);
+  texts = _text_of_rows(label_, (SAMPLE + GAP_of_legend), 12, theme.text, false);
   py_extend(texts, _text_of_rows(entry.more, (SAMPLE + GAP_of_legend), (12 + MORE), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, at);
 }
@@ -3694,13 +3734,13 @@ class Sheet_of_sheet {
   }
 }
 function sheet(scene, blocks_, caption) {
-  let title_, skies, found;
-  title_ = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
+  let title, skies, found;
+  title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks_.length) {
-    return _page(scene, title_, null, [0, 0]);
+    return _page(scene, title, null, [0, 0]);
   }
   skies = [skyline(scene, false), skyline(scene, true)];
-  found = (() => { const out = []; for (const one of shapes(blocks_)) for (const at of corners(scene, skies, one)) { out.push(_page(scene, title_, one, at)); } return out; })();
+  found = (() => { const out = []; for (const one of shapes(blocks_)) for (const at of corners(scene, skies, one)) { out.push(_page(scene, title, one, at)); } return out; })();
   return py_min(found, {key: (page) => page.cost});
 }
 function *corners(scene, skies, one) {
@@ -3718,11 +3758,11 @@ function *corners(scene, skies, one) {
     yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
   }
 }
-function _page(scene, title_, one, at) {
+function _page(scene, title, one, at) {
   let across_, deep, left, top, wide, size;
   [across_, deep] = (one ? [one.width, one.height] : [0, 0]);
-  [left, top] = [Math.min(0, at[0]), (MARGIN_of_sheet + title_[1])];
-  wide = Math.max((Math.max(scene.width, (at[0] + across_)) - left), title_[0]);
+  [left, top] = [Math.min(0, at[0]), (MARGIN_of_sheet + title[1])];
+  wide = Math.max((Math.max(scene.width, (at[0] + across_)) - left), title[0]);
   size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (at[1] + deep))) + MARGIN_of_sheet)];
   return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], one, [((MARGIN_of_sheet - left) + at[0]), (top + at[1])]);
 }
@@ -3741,7 +3781,7 @@ function skyline(scene, mirrored) {
     }
   }
   lines_ = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
-  for (points of [...lines_, ...(() => { const out = []; for (const stub_ of scene.stubs) if (outer.has(stub_.box)) { out.push(stub_.points); } return out; })()]) {
+  for (points of [...lines_, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
     sky.add_line((() => { const out = []; for (const [x, y] of points) { out.push([(mirrored ? (scene.width - x) : x), y]); } return out; })());
   }
   for (text of scene.texts) {
@@ -3784,7 +3824,7 @@ function compose(scene, paint, caption, with_legend = true) {
   page = sheet(scene, (with_legend ? legend(scene, paint) : []), caption);
   parts = [new Part_of_drawing("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part_of_drawing("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
   if (page.legend) {
-    parts.push(new Part_of_drawing("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
+    parts.push(new Part_of_drawing("legend", page.at, [...drawn(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
@@ -3812,10 +3852,10 @@ function _rule(rule, theme) {
   return new Group([straight_of_lines(...points, new Pen(theme.rule))]);
 }
 function _stub_of_compose(theme, one, fill, tint) {
-  return new Group([...stub(one, fill, theme, tint)], undefined, one.title);
+  return new Group([...stub_of_boxes(one, fill, theme, tint)], undefined, one.title);
 }
 function _node(scene, index, paint, texts, chosen) {
-  let box, fill, theme, shapes_, halo, text, title_;
+  let box, fill, theme, shapes_, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
   shapes_ = (box.open ? frame_of_boxes(box, fill, theme) : closed_of_boxes(box, fill, theme));
   if (chosen.has(index)) {
@@ -3828,8 +3868,8 @@ function _node(scene, index, paint, texts, chosen) {
   for (text of texts) {
     py_extend(shapes_, _text_of_compose(text, _colour_of_compose(text, fill.text, fill.second, theme), halo));
   }
-  title_ = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
-  return new Group([...shapes_], box.address, title_);
+  title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
+  return new Group([...shapes_], box.address, title);
 }
 function _outline(box, theme) {
   let radius;
@@ -3873,6 +3913,7 @@ function _port_of_compose(port, theme) {
 
 const exported = {
   place: place,
+  words_of: words_of,
   Metaedge: Metaedge,
   Bridge: Bridge,
   Annotation: Annotation,
@@ -3906,7 +3947,7 @@ const exported = {
   route: route,
   legend: legend,
   shapes: shapes,
-  drawn: drawn_of_rows,
+  drawn: drawn,
   mark_place: mark_place,
   front: front,
   is_pill: is_pill,

@@ -38,12 +38,8 @@ const hand_carry = () => null;
 
 // What is said of a line comes with it.
 /** @param {any} line */
-const hand_shown = (line) => [line.label, hand_width(line.label, 10)];
+const hand_shown = (line) => line.label;
+/** @param {any} line */
+const hand_contents = (line) => line.told;
 /** @param {any} line */
 const hand_thickness = (line) => line.thickness;
-/** @param {any} line */
-const hand_label = (line) => line.label;
-/** @param {any} line @param {string} source @param {string} target */
-const hand_account = (line, source, target) => `${toldName(source)} → ${toldName(target)}: ${line.told}`;
-/** A name as a tooltip tells it. @param {string} name */
-const toldName = (name) => (name.length <= 300 ? hand_clean(name) : `${hand_clean(name.slice(0, 150))}…${hand_clean(name.slice(-149))}`);

@@ -63,7 +63,7 @@ taken = []
 for row in dict.fromkeys([*large, *some]):
     start = process_time()
     level = model.metagraph((row,))
-    view = one_view(hierarchy, level, (row,), arrange(level), {}, faces)
+    view = one_view(hierarchy, level, (row,), arrange(level), {}, faces, model.options.picture.max_annotations)
     place(view, model.options.picture)
     taken.append((process_time() - start, hierarchy.name[row]))
 print(json.dumps(taken))

@@ -112,19 +112,19 @@ def test_lines_are_thicker_where_more_flows_and_grow_evenly() -> None:
     assert THIN < thin < thick <= THICK
 
 
-FACE = Face(1, "scope", "scope", "scope", "scope", "12 ops", openable=True)
+FACE = Face(1, "scope", "scope", "scope", "scope", openable=True)
 
 
 def test_a_title_stands_left_of_the_lines_that_cross_it() -> None:
-    plain = title(FACE, [], 300)
+    plain = title(FACE, "12 ops", [], 300)
     assert plain.texts[0].x == 12
-    assert title(FACE, [200], 300).texts == plain.texts
-    crossed = title(FACE, [60], 300)
+    assert title(FACE, "12 ops", [200], 300).texts == plain.texts
+    crossed = title(FACE, "12 ops", [60], 300)
     assert crossed.texts[0].x > 60 or crossed.texts[0].x + crossed.texts[0].width < 60
 
 
 def test_where_there_is_no_room_for_a_title_the_content_moves() -> None:
-    found = title(FACE, [20, 30, 40], 60)
+    found = title(FACE, "12 ops", [20, 30, 40], 60)
     (name,) = found.texts
     assert name.x + name.width < 20 + found.shift or name.x > 40
     assert found.width >= 60

@@ -17,7 +17,7 @@ async function main() {
       graph.apart = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
       await graph.prepare([[0], ...paths]);
-      const view = new Views(graph).build(set, () => null);
+      const view = new Views(graph).build(set, () => null, options.max_annotations);
       out.push(layout.place(view, options));
     }
   }

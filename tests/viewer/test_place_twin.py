@@ -117,8 +117,11 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     """The scene that Python makes for a set of open groups."""
     hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}
     skeletons = arrange_levels(hierarchy, model.metagraph, order, ArrangeOptions(), model.arrangements)
-    view = build_view(hierarchy, model.metagraph, order, skeletons, Faces(hierarchy, lambda path: None))
-    return place(view, options or model.options.picture)
+    options, faces = options or model.options.picture, Faces(hierarchy, lambda path: None)
+    return place(
+        build_view(hierarchy, model.metagraph, order, skeletons, faces, options.max_annotations),
+        options,
+    )
 
 
 def test_a_thousand_generated_cases_are_placed_alike(

@@ -1,4 +1,4 @@
-"""Write `viewer/place.js` anew from the Python of `place/` and `render/`: `python tests/viewer/twin/make.py`."""
+"""Write `viewer/place.js` anew from Python, of `view/`, `place/` and `render/`: `python tests/viewer/twin/make.py`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from twin.statements import Statements  # noqa: E402
 
 TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = TARGET.with_name("python.js")
+VIEW = ("labels", "shared", "stubs", "words")
 RENDER = ("compose", "boxes", "lines", "legend", "rows", "sheet", "signs", "texts")
 NOT_READ = ("__init__", "advances")
 MODULES = [
@@ -24,11 +25,13 @@ MODULES = [
         for path in sorted((ROOT / "graphviz_tb" / folder).glob("*.py"))
         if path.stem not in NOT_READ
     ),
+    *(f"graphviz_tb.view.{name}" for name in VIEW),
     *(f"graphviz_tb.render.{name}" for name in RENDER),
 ]
 # What the page needs of it, by module; everything that these use is translated too.
 WANTED = {
     "place.nested": ("place",),
+    "view.words": ("words_of",),
     "model.metagraph": ("Metaedge", "Bridge", "Annotation", "Mask", "Metagraph"),
     "model.skeleton": ("PortSlot", "Wire", "Skeleton"),
     "model.view": ("Face", "View"),
@@ -45,10 +48,10 @@ WANTED = {
 # Written by hand in `viewer/words.js`: words, and the advances of the font, which come with the data.
 BY_HAND = {
     ("measure", "width"), ("measure", "clean"), ("measure", "_advance"), ("measure", "joins"), ("measure", "thousands"),
-    ("labels", "shown"), ("thickness", "thickness"), ("labels", "account"), ("labels", "label"), ("tensors", "carry"),
+    ("labels", "shown"), ("labels", "contents"), ("thickness", "thickness"), ("tensors", "carry"),
 }  # fmt: skip
 HEAD = """// @ts-nocheck
-// Made from graphviz_tb/place/ and render/ by `make viewer`; do not edit.
+// Made from graphviz_tb/view/, place/ and render/ by `make viewer`; do not edit.
 // The same steps on the same integers give the same numbers.
 """
 

@@ -1,17 +1,16 @@
-"""What is said about an edge: its label, its full account."""
+"""What is said of a line: its label, its full account."""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from graphviz_tb.model.measure import clean, elide, thousands, width
+from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, thousands
 from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.tensors import Shape, Tensor
-from graphviz_tb.place.sizes import SMALL_SIZE
 
-LABEL_MOST = 120
-LABEL_HEIGHT = 12
-TOLD = 6  # shapes named in a tooltip
+LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
+SHAPES_NAMED = 6  # in a tooltip: as many as one line of it holds
+LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested without end
 Line = Metaedge | Bridge
 
 
@@ -33,15 +32,14 @@ def label(edge: Line) -> str:
     return f"{dims} {dtype}".strip() if dims else ""
 
 
-def shape(one: Shape) -> str:
+def shape(dims: Shape) -> str:
     """Dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
-    return "×".join("?" if dim is None else str(dim) for dim in one) if one else ""
+    return "×".join("?" if dim is None else str(dim) for dim in dims) if dims else ""
 
 
-def shown(edge: Line) -> tuple[str, int]:
-    """The label as it is drawn, and its width."""
-    text = elide(clean(label(edge)), LABEL_MOST, SMALL_SIZE)
-    return text, width(text, SMALL_SIZE)
+def shown(edge: Line) -> str:
+    """The label as it is drawn."""
+    return elide(clean(label(edge)), LONGEST_LABEL, SMALL_SIZE)
 
 
 def account(edge: Line, source: str, target: str) -> str:
@@ -51,14 +49,23 @@ def account(edge: Line, source: str, target: str) -> str:
     >>> account(Metaedge(0, 1, 1, 2, 0, carry(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
-    told = [_tensors(edge)] if edge.tensors + edge.reference or len(edge.carried) else []
-    told += [plural(edge.control, "control edge")] if edge.control else []
-    told += [plural(edge.reference, "reference edge")] if edge.reference else []
-    return f"{brief(source)} → {brief(target)}: {', '.join(told)}"
+    return f"{brief(source)} → {brief(target)}: {contents(edge)}"
 
 
-def brief(name: str, most: int = 300) -> str:
-    """A name as a tooltip tells it: on one line, an endless one without its middle.
+def contents(edge: Line) -> str:
+    """What an edge stands for.
+
+    >>> contents(Metaedge(0, 1, 2, 0, 1))
+    '3 tensors, 1 reference edge'
+    """
+    parts = [tensors(edge)] if edge.tensors + edge.reference or len(edge.carried) else []
+    parts += [plural(edge.control, "control edge")] if edge.control else []
+    parts += [plural(edge.reference, "reference edge")] if edge.reference else []
+    return ", ".join(parts)
+
+
+def brief(name: str, most: int = LONGEST_NAME) -> str:
+    """A name as a tooltip shows it: on one line, a very long one without its middle.
 
     >>> brief("a" * 400).count("a"), brief("a/b")
     (299, 'a/b')
@@ -67,32 +74,34 @@ def brief(name: str, most: int = 300) -> str:
     return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most // 2 + 1 :]}"
 
 
-def _tensors(edge: Line) -> str:
+def tensors(edge: Line) -> str:
+    """How many tensors flow, and the first of them in words."""
     count = len(edge.carried) or edge.tensors + edge.reference
-    each = [told(tensor) for tensor in islice(edge.carried, TOLD)]
+    each = [in_words(tensor) for tensor in islice(edge.carried, SHAPES_NAMED)]
     each = [text for text in each if text]
-    more = "; …" if len(edge.carried) > TOLD else ""
+    more = "; …" if len(edge.carried) > SHAPES_NAMED else ""
     return plural(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 
-def told(tensor: Tensor) -> str:
+def in_words(tensor: Tensor) -> str:
     """One tensor in words, and whether its shape was inferred.
 
-    >>> told(Tensor((2, None), "float32", "inferred"))
+    >>> in_words(Tensor((2, None), "float32", "inferred"))
     '2×? float32, inferred'
     """
     words = describe(tensor.shape, tensor.dtype)
     return f"{words}, inferred" if tensor.origin == "inferred" else words
 
 
-def describe(one: Shape, dtype: str) -> str:
-    """One tensor in words.
+def describe(dims: Shape, dtype: str) -> str:
+    """A shape and a type in words.
 
     >>> describe((), "int32"), describe(None, "float32"), describe((None,), "float32")
     ('scalar int32', 'unknown rank float32', '? float32')
     """
-    dims = "" if one is None and not dtype else "unknown rank" if one is None else brief(shape(one)) or "scalar"
-    return f"{dims} {dtype}".strip()
+    if dims is None:
+        return f"unknown rank {dtype}" if dtype else ""
+    return f"{brief(shape(dims)) or 'scalar'} {dtype}".strip()
 
 
 def plural(count: int, word: str) -> str:

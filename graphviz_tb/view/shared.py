@@ -1,0 +1,43 @@
+"""Stubs that many boxes of a level share: said once, in a note, and not at each box."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.measure import SMALL_SIZE, clean, elide
+from graphviz_tb.model.metagraph import Side
+from graphviz_tb.model.view import Note, View
+from graphviz_tb.view.labels import brief
+from graphviz_tb.view.stubs import called
+
+MANY = 5  # boxes that share a stub before a note says it
+LISTED = 3  # the same where the neighbour is in the auxiliary area, whose own stubs name the boxes, or where it is
+# half of the level
+LONGEST_NAME = 160  # px of a neighbour's name: a note is a line of its own, with more room than a stub has
+BOXES_NAMED = 40  # in a tooltip: more do not fit on a screen
+
+
+def notes_of(view: View) -> tuple[Note, ...]:
+    """What at least `MANY` boxes have in common; or `LISTED`, where they are half of a level's main area or the
+    neighbour is in the auxiliary area. Open children show no stubs, so they do not count."""
+    core = [position for position in view.metagraph.core() if position not in view.opened]
+    shared: dict[tuple[Side, int], list[int]] = {}
+    inside = set(core)
+    for index, stub in enumerate(view.metagraph.annotations):
+        if stub.kind == "shortcut" and stub.child in inside:
+            shared.setdefault((stub.side, stub.other), []).append(index)
+    away = {view.metagraph.children[position] for position in view.metagraph.mask.extracted}
+    return tuple(
+        note(view, side, other, indices, len(core))
+        for (side, other), indices in shared.items()
+        if len(indices) >= (LISTED if other in away or 2 * len(indices) >= len(core) else MANY)
+    )
+
+
+def note(view: View, side: Side, other: int, indices: list[int], count: int) -> Note:
+    """The note of one neighbour."""
+    who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
+    arrow = "→" if side == "out" else "←"
+    name = elide(called(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)
+    boxes = [view.faces[view.metagraph.annotations[index].child].label for index in indices]
+    full = clean(view.names.get(other, ""))
+    account = f"{brief(full)} {'←' if side == 'out' else '→'} {', '.join(map(brief, boxes[:BOXES_NAMED]))}"
+    return Note(f"{who} {arrow} {name}", account, tuple(indices))

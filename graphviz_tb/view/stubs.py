@@ -1,0 +1,59 @@
+"""What is said of the stubs beside a box: constants, weights, summaries, extracted neighbours, the "+N" rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphviz_tb.model.measure import SMALL_SIZE, clean, elide
+from graphviz_tb.model.metagraph import Annotation, Side, StubKind
+from graphviz_tb.model.view import StubWords
+from graphviz_tb.view.labels import brief
+
+LONGEST_LABEL = 100  # px beside a stub: two of them and a box are still narrower than the widest box
+NAMES_OF_REST = 40  # names in the tooltip of the rest: more do not fit on a screen
+KIND_WORDS: dict[StubKind, str] = {
+    "shortcut": "linked",
+    "constant": "constant",
+    "summary": "summary",
+    "weight": "weight",
+}
+
+
+def stubs_at(
+    annotations: Sequence[tuple[int, Annotation]],
+    side: Side,
+    names: Mapping[int, str],
+    labels: Mapping[int, str],
+    limit: int,
+) -> tuple[StubWords, ...]:
+    """The stubs at one side of a box: at most `limit`, then one that counts the rest and names them in its tooltip.
+    Each is called by the last segment of its name, or by what `labels` says.
+
+    >>> stubs = [(row, Annotation(0, "in", row, "constant")) for row in range(4)]
+    >>> [stub.label for stub in stubs_at(stubs, "in", {row: f"a/c{row}" for row in range(4)}, {}, 2)]
+    ['c0', 'c1', '+2']
+    """
+    here = [(index, annotation) for index, annotation in annotations if annotation.side == side]
+    stubs = [stub(index, annotation, names, labels) for index, annotation in here[:limit]]
+    rest = here[limit:]
+    if rest:
+        listed = ", ".join(brief(names.get(annotation.other, "")) for _, annotation in rest[:NAMES_OF_REST])
+        title = f"{len(rest)} more: {listed}"
+        stubs.append(StubWords("more", f"+{len(rest)}", title, -1, False, tuple(index for index, _ in rest)))
+    return tuple(stubs)
+
+
+def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
+    """The words of one annotation."""
+    full = clean(names.get(annotation.other, ""))
+    count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
+    control = ", control" if annotation.control else ""
+    title = f"{brief(full)} ({KIND_WORDS[annotation.kind]}{count}{control})"
+    label = elide(called(annotation.other, names, labels), LONGEST_LABEL, SMALL_SIZE)
+    return StubWords(annotation.kind, label, title, annotation.other, annotation.control, (index,))
+
+
+def called(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
+    """What a neighbour is called: its own label, else the last segment of its name."""
+    full = clean(names.get(row, ""))
+    return clean(labels.get(row, "")) or full.rsplit("/", 1)[-1] or full
