@@ -182,6 +182,14 @@ class Model:
         return Names(self.hierarchy)
 
     @property
+    def name(self) -> str:
+        """The name of what was opened, without the folders above it: the same wherever the file lies."""
+        label = self.loaded.label if self.loaded else ""
+        source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
+        inside = source.name and label.startswith(str(source))
+        return source.name + label.removeprefix(str(source)) if inside else label
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         """What was odd on the way."""
         return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
@@ -368,7 +376,7 @@ def check_statistics(model: Model, options: PictureOptions) -> None:
 
 def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
-    title = options.title if options.title is not None else " · ".join((model_name(model), *measured(model, options)))
+    title = options.title if options.title is not None else " · ".join((model.name, *measured(model, options)))
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
     facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
@@ -381,13 +389,6 @@ def measured(model: Model, options: PictureOptions) -> tuple[str, ...]:
     if stats is None or not (options.stats or SCHEMES[options.color_by].measured):
         return ()
     return (f"{stats.title}, against {before.title}" if before is not None else stats.title,)
-
-
-def model_name(model: Model) -> str:
-    """The name of what was opened, without the folders above it: the same wherever the file lies."""
-    label = model.loaded.label if model.loaded else ""
-    source = PurePath(model.source) if isinstance(model.source, str | os.PathLike) else PurePath()
-    return source.name + label.removeprefix(str(source)) if label.startswith(str(source)) and source.name else label
 
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:

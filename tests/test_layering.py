@@ -38,8 +38,8 @@ HOMES = {
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, wherever the line stands; not what is only for type checkers."""
+def statements(path: Path) -> Iterator[ast.AST]:
+    """All of a file, but for what is only for type checkers."""
     tree = ast.parse(path.read_text())
     typing = {
         id(inner)
@@ -47,9 +47,12 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
-        if id(node) in typing:
-            continue
+    return (node for node in ast.walk(tree) if id(node) not in typing)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, at its top or put off until it is needed."""
+    for node in statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -58,8 +61,8 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def modules(path: Path) -> Iterator[str]:
-    """Every module that a file imports when it is loaded; of a package those that are named."""
-    for node in ast.parse(path.read_text()).body:
+    """Every module that a file imports, at its top or put off until it is needed; of a package those that are named."""
+    for node in statements(path):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
@@ -88,7 +91,7 @@ def test_heavy_imports_have_one_home(path: Path) -> None:
 
 
 def test_no_import_circles() -> None:
-    """A package and what is in it count apart; imports that are put off until they are needed make no circle."""
+    """A package and what is in it count apart; an import that is put off until it is needed counts as any other."""
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in MODULES}
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     for name, path in names.items():

@@ -8,25 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands.diff_codes import FAILING, TOP, code_of
 from graphviz_tb.commands.options import direction_option, size_options, theme_option, together
 from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
 
-SAME, DIFFERENT = 0, 1
-TOP = 40
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
 SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text"}
-FAILING: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "signature": ("signature",),
-    "structure": ("signature", "op", "wiring"),
-    "attributes": ("signature", "op", "wiring", "attribute"),
-    "any": ("signature", "op", "wiring", "attribute", "rename", "cosmetic"),
-}
-
 side_options = together(
     click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
     click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
@@ -111,11 +102,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     return code_of(changes, values["fail_on"])
 
 
-def code_of(changes: Changes, fail_on: str) -> int:
-    """The exit code."""
-    return DIFFERENT if any(one.severity in FAILING[fail_on] for one in changes) else SAME
-
-
 def style_of(word: str | None) -> str:
     """The style of the report."""
     from graphviz_tb.diff.report.explain import STYLES
@@ -180,20 +166,9 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
 
 def report(changes: Changes, style: str, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
-    from graphviz_tb.commands.terminal import colored
+    from graphviz_tb.commands.terminal import colored, print_report
 
-    say(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))  # type: ignore[arg-type]
-
-
-def say(told: str) -> None:
-    """Print; a reader that goes away does not change what the exit code tells."""
-    from graphviz_tb.commands.terminal import hang_up
-
-    try:
-        sys.stdout.buffer.write(told.encode("utf-8", "replace"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        hang_up()
+    print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))  # type: ignore[arg-type]
 
 
 def save(changes: Changes, target: str, values: dict[str, Any]) -> None:

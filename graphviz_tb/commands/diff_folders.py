@@ -6,35 +6,33 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
+
 if TYPE_CHECKING:
     from graphviz_tb.diff.folders import Pair
     from graphviz_tb.diff.result import Changes
 
-SAME, DIFFERENT = 0, 1
-TOP = 40
-
 
 def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> int:
     """Print what changed in each pair; what came or went is a line."""
-    from graphviz_tb.commands.diff import say
+    from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.folders import pairs
     from graphviz_tb.errors import RequestError
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
-    told, code = [], SAME
+    sections, code = [], SAME
     for pair in pairs(old, new):
         words, differs = section(pair, compare, style, values)
-        told.append(words)
+        sections.append(words)
         code = max(code, differs)
     if not values["quiet"]:
-        say("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
+        print_report("[\n" + ",\n".join(sections) + "\n]\n" if style == "json" else "\n".join(sections))
     return code
 
 
 def section(pair: Pair, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> tuple[str, int]:
     """One pair in words, and the exit code that it calls for."""
-    from graphviz_tb.commands.diff import code_of
     from graphviz_tb.errors import ReadError
 
     if pair.old is None or pair.new is None:

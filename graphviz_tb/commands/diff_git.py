@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphviz_tb.commands.diff_codes import SAME, TOP
+
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
 
-SAME = 0
 RENAMED = 9  # arguments where the file was renamed; seven else
 
 
 def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: str) -> int:
-    """With one file its graph in lines, else the changes of the two that git hands over."""
-    from graphviz_tb.commands.diff import say
+    """Print the graph of one file in lines, else the changes of the two that git hands over."""
+    from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.errors import TbGraphError
 
     first = "" if len(sources) < 7 else header(sources)
@@ -22,12 +23,12 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
         if len(sources) == 1:
             from graphviz_tb.diff.report.lines import lines_of
 
-            say(lines_of(sources[0]))
+            print_report(lines_of(sources[0]))
             return SAME
         old, new = (sources[1], sources[4]) if len(sources) >= 7 else (sources[0], sources[-1])
-        say(first + compare(old, new).explain(style, 40))  # type: ignore[arg-type]
+        print_report(first + compare(old, new).explain(style, TOP))  # type: ignore[arg-type]
     except TbGraphError as error:
-        say(f"{first}no graph: {' '.join(str(error).split())}\n")
+        print_report(f"{first}no graph: {' '.join(str(error).split())}\n")
     return SAME
 
 

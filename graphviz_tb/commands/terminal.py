@@ -1,4 +1,4 @@
-"""What is printed for people: errors, notices, the progress bar, times. All of it on standard error."""
+"""What is printed for people: errors, notices, the progress bar and times on standard error, reports on the output."""
 
 from __future__ import annotations
 
@@ -80,6 +80,15 @@ def hang_up() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def print_report(text: str) -> None:
+    """Print on standard output; a reader that goes away does not change the exit code."""
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
 
 
 class Progress:

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, as_dicts, in_order
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -152,15 +152,6 @@ class Changes:
         from graphviz_tb.diff.report.explain import explain
 
         return explain(self, style, limit, colour)
-
-
-def as_dicts(numbers: Mapping[str, Pair]) -> dict[str, dict[str, int | None]]:
-    """Numbers as plain values.
-
-    >>> as_dicts({"ops": (3, 4)})
-    {'ops': {'old': 3, 'new': 4}}
-    """
-    return {word: {"old": old, "new": new} for word, (old, new) in numbers.items()}
 
 
 def _below(name: str | None, scope: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.marks import Marks
+from graphviz_tb.flatten.hosts import Marks
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import freeze, ints
 from graphviz_tb.model.graph import Call, Function, Graph

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.marks import Marks, unique_pairs
+from graphviz_tb.flatten.hosts import Marks, unique_pairs
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.embedding import embed
+from graphviz_tb.flatten.hosts import Marks, unique_pairs
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.flatten.pytorch import is_pytorch, mark_plumbing
 from graphviz_tb.model.columns import Bools, Bytes, Ints
@@ -24,17 +25,6 @@ SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 ORDINARY = frozenset({"MergeSummary"})
 SHALLOW = 20  # marks that hang on each other: deeper chains than that are followed one by one
 TENSORBOARD_SUMMARY = re.compile(r"[a-zA-Z]+Summary")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """What `settle_marks` found: the mark of each node, which nodes are kept, the edges, and who stands where."""
-
-    mark: Bytes
-    kept: Bools
-    edges: Edges
-    beside: Beside
-    within: dict[int, tuple[int, ...]]
 
 
 def mark_of(op: str, tensorboard: bool = False) -> Mark:
@@ -61,8 +51,6 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions, carried: C
     kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types] or [Mark.NONE], np.uint8)
     mark: Bytes = kinds[nodes.op_id]
     if options.tensorboard:
-        from graphviz_tb.flatten.embedding import embed
-
         return embed(nodes, mark, edges)
     if is_pytorch(nodes):
         mark = mark_plumbing(nodes, edges, mark)
@@ -135,15 +123,6 @@ def place_beside(mark: Bytes, edges: Edges) -> Beside:
     hosts = np.concatenate((edges.target[into], edges.source[out]))
     inward = np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool)))
     return unique_pairs(marks, hosts, inward)
-
-
-def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> Beside:
-    """One row for each (mark, host, side), in the order of hosts and then of first appearance."""
-    key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward
-    _, first, counts = np.unique(key, return_index=True, return_counts=True)
-    order = np.lexsort((first, hosts[first]))
-    first, counts = first[order], counts[order]
-    return Beside(marks[first].astype(np.int32), hosts[first].astype(np.int32), inward[first], counts.astype(np.int32))
 
 
 def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:

@@ -157,3 +157,12 @@ def in_order(changes: Any) -> tuple[Change, ...]:
             ),
         )
     )
+
+
+def as_dicts(numbers: Mapping[str, Pair]) -> dict[str, dict[str, int | None]]:
+    """Numbers as plain values.
+
+    >>> as_dicts({"ops": (3, 4)})
+    {'ops': {'old': 3, 'new': 4}}
+    """
+    return {word: {"old": old, "new": new} for word, (old, new) in numbers.items()}

@@ -155,9 +155,7 @@ def selected(model: Model, options: PictureOptions) -> str:
 
 def title(model: Model, options: PictureOptions) -> str:
     """What the page is called."""
-    from graphviz_tb.pipeline import model_name
-
-    return options.title if options.title is not None else model_name(model)
+    return options.title if options.title is not None else model.name
 
 
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:

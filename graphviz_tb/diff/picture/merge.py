@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.report.words import place, value
-from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
@@ -15,6 +14,7 @@ from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.place.sizes import BADGE_ROOM, OP_MOST
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
     from graphviz_tb.proto import GraphDef, NodeDef
 
 MOST_PLACES = 3  # of one change that are opened in the picture

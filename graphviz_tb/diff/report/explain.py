@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
-from graphviz_tb.diff.result import as_dicts
 from graphviz_tb.errors import UnknownChoice
-from graphviz_tb.model.change import KINDS, SEVERITIES, Change
+from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
