@@ -64,9 +64,9 @@ class Shares(Colouring):
         return ("op", int(self.category[row]) if self.ordinary[row] else None) if one else row
 
     def _bands(self, found: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-        """Shares in thousandths; the smallest share one band at the end."""
-        large = sorted(sorted(found, key=lambda one: -one[1])[:BANDS])
-        large = [one for one in large if one[0] >= 0] + [one for one in large if one[0] < 0]
+        """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the
+        end."""
+        large = sorted(found, key=lambda one: (-one[1], one[0] < 0, one[0]))[:BANDS]
         rest = sum(count for _, count in found) - sum(count for _, count in large)
         told = [(self._tone(at), count) for at, count in large] + ([(self.theme.neutral, rest)] if rest else [])
         total = sum(count for _, count in told)

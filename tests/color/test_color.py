@@ -95,7 +95,9 @@ def test_a_group_shows_its_devices_in_proportion() -> None:
     row = found.name.index("dense_0")
     fill = painter.fill((row,))
     assert len(fill.bands) > 1
-    assert 990 <= sum(share for _, share in fill.bands) <= 1000
+    shares = [share for _, share in fill.bands]
+    assert 990 <= sum(shares) <= 1000
+    assert shares == sorted(shares, reverse=True)
     assert "%" in (painter.second((row,)) or "")
 
 
