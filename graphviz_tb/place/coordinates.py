@@ -18,7 +18,7 @@ from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
 from graphviz_tb.place.routes import bands, head_length, routes
 from graphviz_tb.place.taut import Band, Ways, beside
-from graphviz_tb.place.tracks import FLAT, Hop, give_tracks
+from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_shut_in
 
 Size = tuple[int, int]
 PLAIN = Stroke()
@@ -143,12 +143,14 @@ def strips(
     """The bands of each part."""
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
-    labelled: list[set[int]] = [set() for _ in skeleton.parts]
+    labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
+    main = set(skeleton.spine)
     for wire, chain in enumerate(chains):
         stroke, turned = strokes[wire], skeleton.wires[wire].turned
         part, rank = place[chain[0]]
         if len(chain) == 2 and stroke.label[1]:
-            labelled[part].add(rank)
+            shut = wire in main and is_shut_in(wire, passing[part][rank], stroke.label[0])
+            labelled[part][rank] = max(labelled[part].get(rank, 0), stroke.label[1] if shut else 0)
         if stroke.tip >= 0:
             upper = stroke.tip == turned
             room = heads[part][rank if upper else rank + len(chain) - 1]

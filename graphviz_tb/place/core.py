@@ -84,7 +84,7 @@ def core_of(
 ) -> Core:
     """The level laid out, turned to the screen, its lines drawn on to the boxes and labelled.
 
-    After: what labels of the main path stand out at the left and right is part of its width.
+    After: what labels of the main path stand out at its sides is part of its size.
     """
     level = laid_out(view, pieces, lines, said, inner, direction)
     aside = set(loose(view.skeleton))
@@ -97,10 +97,13 @@ def core_of(
     routes = {
         wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
     }
-    left, right = overhang(routes, said, turn.size[0])
-    size = turn.size[0] + left + right, turn.size[1]
-    slots = {position: (one, (x + left, y)) for position, (one, (x, y)) in slots.items()}
-    routes = {wire: tuple((x + left, y) for x, y in points) for wire, points in routes.items()}
+    axis = 0 if turn.vertical else 1
+    before, after = overhang(routes, said, turn.size[axis], axis)
+    left, top = (0, before) if axis else (before, 0)
+    wide, tall = turn.size
+    size = (wide, tall + before + after) if axis else (wide + before + after, tall)
+    slots = {position: (one, (x + left, y + top)) for position, (one, (x, y)) in slots.items()}
+    routes = {wire: tuple((x + left, y + top) for x, y in points) for wire, points in routes.items()}
     ports = [
         turn.point((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
@@ -108,7 +111,7 @@ def core_of(
     taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
     found = spots(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own_parts(view.skeleton, routes))
-    return Core(*size, slots, tuple((x + left, y) for x, y in ports), routes, found)
+    return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, found)
 
 
 def _size(one: Piece) -> tuple[int, int]:

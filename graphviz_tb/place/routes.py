@@ -34,13 +34,13 @@ def bands(
     heights: Sequence[int],
     ends: Sequence[tuple[int, int]],
     hops: Sequence[Sequence[Hop]],
-    labelled: set[int],
+    labelled: Mapping[int, int],
     gaps: Gaps,
 ) -> list[Band]:
     """The strip of each rank: as high as its highest box, with a gap below as wide as what passes needs.
 
     Before: `ends` are, by rank, how much of the gaps above and below is kept for straight ends (0: a rank of ports);
-    `labelled` are the ranks below which a label must find room.
+    `labelled` are the ranks below which a label must find room, with what it needs besides all that passes.
     """
     result: list[Band] = []
     top = 0
@@ -49,7 +49,8 @@ def bands(
         if r:
             ports = not (result[-1].after and before)
             height = gap_height(hops[r - 1], result[-1].after, before, gaps.beyond if ports else 0, gaps)
-            top += max(height, gaps.labelled if r - 1 in labelled and not ports else 0)
+            room = labelled.get(r - 1, -1)
+            top += max(height + max(room, 0), gaps.labelled if room >= 0 and not ports else 0)
         bottom = top + max(heights[item] + heights[item] % 2 for item in row)
         result.append(Band(top, bottom, before, after))
         top = bottom

@@ -101,19 +101,23 @@ def spots(
     return found
 
 
-def overhang(lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], wide: int) -> tuple[int, int]:
-    """How far the labels of main paths would stand out on the left and on the right.
+def overhang(
+    lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], extent: int, axis: int
+) -> tuple[int, int]:
+    """How far the labels of main paths would stand out of a level on its two sides along an axis (0: left and right,
+    1: above and below), on which it has the `extent`.
 
-    >>> overhang({0: [(10, 0), (10, 60)]}, {0: Label((40, 12), main=True)}, 20)
+    >>> overhang({0: [(10, 0), (10, 60)]}, {0: Label((40, 12), main=True)}, 20, 0)
     (0, 36)
     """
-    left = right = 0
+    before = after = 0
     for wire, label in labels.items():
         middle = next(iter(candidates(lines[wire], label)), None)
         if middle is not None and label.main:
-            left = max(left, label.size[0] // 2 + 1 - middle[0])
-            right = max(right, middle[0] + label.size[0] - label.size[0] // 2 + 1 - wide)
-    return left, right
+            half = label.size[axis] // 2
+            before = max(before, half + 1 - middle[axis])
+            after = max(after, middle[axis] + label.size[axis] - half + 1 - extent)
+    return before, after
 
 
 def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:

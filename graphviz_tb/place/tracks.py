@@ -16,6 +16,7 @@ MOST = 48  # px that tracks may take at one end: more would open a desert betwee
 WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
 JOG = 11  # the same where it runs less than that aside: a short steep jog would be a kink
+BESIDE = 10  # px from a line over its label to the next line
 FAR = 1 << 40
 
 
@@ -72,6 +73,22 @@ def give_tracks(hops: Sequence[Hop]) -> None:
 def apart(last: int, hop: Hop) -> int:
     """How far a flat line's track lies from that of a flat line of thickness `last` (0: it was not flat)."""
     return WHITE + (last + hop.thick + 19) // 20 if last and hop.aside > FLAT else 0
+
+
+def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
+    """Whether other lines start, or end, so near on both sides of a straight wire that a label `wide` px wide has no
+    room beside it there.
+
+    >>> is_shut_in(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 38, 10), Hop(2, 0, 99, 62, 10)], 40)
+    True
+    """
+    at = [hop.end for hop in hops if hop.wire == wire]
+    reach = wide + BESIDE
+    if not at:
+        return False
+    starts = [hop.start - at[0] for hop in hops if hop.wire != wire]
+    ends = [hop.end - at[0] for hop in hops if hop.wire != wire]
+    return any(any(-reach < x < 0 for x in off) and any(0 < x < reach for x in off) for off in (starts, ends))
 
 
 def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:

@@ -1518,6 +1518,7 @@ const MOST_of_tracks = 48;
 const WHITE = 4;
 const CLIMB = 6;
 const JOG = 11;
+const BESIDE_of_tracks = 10;
 const FAR_of_tracks = (1 * 2 ** 40);
 class Hop {
   constructor(wire, step, start, end, thick, late = 0, early = 0) {
@@ -1558,6 +1559,17 @@ function give_tracks(hops) {
 }
 function apart(last, hop) {
   return ((last && (hop.aside > FLAT)) ? (WHITE + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
+}
+function is_shut_in(wire, hops, wide) {
+  let at, reach_, starts, ends_;
+  at = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
+  reach_ = (wide + BESIDE_of_tracks);
+  if (!at.length) {
+    return false;
+  }
+  starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - at[0])); } return out; })();
+  ends_ = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - at[0])); } return out; })();
+  return (() => { for (const off of [starts, ends_]) { if (((() => { for (const x of off) { if (((-reach_ < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach_))) return true; } return false; })())) return true; } return false; })();
 }
 function gap_height(hops, after, before, spare, gaps) {
   let far, usual;
@@ -1632,7 +1644,7 @@ function head_length(thick) {
   return Math.floor((Math.min(GROWN, (HEAD + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
 }
 function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
-  let result_, top, r, row, before, after, ports, height_, bottom;
+  let result_, top, r, row, before, after, ports, height_, room, bottom;
   result_ = [];
   top = 0;
   for ([r, row] of py_enumerate(part)) {
@@ -1640,7 +1652,8 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
     if (r) {
       ports = !(result_.at(-1).after && before);
       height_ = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
-      top += Math.max(height_, ((labelled.has((r - 1)) && !ports) ? gaps.labelled : 0));
+      room = py_get(labelled, (r - 1), -1);
+      top += Math.max((height_ + Math.max(room, 0)), (((room >= 0) && !ports) ? gaps.labelled : 0));
     }
     bottom = (top + py_max((() => { const out = []; for (const item of row) { out.push((heights.at(item) + py_mod(heights.at(item), 2))); } return out; })()));
     result_.push(new Band(top, bottom, before, after));
@@ -1826,15 +1839,17 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, wire, chain, stroke, turned, part, rank, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
+  let place_, heads, labelled, main, wire, chain, stroke, turned, part, rank, shut, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
-  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Set()); } return out; })();
+  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
+  main = new Set(skeleton.spine);
   for ([wire, chain] of py_enumerate(chains)) {
     [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
     [part, rank] = place_.get(chain[0]);
     if (((chain.length === 2) && stroke.label[1])) {
-      labelled.at(part).add(rank);
+      shut = (main.has(wire) && is_shut_in(wire, passing.at(part).at(rank), stroke.label[0]));
+      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), (shut ? stroke.label[1] : 0)));
     }
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(turned));
@@ -2282,18 +2297,19 @@ function spots_of_spots(lines_, labels, taken, bounds, own = null) {
   }
   return found;
 }
-function overhang(lines_, labels, wide) {
-  let left, right, wire, label_, middle;
-  left = 0;
-  right = left;
+function overhang(lines_, labels, extent_, axis) {
+  let before, after, wire, label_, middle, half;
+  before = 0;
+  after = before;
   for ([wire, label_] of labels.entries()) {
     middle = py_next(py_iter(candidates(lines_.get(wire), label_)), null);
     if (((middle != null) && label_.main)) {
-      left = Math.max(left, ((Math.floor(label_.size[0] / 2) + 1) - middle[0]));
-      right = Math.max(right, ((((middle[0] + label_.size[0]) - Math.floor(label_.size[0] / 2)) + 1) - wide));
+      half = Math.floor(label_.size.at(axis) / 2);
+      before = Math.max(before, ((half + 1) - middle.at(axis)));
+      after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent_));
     }
   }
-  return [left, right];
+  return [before, after];
 }
 function *candidates(points, label_) {
   let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
@@ -2488,21 +2504,24 @@ class Core {
   }
 }
 function core_of(view, pieces, lines_, said, inner, direction) {
-  let level, aside_, turn, slots, routes_, left, right, size, ports, taken, out, found;
+  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, found;
   level = laid_out(view, pieces, lines_, said, inner, direction);
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
   routes_ = (() => { const out = new Map(); for (const wire of lines_.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
-  [left, right] = overhang(routes_, said, turn.size[0]);
-  size = [((turn.size[0] + left) + right), turn.size[1]];
-  slots = (() => { const out = new Map(); for (const [position, [one, [x, y]]] of slots.entries()) { out.set(position, [one, [(x + left), y]]); } return out; })();
-  routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), y]); } return out; })()]); } return out; })();
+  axis = (turn.vertical ? 0 : 1);
+  [before, after] = overhang(routes_, said, turn.size.at(axis), axis);
+  [left, top] = (axis ? [0, before] : [before, 0]);
+  [wide, tall] = turn.size;
+  size = (axis ? [wide, ((tall + before) + after)] : [((wide + before) + after), tall]);
+  slots = (() => { const out = new Map(); for (const [position, [one, [x, y]]] of slots.entries()) { out.set(position, [one, [(x + left), (y + top)]]); } return out; })();
+  routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
   found = spots_of_spots(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
-  return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), y]); } return out; })()], routes_, found);
+  return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
 }
 function _size(one) {
   return [one.width, one.height];

@@ -1,0 +1,37 @@
+"""Labels of lines: every line of the main path has its own beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+NAMES = ["mnist_cnn.pbtxt", "gan_scopes.pb", "saver_meta.pb", "xor.pbtxt", "transformer_block_v2.pb"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_of_the_main_path_has_its_label_near_it(name: str) -> None:
+    scene = graphviz_tb.load(REAL / name).picture(depth=0).scene
+    said = {text.full: text for text in scene.texts if text.role == "edge"}
+    shaped = [route for route in scene.routes if route.main and "×" in route.title]
+    assert shaped
+    for route in shaped:
+        text = said[route.title]
+        aside = min(abs(text.x - x) for x, _ in route.points)
+        assert aside - text.width // 2 <= 12 + route.thickness // 20, route.title
+
+
+@pytest.mark.parametrize("direction", ["BT", "LR"])
+def test_a_plain_chain_has_all_its_labels(direction: str) -> None:
+    text = ""
+    for at in range(4):
+        shape = (
+            'attr{key:"_output_shapes" value{list{shape{dim{size:8} dim{size:16}}}}} attr{key:"T" value{type:DT_FLOAT}}'
+        )
+        text += f'node{{name:"n{at}" op:"Op{at}" ' + (f'input:"n{at - 1}" ' if at else "") + shape + "}"
+    scene = graphviz_tb.load(text.encode(), folds=False).picture(direction=direction).scene
+    assert [one.content for one in scene.texts if one.role == "edge"] == ["8×16"] * 3
+    assert all(one.y >= one.size - 2 for one in scene.texts)
