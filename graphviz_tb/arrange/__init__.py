@@ -1,5 +1,6 @@
 """arrange: a metagraph becomes a skeleton, its order of drawing.
 
+    too large? plain rows
     lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
     shelves
 
@@ -17,6 +18,7 @@ from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.join import NEVER, join
+from graphviz_tb.arrange.large import TooManyBends, plain, too_large
 from graphviz_tb.arrange.layered import layered
 from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
@@ -63,11 +65,16 @@ def arrange(
     options = options or ArrangeOptions()
     if options.engine not in ENGINES:
         raise UnknownChoice.among("engine", options.engine, ENGINES)
+    if too_large(metagraph):
+        return plain(metagraph, turned)
     known = Arrangements() if known is None else known
     key, rows = key_of(metagraph, options, turned)
     skeleton = known.recall(key, rows)
     if skeleton is None:
-        skeleton = fresh(metagraph, options, turned)
+        try:
+            skeleton = fresh(metagraph, options, turned)
+        except TooManyBends:
+            skeleton = plain(metagraph, turned)
         known.keep(key, rows, skeleton)
     return skeleton
 

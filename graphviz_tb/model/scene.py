@@ -110,6 +110,19 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Web:
+    """All lines of one kind of a level too large to draw each by itself: straight, without arrow heads, below boxes.
+
+    `joins` are the source and the target of each: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is
+    the box of the level (-1: the picture).
+    """
+
+    kind: EdgeKind
+    frame: int
+    joins: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Port:
     """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port).
 
@@ -174,3 +187,4 @@ class Scene:
     stubs: tuple[Stub, ...]
     texts: tuple[Text, ...]
     rules: tuple[Rule, ...] = ()
+    webs: tuple[Web, ...] = ()

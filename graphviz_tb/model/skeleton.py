@@ -50,6 +50,7 @@ class Skeleton:
     wires that have one end in common may share waypoints (a bus, or one trunk past a wrapped rank): then it is the
     first of them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks`
     are, by part, the ranks at which a new column begins, to the right of the one before; () where no part has any.
+    `plain`: the level is too large to be laid out; its rows are no ranks, and its wires go straight from end to end.
     """
 
     children: int
@@ -62,6 +63,7 @@ class Skeleton:
     spine: tuple[int, ...] = ()
     notices: tuple[Notice, ...] = ()
     breaks: tuple[tuple[int, ...], ...] = ()
+    plain: bool = False
 
     @property
     def first_waypoint(self) -> int:

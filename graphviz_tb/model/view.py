@@ -107,6 +107,10 @@ class View:
     words: Words = Words()
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:
+        """The wires that are drawn one by one: none where the level is too large to be laid out."""
+        return {} if self.skeleton.plain else self.lines()
+
+    def lines(self) -> dict[int, Metaedge | Bridge]:
         """The wires that are drawn, each with the metaedge or bridge it stands for."""
         metagraph = self.metagraph
         away = metagraph.mask.extracted

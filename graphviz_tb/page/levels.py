@@ -130,4 +130,5 @@ def skeleton(one: Skeleton) -> list[int]:
     out += (one.main, *listed(one.spine), len(one.breaks))
     for broken in one.breaks:
         out += listed(broken)
+    out.append(int(one.plain))
     return out

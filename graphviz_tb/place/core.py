@@ -19,6 +19,7 @@ from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
+from graphviz_tb.place.rows import in_rows
 from graphviz_tb.place.spots import Label, overhang, spots
 from graphviz_tb.place.titles import BAR
 from graphviz_tb.place.touch import Gates, anchors, border, gate_of
@@ -155,6 +156,8 @@ def laid_out(
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
+    if view.skeleton.plain:
+        return in_rows(view.skeleton, sizes, GAPS)
     fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS)
     strokes = {}
     for wire, line in lines.items():

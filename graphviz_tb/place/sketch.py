@@ -8,7 +8,7 @@ from typing import Literal
 
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import EdgeKind
-from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text
+from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text, Web
 from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import Face, LineWords, View
 from graphviz_tb.place.core import Slot
@@ -17,6 +17,7 @@ from graphviz_tb.place.groups import Open
 from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
 from graphviz_tb.place.sizes import BASELINE, moved
 from graphviz_tb.place.touch import gate_of
+from graphviz_tb.place.webs import webs
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 PortKey = tuple[int, int]  # number of the group, number of the port in its skeleton
@@ -33,6 +34,7 @@ class Sketch:
         self.stubs: list[Stub] = []
         self.texts: list[Text] = []
         self.rules: list[Rule] = []
+        self.webs: list[Web] = []
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
         self.port_number: dict[PortKey, int] = {key: at for at, key in enumerate(touched)}
 
@@ -43,6 +45,8 @@ class Sketch:
         self.texts += [moved(text, *origin, box) for text in made.texts]
         self.rules += [Rule(*_add((r.x1, r.y1), origin), *_add((r.x2, r.y2), origin)) for r in made.rules]
         numbers = self._boxes(number, box, depth, origin)
+        if self.groups[number].view.skeleton.plain:
+            self._webs(number, numbers, box)
         for index in made.lines:
             self._line(number, index, numbers, box, origin)
         for port, wires in sorted(self.touched(number).items()):
@@ -61,12 +65,13 @@ class Sketch:
             tuple(self.stubs),
             tuple(self.texts),
             tuple(self.rules),
+            tuple(self.webs),
         )
 
     def touched(self, number: int) -> dict[int, list[int]]:
         """The ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
-        found: dict[int, list[int]] = {}
+        found: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
         for index in self.frames[number].lines:
             chain = skeleton.wires[index].chain
             for end in (chain[0], chain[-1]):
@@ -97,6 +102,12 @@ class Sketch:
                 loop = Route(points, "data", box, box, THIN, title=words.loops[position], identity=identity)
                 self.routes.append(loop)
         return numbers
+
+    def _webs(self, number: int, numbers: Mapping[int, int], box: int) -> None:
+        """Draw all lines of a level too large to be laid out."""
+        view = self.groups[number].view
+        ports = {port: self.port_number[number, port] for port in range(len(view.skeleton.ports))}
+        self.webs += webs(view, box, numbers, ports)
 
     def _line(self, number: int, index: int, numbers: Mapping[int, int], box: int, origin: Point) -> None:
         """Draw one line of a group with its label."""
@@ -141,7 +152,7 @@ class Sketch:
         """Draw the dot of one port; it has the colour of the strongest kind that passes."""
         made, view = self.frames[number], self.groups[number].view
         kinds = {made.lines[index].kind for index in wires}
-        kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds else "control"
+        kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds or not kinds else "control"
         slot = view.skeleton.ports[port]
         at = _add(made.ports[port], origin)
         others = tuple(view.addresses.get(row, "") for row, _ in slot.others)

@@ -11,7 +11,7 @@ from graphviz_tb.model.scene import Box, Port, Rule, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import legend
-from graphviz_tb.render.lines import edge_colour, route, straight
+from graphviz_tb.render.lines import edge_colour, route, straight, web
 from graphviz_tb.render.rows import drawn
 from graphviz_tb.render.sheet import sheet, title_row
 from graphviz_tb.render.texts import written
@@ -51,6 +51,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     return (
         *(_node(scene, index, paint, [], chosen) for index in opened),
         *(_rule(rule, theme) for rule in scene.rules),
+        *(group for one in scene.webs for group in web(one, scene, theme)),
         *lines(scene, paint, chosen),
         *map(partial(_stub, theme), scene.stubs, paint.stubs, paint.tints.stubs),
         *(_node(scene, index, paint, inside.get(index, []), chosen) for index in closed),

@@ -38,6 +38,10 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
         graph.add_edge(_edge(route, scene, paint.theme))
+    for web in scene.webs:
+        colour, style = quoted(edge_colour(web, paint.theme)), "dashed" if web.kind == "control" else "solid"
+        for source, target in web.joins:
+            graph.add_edge(pydot.Edge(joined(scene, source), joined(scene, target), color=colour, style=style))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
         _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
     text: str = graph.to_string()
@@ -147,6 +151,11 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
         arrowsize="0.7",
         tooltip=quoted(route.title),
     )
+
+
+def joined(scene: Scene, end: int) -> str:
+    """The node at which a line of a web ends."""
+    return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 
 
 SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "shortcut": "box", "more": "plaintext"}

@@ -139,7 +139,7 @@ SIGNS: tuple[tuple[str, str, Sample], ...] = (
 def occurring(scene: Scene) -> set[str]:
     """Names of the signs that occur in a scene."""
     found: set[str] = {stub.kind for stub in scene.stubs}
-    found |= {edge.kind for edge in scene.routes}
+    found |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
     for box in scene.boxes:
         if box.openable:
             found.add("opens")

@@ -8,7 +8,7 @@ from math import sqrt
 
 from graphviz_tb.model.drawing import Curve, Group, Pen, Place, Shape, Step
 from graphviz_tb.model.paint import Tint
-from graphviz_tb.model.scene import Point, Port, Route
+from graphviz_tb.model.scene import Point, Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 
@@ -19,6 +19,8 @@ DASHES = (4, 3)
 SELECTED_MORE = 15  # tenths of a pixel
 TINTED = 1.8  # the least thickness of a line that came or went
 BAND = 2.5  # how far the band under a line reaches on either side
+THREAD = 0.6  # thickness of a line of a web: there are so many that all would be dark
+BUNDLE = 100  # of them in one outline: what draws SVG takes longer for many lines at once than one by one
 BEAD_AWAY = 20  # from the tip of the arrow to the sign of a line that came or went
 
 
@@ -53,6 +55,29 @@ def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> G
     return Group(tuple(shapes), tooltip=one.title)
 
 
+def web(one: Web, scene: Scene, theme: Theme) -> list[Group]:
+    """Straight lines from middle to middle, many in one outline: an outline of millions of steps is refused by what
+    reads SVG."""
+    dashes = DASHES if one.kind == "control" else ()
+    pen = Pen(edge_colour(one, theme), THREAD, dashes)
+    found = []
+    for start in range(0, len(one.joins), BUNDLE):
+        steps: list[Step] = []
+        for source, target in one.joins[start : start + BUNDLE]:
+            steps += [("M", end_of(scene, source)), ("L", end_of(scene, target))]
+        found.append(Group((Curve(tuple(steps), pen=pen),)))
+    return found
+
+
+def end_of(scene: Scene, end: int) -> Place:
+    """Where a line of a web ends."""
+    if end < 0:
+        port = scene.ports[-1 - end]
+        return port.x, port.y
+    box = scene.boxes[end]
+    return box.x + box.width // 2, box.y + box.height // 2
+
+
 def straight(start: Place, end: Place, pen: Pen) -> Curve:
     """A straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
@@ -71,7 +96,7 @@ def bead_of(one: Route, tint: Tint, theme: Theme) -> list[Shape]:
     return signs.bead(*_towards(tip, before, away), tint, theme)
 
 
-def edge_colour(one: Route | Port, theme: Theme, chosen: bool = False) -> str:
+def edge_colour(one: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
     """The colour of an edge's line and head, and of its port: the main path and what carries much are seen first."""
     if chosen:
         return theme.selected

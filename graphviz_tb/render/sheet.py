@@ -86,6 +86,8 @@ def skyline(scene: Scene, mirrored: bool) -> Skyline:
     for box in scene.boxes:
         if box.parent < 0:
             put((box.x, box.y, box.x + box.width, box.y + box.height))
+    if scene.webs:
+        put((0, 0, scene.width, scene.height))
     lines = [route.points for route in scene.routes if route.frame < 0]
     for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
         sky.add_line([(scene.width - x if mirrored else x, y) for x, y in points])

@@ -145,6 +145,8 @@ class Picture {
       }
     });
     for (const rule of scene.rules) this.add("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
+    for (const one of scene.webs)
+      for (const group of layout.web(one, scene, theme)) this.add("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
     scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
       this.add("edges", this.lineKey(one, at), around(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
     });

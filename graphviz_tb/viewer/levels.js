@@ -358,7 +358,8 @@ class Graph {
     const main = from.next();
     const spine = from.list();
     const breaks = lists();
-    return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks });
+    const plain = !!from.next();
+    return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain });
   }
 }
 

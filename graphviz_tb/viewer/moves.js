@@ -133,6 +133,7 @@ function leftOut(skeleton, stays, removed) {
     parts: parts.filter((/** @type {number[][]} */ part) => part.length),
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
     main: numbers.get(skeleton.main) ?? -1,
+    plain: skeleton.plain,
     breaks: skeleton.breaks.map((/** @type {number[]} */ broken, /** @type {number} */ part) => broken.map(left(skeleton.parts[part].map(row))).filter(inside(parts[part].length))).filter((/** @type {any} */ _, /** @type {number} */ part) => parts[part].length),
     spine: skeleton.spine.filter((/** @type {number} */ wire) => places.has(wire)).map((/** @type {number} */ wire) => places.get(wire)),
   });

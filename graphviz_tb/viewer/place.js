@@ -232,6 +232,13 @@ class Route {
     this.main = main;
   }
 }
+class Web {
+  constructor(kind, frame, joins) {
+    this.kind = kind;
+    this.frame = frame;
+    this.joins = joins;
+  }
+}
 class Port {
   constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = []) {
     this.x = x;
@@ -271,7 +278,7 @@ class Rule {
   }
 }
 class Scene {
-  constructor(width, height_, direction, boxes, routes_, ports, stubs, texts, rules = []) {
+  constructor(width, height_, direction, boxes, routes_, ports, stubs, texts, rules = [], webs_ = []) {
     this.width = width;
     this.height = height_;
     this.direction = direction;
@@ -281,6 +288,7 @@ class Scene {
     this.stubs = stubs;
     this.texts = texts;
     this.rules = rules;
+    this.webs = webs_;
   }
 }
 
@@ -467,7 +475,7 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = []) {
+  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false) {
     this.children = children_;
     this.ports = ports;
     this.wires = wires;
@@ -478,6 +486,7 @@ class Skeleton {
     this.spine = spine;
     this.notices = notices;
     this.breaks = breaks;
+    this.plain = plain;
   }
   get first_waypoint() {
     return (this.children + this.ports.length);
@@ -718,6 +727,9 @@ class View {
     this.words = words;
   }
   drawn() {
+    return (this.skeleton.plain ? new Map() : this.lines());
+  }
+  lines() {
     let metagraph, away, found, index, wire;
     metagraph = this.metagraph;
     away = metagraph.mask.extracted;
@@ -2392,6 +2404,36 @@ function touches(run, rect) {
   return ((py_min(sides) <= 0) && (0 <= py_max(sides)));
 }
 
+// place.rows
+function in_rows(skeleton, sizes, gaps) {
+  let count, rows, spans, width, top, positions, row, span_, left, deep, box;
+  count = skeleton.children;
+  rows = (() => { const out = []; for (const part of skeleton.parts) for (const row of part) if ((row[0] < count)) { out.push(row); } return out; })();
+  spans = (() => { const out = []; for (const row of rows) { out.push((py_sum((() => { const out = []; for (const box of row) { out.push(sizes.at(box)[0]); } return out; })()) + (gaps.siblings * (row.length - 1)))); } return out; })();
+  [width, top] = [py_max(spans, {default: 0}), 0];
+  positions = py_repeat([[0, 0]], count);
+  for ([row, span_] of py_zip(rows, spans)) {
+    left = Math.floor((width - span_) / 2);
+    deep = py_max((() => { const out = []; for (const box of row) { out.push(sizes.at(box)[1]); } return out; })());
+    for (box of row) {
+      positions[box] = [left, (top + Math.floor((deep - sizes.at(box)[1]) / 2))];
+      left += (sizes.at(box)[0] + gaps.siblings);
+    }
+    top += (deep + gaps.ranks);
+  }
+  return new Level([...positions], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
+}
+function spread_of_rows(skeleton, width) {
+  let first, found, at, slot, number_, many;
+  first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
+  found = [];
+  for ([at, slot] of py_enumerate(skeleton.ports)) {
+    [number_, many] = (slot.first ? [at, first] : [(at - first), (skeleton.ports.length - first)]);
+    found.push(Math.floor((width * ((2 * number_) + 1)) / (2 * many)));
+  }
+  return found;
+}
+
 // place.own
 function own_parts(skeleton, routes_) {
   let users, wire, item, found, shared, wires, others;
@@ -2555,6 +2597,9 @@ function laid_out(view, pieces, lines_, said, inner, direction) {
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
+  if (view.skeleton.plain) {
+    return in_rows(view.skeleton, sizes, GAPS);
+  }
   fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS);
   strokes = new Map();
   for ([wire, line] of lines_.entries()) {
@@ -2836,7 +2881,7 @@ function paths_of(groups) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     for ([index, line] of group.view.drawn().entries()) {
       if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
-        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of(paths, groups, number_, index, end, inner)); } return out; })();
+        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of_of_spine(paths, groups, number_, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number_, index], target, hand_thickness(line)]);
         paths.below.at(source).push(target);
       }
@@ -2844,7 +2889,7 @@ function paths_of(groups) {
   }
   return paths;
 }
-function end_of(paths, groups, number_, index, end, inner) {
+function end_of_of_spine(paths, groups, number_, index, end, inner) {
   let group, view, item, port, child;
   group = groups.at(number_);
   view = group.view;
@@ -2886,6 +2931,19 @@ function longest(paths, groups) {
   return found;
 }
 
+// place.webs
+function webs(view, frame, boxes, ports) {
+  let count, found, index, line, chain, ends_;
+  count = view.skeleton.children;
+  found = new Map();
+  for ([index, line] of view.lines().entries()) {
+    chain = view.skeleton.wires.at(index).chain;
+    ends_ = (() => { const out = []; for (const item of [chain[0], chain.at(-1)]) { out.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count))))); } return out; })();
+    py_setdefault(found, line.kind, []).push([ends_[0], ends_[1]]);
+  }
+  return (() => { const out = []; for (const [kind, joins] of found.entries()) { out.push(new Web(kind, frame, [...joins])); } return out; })();
+}
+
 // place.sketch
 class Sketch {
   constructor(groups, frames) {
@@ -2897,6 +2955,7 @@ class Sketch {
     this.stubs = [];
     this.texts = [];
     this.rules = [];
+    this.webs = [];
     touched = (() => { const out = []; for (const number_ of py_range(groups.length)) for (const port of py_sorted(this.touched(number_).keys())) { out.push([number_, port]); } return out; })();
     this.port_number = (() => { const out = new TupleMap(); for (const [at, key] of py_enumerate(touched)) { out.set(key, at); } return out; })();
   }
@@ -2906,6 +2965,9 @@ class Sketch {
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
     numbers = this._boxes(number_, box, depth, origin);
+    if (this.groups.at(number_).view.skeleton.plain) {
+      this._webs(number_, numbers, box);
+    }
     for (index of made.lines.keys()) {
       this._line(number_, index, numbers, box, origin);
     }
@@ -2915,12 +2977,12 @@ class Sketch {
     return numbers;
   }
   scene(direction) {
-    return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules]);
+    return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules], [...this.webs]);
   }
   touched(number_) {
     let skeleton, found, index, chain, end;
     skeleton = this.groups.at(number_).view.skeleton;
-    found = new Map();
+    found = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
     for (index of this.frames.get(number_).lines.keys()) {
       chain = skeleton.wires.at(index).chain;
       for (end of [chain[0], chain.at(-1)]) {
@@ -2959,6 +3021,12 @@ class Sketch {
     }
     return numbers;
   }
+  _webs(number_, numbers, box) {
+    let view, ports;
+    view = this.groups.at(number_).view;
+    ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number_, port])); } return out; })();
+    py_extend(this.webs, webs(view, box, numbers, ports));
+  }
   _line(number_, index, numbers, box, origin) {
     let made, view, wire, line, ends_, count, source, target, gates, goes_on, route_;
     [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
@@ -2991,7 +3059,7 @@ class Sketch {
     let made, view, kinds, kind, slot, at, others, title;
     [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
-    kind = (kinds.has("reference") ? "reference" : (kinds.has("data") ? "data" : "control"));
+    kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
     at = _add_of_sketch(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
@@ -3224,6 +3292,8 @@ const DASHES_of_lines = [4, 3];
 const SELECTED_MORE = 15;
 const TINTED = 1.8;
 const BAND = 2.5;
+const THREAD = 0.6;
+const BUNDLE = 100;
 const BEAD_AWAY = 20;
 function route(one, theme, chosen, tint = null) {
   let whole, colour, thickness, points, backwards, marks, tip_, before, grow, room, dashes, shapes_;
@@ -3255,6 +3325,29 @@ function route(one, theme, chosen, tint = null) {
     py_extend(shapes_, bead_of(one, whole, theme));
   }
   return new Group([...shapes_], undefined, one.title);
+}
+function web(one, scene, theme) {
+  let dashes, pen, found, start, steps, source, target;
+  dashes = ((one.kind === "control") ? DASHES_of_lines : []);
+  pen = new Pen(edge_colour(one, theme), THREAD, dashes);
+  found = [];
+  for (start of py_range(0, one.joins.length, BUNDLE)) {
+    steps = [];
+    for ([source, target] of one.joins.slice(start, (start + BUNDLE))) {
+      py_extend(steps, [["M", end_of_of_lines(scene, source)], ["L", end_of_of_lines(scene, target)]]);
+    }
+    found.push(new Group([new Curve([...steps], undefined, pen)]));
+  }
+  return found;
+}
+function end_of_of_lines(scene, end) {
+  let port, box;
+  if ((end < 0)) {
+    port = scene.ports.at((-1 - end));
+    return [port.x, port.y];
+  }
+  box = scene.boxes.at(end);
+  return [(box.x + Math.floor(box.width / 2)), (box.y + Math.floor(box.height / 2))];
 }
 function straight_of_lines(start, end, pen) {
   return new Curve([["M", start], ["L", end]], undefined, pen);
@@ -3628,7 +3721,7 @@ const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box
 function occurring(scene) {
   let found, box;
   found = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
-  found = py_union(found, (() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })());
+  found = py_union(found, py_union((() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })(), (() => { const out = new Set(); for (const web_ of scene.webs) { out.add(web_.kind); } return out; })()));
   for (box of scene.boxes) {
     if (box.openable) {
       found.add("opens");
@@ -3799,6 +3892,9 @@ function skyline(scene, mirrored) {
       put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
     }
   }
+  if (scene.webs.length) {
+    put_([0, 0, scene.width, scene.height]);
+  }
   lines_ = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
   for (points of [...lines_, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
     sky.add_line((() => { const out = []; for (const [x, y] of points) { out.push([(mirrored ? (scene.width - x) : x), y]); } return out; })());
@@ -3857,7 +3953,7 @@ function graph(scene, paint, select) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const one of scene.webs) for (const group of web(one, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
   let tinted, group;
@@ -3964,6 +4060,7 @@ const exported = {
   port: _port_of_compose,
   free: _free,
   route: route,
+  web: web,
   legend: legend,
   shapes: shapes,
   drawn: drawn,

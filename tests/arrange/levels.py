@@ -11,6 +11,12 @@ from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 
 
+def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
+    """A level of equal boxes with so many lines between them."""
+    edges = tuple(Metaedge(a, b, 1, 0, 0) for a, b in pairs)
+    return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
+
+
 @st.composite
 def levels(draw: st.DrawFn, most: int = 14, bridges: bool = True) -> Metagraph:
     """A level of up to `most` children, cycles and bridges included."""

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, turned_inside
-from graphviz_tb.errors import RequestError
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
-from tests.arrange.levels import check, levels, places, relation
+from tests.arrange.levels import check, level, levels, places, relation
 
 OPPOSITE = {"left": "right", "right": "left", "above": "below", "below": "above"}
-
-
-def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
-    edges = tuple(Metaedge(a, b, 1, 0, 0) for a, b in pairs)
-    return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
 
 
 @given(levels(), st.sets(st.tuples(st.integers(100, 112), st.booleans()), max_size=4))
@@ -101,10 +94,3 @@ def test_a_very_large_hub_is_drawn_in_plain_rows() -> None:
     check(large, found)
     assert [notice.code for notice in found.notices] == ["large-level"]
     assert sum(len(wire.chain) - 2 for wire in found.wires) <= 400_000
-
-
-def test_what_no_memory_holds_is_refused() -> None:
-    chain = [(at, at + 1) for at in range(4000)]
-    skips = [(at, 4000 - at) for at in range(1500)] + [(at, 3990 - at) for at in range(900)]
-    with pytest.raises(RequestError, match="4,001 boxes and 6,400 lines"):
-        arrange(level(4001, *chain, *skips))

@@ -113,6 +113,22 @@ def test_columns_of_a_long_chain_are_placed_alike(require: Callable[..., None], 
     assert plain(scene) == scenes([(model, [[]], model.options.picture)], tmp_path)[0]
 
 
+def test_plain_rows_are_placed_alike(
+    require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("node")
+    monkeypatch.setattr("graphviz_tb.arrange.large.LARGE", 5)
+    model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
+    cases = [replace(model.options.picture, direction=direction) for direction in ("BT", "LR")]
+    sets = [[], opened_by_chance(model, random.Random(3))]
+    found = iter(scenes([(model, sets, options) for options in cases], tmp_path))
+    for options in cases:
+        for opened in sets:
+            scene = scene_of(model, opened, options)
+            assert scene.webs
+            assert plain(scene) == next(found), opened
+
+
 def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
     """The scene that Python makes for a set of open groups."""
     hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}

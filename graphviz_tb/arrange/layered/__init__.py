@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphviz_tb.arrange.large import LARGE, TooManyBends
 from graphviz_tb.arrange.layered.normalize import normalize
 from graphviz_tb.arrange.layered.order import order
 from graphviz_tb.arrange.layered.rank import rank
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Layers, Part
-from graphviz_tb.errors import RequestError
-
-MOST = 4_000_000  # bends of all lines of a piece: more take more than 2 GB
 
 
 def layered(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
@@ -36,10 +34,7 @@ def lay(part: Part) -> Layers:
 
 
 def check(part: Part, ranks: Sequence[int]) -> None:
-    """Refuse what no memory holds: lines that pass too many ranks."""
+    """Refuse what would take minutes: lines that pass too many ranks."""
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
-    if bends > MOST:
-        raise RequestError(
-            f"a level of {part.count:,} boxes and {len(part.edges):,} lines, which bend {bends:,} times, is too large",
-            hint="let it be folded (without --no-fold), or open fewer groups",
-        )
+    if bends > LARGE:
+        raise TooManyBends

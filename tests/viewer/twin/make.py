@@ -40,7 +40,7 @@ WANTED = {
     "model.measure": ("elide",),
     "model.drawing": ("Rect", "Hatch", "Disc", "Curve", "Label", "Group"),
     "render.compose": ("compose", "_node", "_rule", "_stub", "_titles", "_port", "_free"),
-    "render.lines": ("route",),
+    "render.lines": ("route", "web"),
     "render.legend": ("legend",),
     "render.rows": ("shapes", "drawn"),
     "render.boxes": ("mark_place", "front", "is_pill"),

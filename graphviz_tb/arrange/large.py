@@ -1,0 +1,104 @@
+"""The order of a level too large to be laid out: plain rows, nothing done about crossings, no bend in any line."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from graphviz_tb.arrange.lines import Turned, core_bridges, core_edges, port_items, ports, where
+from graphviz_tb.arrange.shelves import ROW, UNIT
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.model.topological import topological
+
+LARGE = 40_000  # boxes and lines, or bends of lines: to lay out as many takes ten seconds or more
+Arc = tuple[int, int]
+
+
+class TooManyBends(Exception):
+    """What an engine raises instead of making more than `LARGE` bends in one piece."""
+
+
+def too_large(metagraph: Metagraph) -> bool:
+    """Whether a level has more boxes and lines than are laid out."""
+    if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= LARGE:
+        return False
+    mask = metagraph.automatic
+    lines = len(core_edges(metagraph, mask)) + len(core_bridges(metagraph, mask))
+    return len(metagraph.children) + lines > LARGE
+
+
+def plain(metagraph: Metagraph, turned: Turned) -> Skeleton:
+    """Rows of equal length, boxes in the order of their ranks, then of the file.
+
+    After: a wire's chain is its two ends, wherever they stand.
+    """
+    mask, base = metagraph.mask, len(metagraph.children)
+    bridges = core_bridges(metagraph, mask)
+    slots = ports(metagraph, bridges, turned)
+    item = port_items(base, slots)
+    edges = core_edges(metagraph, mask)
+    inner = [(metagraph.edges[index].source, metagraph.edges[index].target) for index in edges]
+    outer: list[Arc] = []
+    for index in bridges:
+        bridge = metagraph.bridges[index]
+        ends = (item[where(bridge, turned)], bridge.child)
+        outer.append(ends if bridge.inbound else ends[::-1])
+    rows = in_rows(by_rank(metagraph.core(), inner, base))
+    first = [base + at for at, slot in enumerate(slots) if slot.first]
+    last = [base + at for at, slot in enumerate(slots) if not slot.first]
+    rows = [row for row in (first, *rows, last) if row]
+    place = {one: at for at, row in enumerate(rows) for one in row}
+    wires = [Wire(index, -1, arc, place[arc[0]] > place[arc[1]]) for index, arc in zip(edges, inner, strict=True)]
+    wires += [Wire(-1, index, arc, place[arc[0]] > place[arc[1]]) for index, arc in zip(bridges, outer, strict=True)]
+    part = tuple(tuple(row) for row in rows)
+    shelves = () if slots else ((0,),)
+    told = (notice(base, len(wires)),)
+    return Skeleton(
+        base, tuple(slots), tuple(wires), (), (part,), shelves, 0 if slots else -1, notices=told, plain=True
+    )
+
+
+def by_rank(core: list[int], arcs: list[Arc], count: int) -> list[list[int]]:
+    """The boxes on each rank, as early as they can be; lines of circles that lead back in the file count for nothing.
+
+    >>> by_rank([0, 1, 2], [(1, 0), (0, 2), (2, 0)], 3)
+    [[1], [0], [2]]
+    """
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target in arcs:
+        after[source].append(target)
+    free = topological(after)
+    on_circles = set(range(count)).difference(free)
+    order = [*free, *sorted(on_circles)]
+    place = [0] * count
+    for at, node in enumerate(order):
+        place[node] = at
+    rank = [0] * count
+    for node in order:
+        for target in after[node]:
+            if place[target] > place[node]:
+                rank[target] = max(rank[target], rank[node] + 1)
+    ranks: dict[int, list[int]] = {}
+    for node in sorted(core, key=rank.__getitem__):
+        ranks.setdefault(rank[node], []).append(node)
+    return list(ranks.values())
+
+
+def in_rows(ranks: list[list[int]]) -> list[list[int]]:
+    """Ranks as rows that make a whole of about 8:5; ranks of few boxes share rows where there are many of them.
+
+    >>> in_rows([[0], [1, 2, 3, 4]]), in_rows([[0], [1], [2], [3]])
+    ([[0], [1, 2], [3, 4]], [[0, 1], [2, 3]])
+    """
+    boxes = [box for rank in ranks for box in rank]
+    most = max(1, isqrt(8 * len(boxes) * ROW // (10 * UNIT)))
+    if len(ranks) * most > len(boxes) + most:
+        ranks = [boxes]
+    return [rank[at : at + most] for rank in ranks for at in range(0, len(rank), most)]
+
+
+def notice(boxes: int, lines: int) -> Notice:
+    """What is told of it."""
+    text = f"a level of {boxes:,} boxes and {lines:,} lines is drawn in plain rows, its lines straight and unnamed"
+    return Notice("large-level", text, strict=False)
