@@ -28,6 +28,7 @@ from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.keras_metadata import read_metadata
 from graphviz_tb.read.keras_model import plain, read_keras
+from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_nodes
 from graphviz_tb.read.live import message_of
 from graphviz_tb.read.logdir import read_events, read_logdir
@@ -61,6 +62,9 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     found = choose(holding, options)
     content = found.load()
     graph = plain(content.graph_def) if content.layers and options.whole_file else content.graph_def
+    whole = len(graph.node)
+    if found.entry.kind == "op" and not options.whole_file:
+        graph = without_leavings(graph)
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
@@ -78,7 +82,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         signatures=content.signatures,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
         signature=content.signature,
-        left_out=content.left_out,
+        left_out=content.left_out + whole - len(graph.node),
         layers={} if options.whole_file else content.layers or layers_beside(holding, found, graph),
     )
 

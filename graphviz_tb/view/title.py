@@ -17,7 +17,7 @@ def facts_line(
     through = OpsThroughCalls(hierarchy)(0)
     ops = hierarchy.ops(0) if through is None else through
     told = summary(ops, shown) or counts(ops, shown, scheme)
-    return f"{told} · {thousands(left_out)} ops left out" if left_out else told
+    return f"{told} · {thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else told
 
 
 def counts(ops: int, shown: int, scheme: str) -> str:

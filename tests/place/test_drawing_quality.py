@@ -30,7 +30,7 @@ CEILINGS = [  # fixture, most crossings, least share of straight steps, most are
 
 @pytest.mark.parametrize(("name", "most", "straight", "area"), CEILINGS, ids=lambda value: str(value))
 def test_the_drawing_gets_no_worse(name: str, most: int, straight: float, area: int) -> None:
-    found = quality(graphviz_tb.load(REAL / name).picture(depth=0).scene)
+    found = quality(graphviz_tb.load(REAL / name, whole_file=True).picture(depth=0).scene)
     assert found.crossings <= most
     assert found.straight >= straight * found.steps
     assert found.width * found.height <= 1000 * area

@@ -71,7 +71,7 @@ def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents
         ("xor_filewriter", "op", 150, "", []),
         ("mnist_runs", "op", 530, " · run train", ["step002", "step004"]),
         ("trace_export", "op", 48, " · tag my_func_trace", []),
-        ("keras2_callback", "op", 648, " · run train", []),
+        ("keras2_callback", "op", 647, " · run train", []),
         ("keras3_callback", "conceptual", 10, " · run train · tag keras", []),
         ("torch_transformer", "op", 204, "", ["step1"]),
     ],

@@ -1,0 +1,126 @@
+"""What tracing and lowering leave in a graph that is no part of the program: it is not in the picture and its counts.
+
+barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and the NoOps
+           that only such a one waits for
+arguments  placeholders that freezing left where a loop had its inputs; nobody uses them
+rewritten  functions that gradients replaced by another form ("body_7_rewritten") and nobody calls
+borders    identities and NoOps that stand where a call or loop was inlined ("Func/…/input/_7"): they only hand on
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read.body import called_functions
+from graphviz_tb.read.inline import data_inputs, node_of
+
+BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # what tracing makes is in no scope
+ARGUMENT = re.compile(r"unused_control_flow_input(_\d+)?", re.ASCII)
+# core/common_runtime/inline_function_utils.cc of TensorFlow names them.
+BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
+REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
+SUSPECTS = frozenset({"NoOp", "Placeholder", "Identity"})
+
+
+def without_leavings(graph: GraphDef) -> GraphDef:
+    """The graph without what tracing leaves; the same one where there is nothing."""
+    return without_rewritten(without_nodes(graph))
+
+
+def without_nodes(graph: GraphDef) -> GraphDef:
+    suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
+    borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op != "Placeholder"}
+    left = borders | arguments(graph, suspects) | barriers(graph, suspects)
+    if not left:
+        return graph
+    handed = resolved({name: data_inputs(suspects[name])[0] for name in borders if data_inputs(suspects[name])})
+    made = GraphDef(versions=graph.versions, library=graph.library)
+    for node in graph.node:
+        if node.name not in left:
+            made.node.add().CopyFrom(node)
+    for node in made.node:
+        if any(node_of(each) in left for each in node.input):
+            node.input[:] = passed(node, left, handed)
+    return made
+
+
+def without_rewritten(graph: GraphDef) -> GraphDef:
+    library = {function.signature.name: function for function in graph.library.function}
+    left = {name for name in library if f"{name}{REWRITTEN}" in library}
+    if not left:
+        return graph
+    others = (node for name in library.keys() - left for node in library[name].node_def)
+    left -= called_functions([*graph.node, *others], library)
+    made = GraphDef(node=graph.node, versions=graph.versions)
+    made.library.gradient.extend(graph.library.gradient)
+    made.library.function.extend(function for name, function in library.items() if name not in left)
+    return made
+
+
+def arguments(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """Placeholders that nobody uses and freezing named."""
+    found = {name for name, node in suspects.items() if node.op == "Placeholder" and ARGUMENT.fullmatch(name)}
+    return found - {node_of(each) for node in graph.node for each in node.input} if found else found
+
+
+def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """The NoOps of tracing for which nothing waits but results, and those for which only such NoOps wait."""
+    noops = {name for name, node in suspects.items() if node.op == "NoOp" and not data_inputs(node)}
+    found = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
+    if not found:
+        return found
+    used = Counter(node_of(each) for node in graph.node for each in node.input)
+    waited: Counter[str] = Counter()
+    for node in graph.node:
+        names = {each[1:] for each in node.input if each.startswith("^")}
+        waited.update(names & found)
+        if names & found and (node.op != "Identity" or used[node.name]):
+            found -= names
+    found = {name for name in found if waited[name]}
+    waiting = list(found)
+    while waiting:
+        for name in {node_of(each) for each in suspects[waiting.pop()].input} & noops - found:
+            used[name] -= 1
+            if not used[name]:
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def resolved(handed: Mapping[str, str]) -> dict[str, str]:
+    """For each that hands on: the tensor at the other end of all that hand it on; none where they go round in circles.
+
+    >>> resolved({"a": "b", "b": "c:1", "x": "y", "y": "x"})
+    {'b': 'c:1', 'a': 'c:1'}
+    """
+    found: dict[str, str] = {}
+    circles: set[str] = set()
+    for name in handed:
+        way = {name: None}
+        while (last := node_of(handed[next(reversed(way))])) in handed and last not in way and last not in found:
+            way[last] = None
+        ends = last not in way and last not in circles
+        tensor = found.get(last, handed[next(reversed(way))])
+        for each in reversed(way):
+            if ends:
+                found[each] = tensor
+            else:
+                circles.add(each)
+    return found
+
+
+def passed(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
+    """The inputs of a node: for what is left out that which it hands on, or nothing."""
+    found: list[str] = []
+    controls: dict[str, None] = {}
+    for each in node.input:
+        name = node_of(each)
+        tensor = handed.get(name, "") if name in left else each
+        if each.startswith("^"):
+            controls |= {f"^{node_of(tensor)}": None} if tensor else {}
+        elif tensor:
+            found.append(tensor)
+    return [*found, *controls]
