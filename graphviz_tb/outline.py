@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphviz_tb.model.along import along_flow
+from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.view.faces import Faces

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
-from graphviz_tb.model.through import OpsThroughCalls
 
 LARGEST = 10  # so many of the largest of each kind are named
 EXAMPLES = 3

@@ -14,8 +14,12 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
 STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view")
-SHARED = {"model", "errors", "options"}
-MAY = {stage: SHARED | {stage} for stage in STAGES} | {"model": {"model", "errors"}, "proto": {"proto"}}
+SHARED = {"model", "algorithms", "errors", "options"}
+MAY = {stage: SHARED | {stage} for stage in STAGES} | {
+    "model": {"model", "errors"},
+    "algorithms": {"algorithms", "model", "errors"},
+    "proto": {"proto"},
+}
 for stage in ("read", "flatten", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
 COMBINE = {"pipeline", "diff", "page", "serve", "commands"}

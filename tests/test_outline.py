@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
+from graphviz_tb.algorithms.along import ranks
 from graphviz_tb.commands import cli
-from graphviz_tb.model.along import ranks
 from graphviz_tb.outline import outline
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES

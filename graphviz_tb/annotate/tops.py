@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphviz_tb.algorithms.calls import measured_through
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.stats import DeviceUse, Figures, Stats
-from graphviz_tb.model.through import measured_through
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import isqrt
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.arrange.lines import Turned, core_bridges, core_edges, port_items, ports, where
 from graphviz_tb.arrange.shelves import ROW, UNIT
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton, Wire
-from graphviz_tb.model.topological import topological
 
 LARGE = 40_000  # boxes and lines, or bends of lines: to lay out as many takes ten seconds or more
 Arc = tuple[int, int]

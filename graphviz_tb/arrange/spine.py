@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.model.topological import topological
+from graphviz_tb.algorithms.topological import topological
 
 
 def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Self
 
+from graphviz_tb.algorithms.calls import measured_through
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import contrast, mixed, stroke
 from graphviz_tb.errors import MissingFacts
@@ -17,7 +18,6 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.model.through import measured_through
 from graphviz_tb.model.view import View
 
 TICKS = 5

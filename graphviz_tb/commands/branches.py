@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from graphviz_tb.algorithms.along import along_flow
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.along import along_flow
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.paths import content_rows
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view import quiet_rows
 

@@ -64,8 +64,8 @@ def tree(
 
 def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> dict[str, Any]:
     """The JSON document: a flat list in preorder, parents before children."""
+    from graphviz_tb.algorithms.calls import OpsThroughCalls
     from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
-    from graphviz_tb.model.through import OpsThroughCalls
 
     hierarchy, roots = model.hierarchy, roots_of(model, under)
     opened = open_to_depth(hierarchy, roots, len(hierarchy) if depth is None else depth)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.summary import told_name
 
 BAR = 10

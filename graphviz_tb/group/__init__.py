@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphviz_tb.algorithms.preorder import number
 from graphviz_tb.group.build import build
 from graphviz_tb.group.flow import fold_by_flow
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.group.scopes import build_scopes
 from graphviz_tb.group.series import Run, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
-from graphviz_tb.group.tree import number
 from graphviz_tb.group.ungroup import Regrouping
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
@@ -66,4 +66,4 @@ def as_groups(series: list[Run]) -> list[NewGroup]:
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Scopes and templates, before series and folds."""
     tree, functions, odd = build_scopes(graph, options)
-    return with_templates(build(graph, tree, number(tree), functions, notices=(*graph.notices, *odd)))
+    return with_templates(build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd)))

@@ -6,8 +6,9 @@ from collections import defaultdict
 
 import numpy as np
 
+from graphviz_tb.algorithms.preorder import Numbered
 from graphviz_tb.group.owners import file_by_owner, meet
-from graphviz_tb.group.tree import Numbered, Tree
+from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bytes, Ints, freeze, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -33,7 +34,7 @@ def build(
     edge_order, owner_start = file_by_owner(owner, len(order))
     return Hierarchy(
         graph=graph,
-        kind=numbered.kind,
+        kind=freeze(tree.kind[order]),
         parent=numbered.parent,
         end=numbered.end,
         depth=numbered.depth,

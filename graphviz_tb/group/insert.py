@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.preorder import number
 from graphviz_tb.group.build import build
-from graphviz_tb.group.tree import Tree, number
+from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bytes, freeze, ints
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 
@@ -54,7 +55,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         names,
         key,
     )
-    numbered = number(tree)
+    numbered = number(tree.parent, tree.key)
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
     how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
@@ -15,7 +16,6 @@ from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.model.through import OpsThroughCalls, uncalled_functions
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.page.blocks import Words
 
 COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
-from graphviz_tb.model.topological import topological
 from graphviz_tb.place.groups import Open
 from graphviz_tb.place.touch import Gate, gate_of, gates_of
 

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.errors import NoGraph, ReadError, RequestError
-from graphviz_tb.model.layer_scopes import layers_of_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
-from graphviz_tb.model.through import OpsThroughCalls, listed_functions
 from graphviz_tb.model.view import Face
 
 KINDS: dict[Kind, BoxKind] = {

@@ -6,10 +6,10 @@ import heapq
 import re
 from collections.abc import Callable, Iterator
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.view.repeats import Repeats, quiet_rows
 from graphviz_tb.view.weights import Weights
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from graphviz_tb.algorithms.calls import listed_functions
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
-from graphviz_tb.model.through import listed_functions
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.view.first import ROOT, Open, first_picture, openable
 from graphviz_tb.view.select import Names

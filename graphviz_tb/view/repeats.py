@@ -8,10 +8,10 @@ from collections import Counter
 
 import numpy as np
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.training import Training, fitting, inside, sums
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
-from graphviz_tb.model.through import OpsThroughCalls
-from graphviz_tb.model.training import Training, fitting, inside, sums
 
 FEWEST_OPS = 3  # of one repetition
 FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for

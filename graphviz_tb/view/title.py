@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.through import OpsThroughCalls
 
 
 def facts_line(

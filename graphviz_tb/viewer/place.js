@@ -334,13 +334,13 @@ const OP_SIZE = 11;
 const SMALL_SIZE = 10;
 const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
 function elide(text, limit, size, semibold = false) {
-  let room, number_, last, kept, middle, tail, used, head_;
+  let room, number, last, kept, middle, tail, used, head_;
   if ((hand_width(text, size, semibold) <= limit)) {
     return text;
   }
   room = (Math.floor((limit * EM) / size) - hand_advance(ELLIPSIS, semibold));
-  number_ = py_search(LAST_NUMBER, text);
-  last = (number_ ? py_group(number_) : "");
+  number = py_search(LAST_NUMBER, text);
+  last = (number ? py_group(number) : "");
   kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
   if (((kept * 2) > room)) {
     [last, kept] = ["", 0];
@@ -640,27 +640,6 @@ class Heights {
 // model.thickness
 const THIN = 10;
 
-// model.topological
-function topological(after) {
-  let missing, targets, target, ready, node;
-  missing = py_repeat([0], after.length);
-  for (targets of after) {
-    for (target of targets) {
-      missing[target] += 1;
-    }
-  }
-  ready = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
-  for (node of ready) {
-    for (target of after.at(node)) {
-      missing[target] -= 1;
-      if (!missing.at(target)) {
-        ready.push(target);
-      }
-    }
-  }
-  return ready;
-}
-
 // model.view
 class Face {
   constructor(row, address_, kind, label_, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
@@ -749,6 +728,27 @@ class View {
     }
     return found;
   }
+}
+
+// algorithms.topological
+function topological(after) {
+  let missing, targets, target, ready, node;
+  missing = py_repeat([0], after.length);
+  for (targets of after) {
+    for (target of targets) {
+      missing[target] += 1;
+    }
+  }
+  ready = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
+  for (node of ready) {
+    for (target of after.at(node)) {
+      missing[target] -= 1;
+      if (!missing.at(target)) {
+        ready.push(target);
+      }
+    }
+  }
+  return ready;
 }
 
 // place.attach
@@ -1158,13 +1158,13 @@ class Ways {
     return beside((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
   }
   keep(waypoints, windows, bends_) {
-    let number_, at, y, _, one, top, two, bottom;
-    number_ = 1;
+    let number, at, y, _, one, top, two, bottom;
+    number = 1;
     for ([at, [y, _, _]] of py_enumerate(windows)) {
-      while ((bends_.at(number_)[1] < y)) {
-        number_ += 1;
+      while ((bends_.at(number)[1] < y)) {
+        number += 1;
       }
-      [[one, top], [two, bottom]] = [bends_.at((number_ - 1)), bends_.at(number_)];
+      [[one, top], [two, bottom]] = [bends_.at((number - 1)), bends_.at(number)];
       this.at.at(py_mod(at, 2))[waypoints.at(Math.floor(at / 2))] = (one + Math.floor(((two - one) * (y - top)) / (bottom - top)));
     }
   }
@@ -1222,7 +1222,7 @@ const STEP = 12;
 const BESIDE_of_breaks = 20;
 const TURN = 26;
 function joints(skeleton, chains) {
-  let found, place_, wire, chain, part, rank, number_, at;
+  let found, place_, wire, chain, part, rank, number, at;
   found = (() => { const out = []; for (const broken_ of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken_) { out.push([]); } return out; })()); } return out; })();
   if (!found.length) {
     return [];
@@ -1230,21 +1230,21 @@ function joints(skeleton, chains) {
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     [part, rank] = place_.get(chain[0]);
-    for ([number_, at] of py_enumerate(skeleton.breaks.at(part))) {
+    for ([number, at] of py_enumerate(skeleton.breaks.at(part))) {
       if (((rank < at) && (at < (rank + chain.length)))) {
-        found.at(part).at(number_).push([wire, ((at - rank) - 1)]);
+        found.at(part).at(number).push([wire, ((at - rank) - 1)]);
       }
     }
   }
   return found;
 }
 function side_by_side(skeleton, layers, lefts, widths, between_) {
-  let p, passing, ends_, left, head_, number_, first, last, rows, low, high, top, row, item, r, lines_;
+  let p, passing, ends_, left, head_, number, first, last, rows, low, high, top, row, item, r, lines_;
   for ([p, passing] of py_enumerate(between_)) {
     ends_ = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
     head_ = left;
-    for ([number_, [first, last]] of py_enumerate(py_pairwise(ends_))) {
+    for ([number, [first, last]] of py_enumerate(py_pairwise(ends_))) {
       rows = skeleton.parts.at(p).slice(first, last);
       low = py_min((() => { const out = []; for (const row of rows) { out.push(lefts.at(row[0])); } return out; })());
       high = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
@@ -1257,8 +1257,8 @@ function side_by_side(skeleton, layers, lefts, widths, between_) {
       for (r of py_range(first, last)) {
         layers.at(p).at(r).move((head_ - top));
       }
-      if ((number_ < passing.length)) {
-        lines_ = passing.at(number_).length;
+      if ((number < passing.length)) {
+        lines_ = passing.at(number).length;
         left += (((high - low) + (2 * BESIDE_of_breaks)) + ((lines_ - 1) * STEP));
         head_ = (TURN + (lines_ * STEP));
       }
@@ -1267,23 +1267,23 @@ function side_by_side(skeleton, layers, lefts, widths, between_) {
   return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(height(bands, p, skeleton, between_)); } return out; })();
 }
 function height(bands, part, skeleton, between_) {
-  let tall, number_, at;
+  let tall, number, at;
   tall = (bands.length ? bands.at(-1).bottom : 0);
   if (between_.length) {
-    for ([number_, at] of py_enumerate(skeleton.breaks.at(part))) {
-      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between_.at(part).at(number_).length * STEP)));
+    for ([number, at] of py_enumerate(skeleton.breaks.at(part))) {
+      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between_.at(part).at(number).length * STEP)));
     }
   }
   return tall;
 }
 function detours(skeleton, chains, ends_, layers, lefts, widths, between_) {
-  let found, p, passing, starts, number_, lines_, at, rows, right, leave, turn, x, joint, foot, head_, lane_, goal;
+  let found, p, passing, starts, number, lines_, at, rows, right, leave, turn, x, joint, foot, head_, lane_, goal;
   found = new TupleMap();
   for ([p, passing] of py_enumerate(between_)) {
     starts = [0, ...skeleton.breaks.at(p)];
-    for ([number_, lines_] of py_enumerate(passing)) {
-      at = skeleton.breaks.at(p).at(number_);
-      rows = skeleton.parts.at(p).slice(starts.at(number_), at);
+    for ([number, lines_] of py_enumerate(passing)) {
+      at = skeleton.breaks.at(p).at(number);
+      rows = skeleton.parts.at(p).slice(starts.at(number), at);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
       leave = (() => { const out = []; for (const joint of lines_) { out.push([across(joint, 0, chains, ends_, lefts), joint]); } return out; })();
       py_sort(leave);
@@ -2424,12 +2424,12 @@ function in_rows(skeleton, sizes, gaps) {
   return new Level([...positions], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
 function spread_of_rows(skeleton, width) {
-  let first, found, at, slot, number_, many;
+  let first, found, at, slot, number, many;
   first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
   found = [];
   for ([at, slot] of py_enumerate(skeleton.ports)) {
-    [number_, many] = (slot.first ? [at, first] : [(at - first), (skeleton.ports.length - first)]);
-    found.push(Math.floor((width * ((2 * number_) + 1)) / (2 * many)));
+    [number, many] = (slot.first ? [at, first] : [(at - first), (skeleton.ports.length - first)]);
+    found.push(Math.floor((width * ((2 * number) + 1)) / (2 * many)));
   }
   return found;
 }
@@ -2492,7 +2492,7 @@ function loose(skeleton) {
   return (((found.length <= FEW) && ((2 * found.length) < boxes)) ? found : []);
 }
 function alone(skeleton) {
-  return (() => { const out = []; for (const [number_, part] of py_enumerate(skeleton.parts)) if (((number_ !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number_); } return out; })();
+  return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
 function without_loose(skeleton) {
   let gone, shelves;
@@ -2671,11 +2671,11 @@ class Undrawn {
     }
   }
   of_annotation(index) {
-    let note_, entry, number_, ends_;
+    let note_, entry, number, ends_;
     note_ = this.view.metagraph.annotations.at(index);
-    [entry, number_] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
+    [entry, number] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
     ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.faces.at(note_.child).address];
-    return new Identity(this.view.address, entry, number_, ...((note_.side === "in") ? ends_ : py_reversed(ends_)));
+    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)));
   }
 }
 
@@ -2778,7 +2778,7 @@ function _thing(one) {
 function lines_of(view) {
   let undrawn;
   undrawn = new Undrawn(view);
-  return (() => { const out = []; for (const [number_, note_] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE * number_) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
+  return (() => { const out = []; for (const [number, note_] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE * number) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
 }
 function title_bar(view, heading, core, area, direction) {
   let side_, ports;
@@ -2839,15 +2839,15 @@ class Paths {
   }
 }
 function lead_through(groups) {
-  let found, number_, wire;
+  let found, number, wire;
   if ((groups.length === 1)) {
     return [...groups];
   }
   found = new Map();
-  for ([number_, wire] of longest(paths_of(groups), groups)) {
-    py_setdefault(found, number_, []).push(wire);
+  for ([number, wire] of longest(paths_of(groups), groups)) {
+    py_setdefault(found, number, []).push(wire);
   }
-  return (() => { const out = []; for (const [number_, group] of py_enumerate(groups)) { out.push(led(group, py_get(found, number_, []))); } return out; })();
+  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(led(group, py_get(found, number, []))); } return out; })();
 }
 function led(group, wires) {
   let skeleton;
@@ -2874,24 +2874,24 @@ function spine_with(skeleton, wires) {
   return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
 }
 function paths_of(groups) {
-  let paths, gates, number_, group, inner, index, line, source, target;
+  let paths, gates, number, group, inner, index, line, source, target;
   paths = new Paths();
   gates = (() => { const out = []; for (const group of groups) { out.push(gates_of(group.view)); } return out; })();
-  for ([number_, group] of py_enumerate(groups)) {
+  for ([number, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     for ([index, line] of group.view.drawn().entries()) {
       if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
-        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of_of_spine(paths, groups, number_, index, end, inner)); } return out; })();
-        paths.steps.at(source).push([[number_, index], target, hand_thickness(line)]);
+        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of_of_spine(paths, groups, number, index, end, inner)); } return out; })();
+        paths.steps.at(source).push([[number, index], target, hand_thickness(line)]);
         paths.below.at(source).push(target);
       }
     }
   }
   return paths;
 }
-function end_of_of_spine(paths, groups, number_, index, end, inner) {
+function end_of_of_spine(paths, groups, number, index, end, inner) {
   let group, view, item, port, child;
-  group = groups.at(number_);
+  group = groups.at(number);
   view = group.view;
   item = view.skeleton.wires.at(index).chain.at((end ? -1 : 0));
   if (group.below.has(item)) {
@@ -2901,20 +2901,20 @@ function end_of_of_spine(paths, groups, number_, index, end, inner) {
       return paths.node([child, (groups.at(child).view.skeleton.children + port)], 0);
     }
   }
-  return paths.node([number_, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
+  return paths.node([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function longest(paths, groups) {
-  let own, count, best_, onward, node, number_, wire, target, load, boxes, carried, kept, reached_, at, found, ahead;
+  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept, reached_, at, found, ahead;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   count = paths.boxes.length;
   best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([box, 0, 0]); } return out; })();
   onward = py_repeat([null], count);
   for (node of py_reversed(topological(paths.below))) {
-    for ([[number_, wire], target, load] of paths.steps.at(node)) {
+    for ([[number, wire], target, load] of paths.steps.at(node)) {
       [boxes, carried, kept] = best_.at(target);
-      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept + own.at(number_).has(wire))];
+      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept + own.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached_, best_.at(node)) > 0))) {
-        [best_[node], onward[node]] = [reached_, [[number_, wire], target]];
+        [best_[node], onward[node]] = [reached_, [[number, wire], target]];
       }
     }
   }
@@ -2956,34 +2956,34 @@ class Sketch {
     this.texts = [];
     this.rules = [];
     this.webs = [];
-    touched = (() => { const out = []; for (const number_ of py_range(groups.length)) for (const port of py_sorted(this.touched(number_).keys())) { out.push([number_, port]); } return out; })();
+    touched = (() => { const out = []; for (const number of py_range(groups.length)) for (const port of py_sorted(this.touched(number).keys())) { out.push([number, port]); } return out; })();
     this.port_number = (() => { const out = new TupleMap(); for (const [at, key] of py_enumerate(touched)) { out.set(key, at); } return out; })();
   }
-  group(number_, box, depth, origin) {
+  group(number, box, depth, origin) {
     let made, numbers, index, port, wires;
-    made = this.frames.get(number_);
+    made = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
-    numbers = this._boxes(number_, box, depth, origin);
-    if (this.groups.at(number_).view.skeleton.plain) {
-      this._webs(number_, numbers, box);
+    numbers = this._boxes(number, box, depth, origin);
+    if (this.groups.at(number).view.skeleton.plain) {
+      this._webs(number, numbers, box);
     }
     for (index of made.lines.keys()) {
-      this._line(number_, index, numbers, box, origin);
+      this._line(number, index, numbers, box, origin);
     }
-    for ([port, wires] of py_sorted(this.touched(number_).entries())) {
-      this._port(number_, port, wires, box, origin);
+    for ([port, wires] of py_sorted(this.touched(number).entries())) {
+      this._port(number, port, wires, box, origin);
     }
     return numbers;
   }
   scene(direction) {
     return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules], [...this.webs]);
   }
-  touched(number_) {
+  touched(number) {
     let skeleton, found, index, chain, end;
-    skeleton = this.groups.at(number_).view.skeleton;
+    skeleton = this.groups.at(number).view.skeleton;
     found = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
-    for (index of this.frames.get(number_).lines.keys()) {
+    for (index of this.frames.get(number).lines.keys()) {
       chain = skeleton.wires.at(index).chain;
       for (end of [chain[0], chain.at(-1)]) {
         if ((end >= skeleton.children)) {
@@ -2993,9 +2993,9 @@ class Sketch {
     }
     return found;
   }
-  _boxes(number_, parent, depth, origin) {
+  _boxes(number, parent, depth, origin) {
     let group, made, numbers, areas, undrawn, faces, words, position, slot, face, box, at, opened, area, title, points, identity, loop;
-    [group, made] = [this.groups.at(number_), this.frames.get(number_)];
+    [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
     [faces, words] = [group.faces, group.view.words];
@@ -3021,32 +3021,32 @@ class Sketch {
     }
     return numbers;
   }
-  _webs(number_, numbers, box) {
+  _webs(number, numbers, box) {
     let view, ports;
-    view = this.groups.at(number_).view;
-    ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number_, port])); } return out; })();
+    view = this.groups.at(number).view;
+    ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number, port])); } return out; })();
     py_extend(this.webs, webs(view, box, numbers, ports));
   }
-  _line(number_, index, numbers, box, origin) {
+  _line(number, index, numbers, box, origin) {
     let made, view, wire, line, ends_, count, source, target, gates, goes_on, route_;
-    [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
+    [made, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
     [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
-    gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number_).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
+    gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     goes_on = (() => { const out = []; for (const [at, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, at, gates) != null))); } return out; })();
-    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number_, index, 0), this.port_at(number_, index, 1), view.skeleton.spine.includes(index));
+    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
     if (made.labels.has(index)) {
       this.texts.push(_label_of_sketch(view.words.lines.get(index), _add_of_sketch(made.labels.get(index), origin), box));
     }
   }
-  port_at(number_, index, end) {
+  port_at(number, index, end) {
     let group, item, child, port;
-    group = this.groups.at(number_);
+    group = this.groups.at(number);
     item = group.view.skeleton.wires.at(index).chain.at((end ? -1 : 0));
     if ((item >= group.view.skeleton.children)) {
-      return this.port_number.get([number_, (item - group.view.skeleton.children)]);
+      return this.port_number.get([number, (item - group.view.skeleton.children)]);
     }
     if (!group.below.has(item)) {
       return -1;
@@ -3055,9 +3055,9 @@ class Sketch {
     port = gate_of(group.view, index, end, new Map([[item, this.frames.get(child).gates]]));
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
-  _port(number_, port, wires, box, origin) {
+  _port(number, port, wires, box, origin) {
     let made, view, kinds, kind, slot, at, others, title;
-    [made, view] = [this.frames.get(number_), this.groups.at(number_).view];
+    [made, view] = [this.frames.get(number), this.groups.at(number).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
@@ -3081,11 +3081,11 @@ function areas_of(view) {
 function _box(face, slot, at, parent, depth, opened, area, title) {
   return new Box(face.address, face.row, face.kind, parent, depth, ...at, ...slot[0].box, opened, !!face.openable, (opened ? 0 : slot[0].sheets), face.connected, area, face.member, title);
 }
-function _stub_of_sketch(one, at, number_, undrawn) {
+function _stub_of_sketch(one, at, number, undrawn) {
   let points, identities;
   points = [...(() => { const out = []; for (const point of one.points) { out.push(_add_of_sketch(point, at)); } return out; })()];
   identities = [...(() => { const out = []; for (const identity of one.identities) { out.push(undrawn.of_annotation(identity.index)); } return out; })()];
-  return py_replace(one, {x: (one.x + at[0]), y: (one.y + at[1]), box: number_, points: points, identities: identities});
+  return py_replace(one, {x: (one.x + at[0]), y: (one.y + at[1]), box: number, points: points, identities: identities});
 }
 function _label_of_sketch(words, middle, box) {
   let y;
@@ -3095,21 +3095,21 @@ function _label_of_sketch(words, middle, box) {
 
 // place.nested
 function place(view, options) {
-  let groups, frames, number_, group, below, sketch, where, box, depth, x, y, numbers, position, child, slot;
+  let groups, frames, number, group, below, sketch, where, box, depth, x, y, numbers, position, child, slot;
   groups = lead_through(in_order_of_groups(view));
   frames = new Map();
-  for (number_ of py_range((groups.length - 1), -1, -1)) {
-    group = groups.at(number_);
+  for (number of py_range((groups.length - 1), -1, -1)) {
+    group = groups.at(number);
     below = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
-    frames.set(number_, frame_of_frames(group.view, group.heading, below, group.outside, options.direction));
+    frames.set(number, frame_of_frames(group.view, group.heading, below, group.outside, options.direction));
   }
   sketch = new Sketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
-  for ([number_, group] of py_enumerate(groups)) {
-    [box, depth, [x, y]] = where.get(number_);
-    numbers = sketch.group(number_, box, depth, [x, y]);
+  for ([number, group] of py_enumerate(groups)) {
+    [box, depth, [x, y]] = where.get(number);
+    numbers = sketch.group(number, box, depth, [x, y]);
     for ([position, child] of group.below.entries()) {
-      slot = frames.get(number_).slots.at(position);
+      slot = frames.get(number).slots.at(position);
       where.set(child, [numbers.get(position), (depth + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
     }
   }
@@ -3217,13 +3217,13 @@ function linked_names(view, position) {
   return (() => { const out = []; for (const one of view.metagraph.annotations) if ((one.child === position)) { out.push(py_get(view.names, one.other, NAMELESS)); } return out; })();
 }
 function second_line(face, links_ = 0) {
-  let second, number_;
+  let second, number;
   second = face.second;
   if (links_) {
     second = py_join(" · ", (() => { const out = []; for (const part of [second, plural(links_, "link")]) if (part) { out.push(part); } return out; })());
   }
-  number_ = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
-  if ((face.badge && second.startsWith((String(number_) + " op")))) {
+  number = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
+  if ((face.badge && second.startsWith((String(number) + " op")))) {
     return ((face.kind === "series") ? face.badge : second);
   }
   return py_join(" · ", (() => { const out = []; for (const part of [face.badge, second]) if (part) { out.push(part); } return out; })());

@@ -6,10 +6,10 @@ from collections import Counter
 
 from hypothesis import given, settings
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import Path, address, child_path, parent_path
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.opening import openable

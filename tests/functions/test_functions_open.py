@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address, child_path
-from graphviz_tb.model.through import OpsThroughCalls
 from graphviz_tb.pipeline import Model, load
 from tests.functions.test_calls_laws import every_group
 
@@ -143,7 +143,7 @@ def test_the_title_counts_through_calls(fixtures: Path) -> None:
 
 
 def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
-    from graphviz_tb.model.through import MOST_LISTED
+    from graphviz_tb.algorithms.calls import MOST_LISTED
     from graphviz_tb.proto import GraphDef
 
     functions = [

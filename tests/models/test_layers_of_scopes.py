@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.errors import MalformedProto
-from graphviz_tb.model.layer_scopes import layers_of_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import contents, read

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.arrange.part import Part
-from graphviz_tb.model.topological import topological
 
 PASSES = 8  # rarely does a ninth move anything
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.algorithms.preorder import Numbered, number
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
-from graphviz_tb.diff.columns.preorder import Numbered, Tree, number
 from graphviz_tb.model.columns import Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.room import SCOPE_NAMES, Room
@@ -97,6 +97,20 @@ def powers(exponents: NDArray[np.int32]) -> Hashes:
     return np.cumprod(table, dtype=np.uint64)[exponents]
 
 
+@dataclass(slots=True, eq=False)
+class Tree:
+    """Growing columns: `parent` (-1 for roots; always an earlier id) and `name`."""
+
+    parent: list[int] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+
+    def add(self, parent: int, name: str) -> int:
+        """Append one scope and give back its id."""
+        self.parent.append(parent)
+        self.name.append(name)
+        return len(self.parent) - 1
+
+
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
     tree, room = Tree(), Room(SCOPE_NAMES // 4)  # two graphs, and the picture of both
@@ -108,7 +122,7 @@ def build_scopes(graph: Graph) -> Scopes:
         start, stop = (0 if block == 0 else cuts[block]), cuts[block + 1]
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
         add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves, room)
-    numbered = number(tree)
+    numbered = number(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)] if of_node else np.zeros(0, np.int32)
     return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])

@@ -24,6 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.training import Part
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import Box, Symbols, group
@@ -42,7 +43,6 @@ from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import Run, below
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.training import Part
 from graphviz_tb.options import GroupOptions
 
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")

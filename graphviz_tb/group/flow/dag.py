@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
-from graphviz_tb.model.topological import topological
 
 
 @dataclass(frozen=True, slots=True, eq=False)

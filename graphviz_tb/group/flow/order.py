@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.dag import Dag, weak_components
 from graphviz_tb.model.columns import Longs
-from graphviz_tb.model.topological import topological
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
 BROADCAST_FROM, BROADCAST_NEEDS = 12, 8  # smaller levels have none; nor do results of longer computations

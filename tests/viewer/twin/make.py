@@ -21,7 +21,7 @@ NOT_READ = ("__init__", "advances")
 MODULES = [
     *(
         f"graphviz_tb.{folder}.{path.stem}"
-        for folder in ("model", "place")
+        for folder in ("model", "algorithms", "place")
         for path in sorted((ROOT / "graphviz_tb" / folder).glob("*.py"))
         if path.stem not in NOT_READ
     ),

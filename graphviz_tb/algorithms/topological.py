@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in an order in which each comes before those that it leads to (Kahn 1962), wave by wave; without those
-    that stand on circles or behind them. `after[v]` are the nodes that node v leads to.
+    on circles or behind them. `after[v]` are the nodes that node v leads to.
 
     >>> topological([[2], [2], []]), topological([[1], [0], []])
     ([0, 1, 2], [2])

@@ -8,13 +8,14 @@ from math import inf
 
 import numpy as np
 
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
 from graphviz_tb.model.stats import Stats
 
-MOST_LISTED = 12  # functions that a picture lists though nothing calls them
+MOST_LISTED = 12  # functions that a picture lists though nothing calls them: a column no taller than most levels
 
 
 class OpsThroughCalls:
@@ -59,22 +60,13 @@ class OpsThroughCalls:
     def _callees_first(self) -> list[int]:
         """Functions in an order in which callees come first; those on cycles and above are left out."""
         hierarchy = self.hierarchy
-        callees = {
-            function: {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}
-            for function in hierarchy.function_rows
-        }
-        callers: dict[int, list[int]] = {function: [] for function in callees}
-        for function, inside in callees.items():
-            for callee in inside:
-                callers[callee].append(function)
-        waiting = {function: len(inside) for function, inside in callees.items()}
-        order = [function for function in callees if not waiting[function]]
-        for function in order:
-            for caller in callers[function]:
-                waiting[caller] -= 1
-                if not waiting[caller]:
-                    order.append(caller)
-        return order
+        rows = hierarchy.function_rows
+        number = {row: index for index, row in enumerate(rows)}
+        callers: list[list[int]] = [[] for _ in rows]
+        for index, function in enumerate(rows):
+            for callee in {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}:
+                callers[number[callee]].append(index)
+        return [rows[index] for index in topological(callers)]
 
 
 def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
@@ -126,8 +118,8 @@ def other_forms(hierarchy: Hierarchy) -> set[int]:
                zip(hierarchy.function_rows, hierarchy.graph.functions, strict=True))  # fmt: skip
     implements = {row: attrs["api_implements"].s for row, attrs in written if "api_implements" in attrs}
     called = {body for bodies in hierarchy.calls.values() for _, body in bodies}
-    told = {implements[row] for row in implements if row in called}
-    return {row for row, what in implements.items() if what in told and row not in called}
+    used = {implements[row] for row in implements if row in called}
+    return {row for row, what in implements.items() if what in used and row not in called}
 
 
 def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -> tuple[list[int], int]:
