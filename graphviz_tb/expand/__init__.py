@@ -9,14 +9,14 @@ import numpy as np
 from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.extract import Level, decide
+from graphviz_tb.expand.extract import Level, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import Filed
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, How, Kind
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
@@ -120,7 +120,27 @@ class Expander:
             sink=[self._is_sink(row) or (bool(edges) and self._is_left_over(row)) for row in rows],
             marked=[frozenset(side) for side in sides],
             unseen=self._unseen(path) if self.options.tensorboard else 0,
+            circling=frozenset() if self.options.tensorboard else self._circling(rows, edges),
         )
+
+    def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
+        """Stacks and folds in a circle of two with a larger scope, and what trains, in any circle."""
+        hierarchy = self.hierarchy
+        data = sorted({(edge.source, edge.target) for edge in edges if edge.tensors})
+        pairs = set(data)
+        found = {one for one, other in data if (other, one) in pairs and self._is_smaller_stack(rows[one], rows[other])}
+        trains = [at for at, row in enumerate(rows) if hierarchy.how[row] == How.TRAINING]
+        for at in sorted(trains, key=lambda at: hierarchy.ops(rows[at])):
+            if comes_back(at, [pair for pair in data if not found.intersection(pair)]):
+                found.add(at)
+        return frozenset(found)
+
+    def _is_smaller_stack(self, row: int, scope: int) -> bool:
+        """Whether a row is a stack or fold, and the other a larger scope."""
+        hierarchy = self.hierarchy
+        if int(hierarchy.kind[row]) not in STACKS or hierarchy.how[row] == How.TRAINING:
+            return False
+        return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
 
     def _unseen(self, path: Path) -> int:
         """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that stands for
@@ -156,7 +176,7 @@ class Expander:
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
         if self.hierarchy.kind[path[-1]] in STACKS:
-            automatic = mask = Mask()
+            automatic = mask = decide_circling(level)
         else:
             automatic = mask = decide(level, self.options)
         if self._main or self._aux:

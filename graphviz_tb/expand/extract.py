@@ -22,7 +22,8 @@ class Level:
 
     `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks stand beside
     each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
-    `included` which children were asked for in the main area.
+    `circling` which close a circle and are no part of the model, or small beside the scope they circle with, `included`
+    which children were asked for in the main area.
     """
 
     count: int
@@ -30,6 +31,7 @@ class Level:
     sink: Sequence[bool]
     marked: Sequence[frozenset[str]]
     unseen: int = 0
+    circling: frozenset[int] = frozenset()
     included: frozenset[int] = frozenset()
 
 
@@ -59,12 +61,27 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
         return Mask()
     work = begin(level)
     take_sinks(work)
+    take_circling(work)
     if options.auto_extract and (options.tensorboard or level.count > READABLE):
         take_high_degrees(work, options)
     cut_control(work, options)
     take_isolated(work)
     if not work.core and not options.tensorboard:
         return Mask()
+    return mask_of(work)
+
+
+def decide_circling(level: Level) -> Mask:
+    """The mask of a stack or fold: only what circles with a scope leaves the drawing."""
+    if not level.circling:
+        return Mask()
+    work = begin(level)
+    take_circling(work)
+    return mask_of(work)
+
+
+def mask_of(work: Work) -> Mask:
+    """What has left the core."""
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
@@ -118,6 +135,32 @@ def take_sinks(work: Work) -> None:
     for node in range(work.level.count):
         if work.level.sink[node] and node not in work.level.included and node in work.core:
             take(work, node, "out")
+
+
+def take_circling(work: Work) -> None:
+    """Sums between the gradients of one scope, and the like, stand aside: the file's own scopes make a circle of them,
+    in which a reader finds no direction."""
+    for node in sorted(work.level.circling - work.level.included):
+        take(work, node, "out")
+
+
+def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
+    """Whether pairs lead from a node to itself.
+
+    >>> comes_back(1, [(0, 1), (1, 2), (2, 1)]), comes_back(0, [(0, 1), (1, 2), (2, 1)])
+    (True, False)
+    """
+    after: dict[int, list[int]] = {}
+    for source, target in data:
+        after.setdefault(source, []).append(target)
+    seen: set[int] = set()
+    todo = [node]
+    while todo:
+        for other in after.get(todo.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return node in seen
 
 
 def take_high_degrees(work: Work, options: ExpandOptions) -> None:

@@ -1,7 +1,8 @@
 """No group may close a circle that the level does not have: those that would are opened.
 
 Groups are convex in the flow by the way they are made. Edges of storage are no flow, but they are drawn; so all data
-edges are looked at once more, at all groups of a level together.
+edges are looked at once more, at all groups of a level together. What trains a model stands aside where it would close
+a circle (see `expand`), with stubs for its edges: it opens no group.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
     pairs = np.unique(start.astype(np.int64) << 32 | stop.astype(np.int64))
     after: list[list[int]] = [[] for _ in parent]
+    quiet = {count + at for at, box in enumerate(listed) if box.how == How.TRAINING}
     for pair in pairs.tolist():
-        if pair >> 32 != pair & 0xFFFFFFFF:
+        if pair >> 32 != pair & 0xFFFFFFFF and quiet.isdisjoint((pair >> 32, pair & 0xFFFFFFFF)):
             after[pair >> 32].append(pair & 0xFFFFFFFF)
     found: set[int] = set()
     for ring in circles(after):

@@ -1,0 +1,42 @@
+"""What closes a circle with the file's own scopes stands aside: sums between gradients, what trains a model."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.proto import GraphDef
+
+
+def sums(count: int) -> GraphDef:
+    """tape/m0 ─▶ AddN ─▶ tape/m1 ─▶ AddN_1 ─▶ tape/m2 …: a scope, and sums of what comes out of it and goes back."""
+    nodes = [{"name": "x", "op": "Placeholder"}, {"name": "tape/m0", "op": "Mul", "input": ["x"]}]
+    for at in range(count):
+        total = f"AddN_{at}" if at else "AddN"
+        nodes.append({"name": total, "op": "AddN", "input": [f"tape/m{at}"]})
+        nodes.append({"name": f"tape/m{at + 1}", "op": "Mul", "input": [total, f"tape/m{at}"]})
+    nodes.append({"name": "y", "op": "Relu", "input": [f"tape/m{count}"]})
+    return GraphDef(node=nodes)
+
+
+def aside(graph: GraphDef, preset: str | None = None) -> set[str]:
+    """Names of the root's children in the auxiliary area."""
+    model = load(graph, preset=preset) if preset else load(graph)
+    level = model.expander.metagraph((0,))
+    return {model.hierarchy.name[level.children[at]] for at in level.mask.extracted}
+
+
+def test_a_stack_that_circles_with_a_larger_scope_stands_aside() -> None:
+    assert aside(sums(6)) == {"AddN_[0-5]"}
+
+
+def test_the_rest_has_no_circle_and_every_line_of_the_stack_has_a_stub_at_both_ends() -> None:
+    model = load(sums(6))
+    level = model.expander.metagraph((0,))
+    names = [model.hierarchy.name[row] for row in level.children]
+    drawn = {(names[level.edges[at].source], names[level.edges[at].target]) for at in level.core_edges()}
+    assert drawn == {("x", "tape"), ("tape", "y")}
+    stubs = sorted((names[note.child], note.side) for note in level.annotations)
+    assert stubs == [("AddN_[0-5]", "in"), ("AddN_[0-5]", "out"), ("tape", "in"), ("tape", "out")]
+
+
+def test_tensorboard_draws_the_circle() -> None:
+    assert "AddN_[0-5]" not in aside(sums(6), "tensorboard")
