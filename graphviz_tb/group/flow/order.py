@@ -6,7 +6,8 @@ So branches stand together, small inputs just before their use, and equal blocks
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import heapq
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,13 @@ from graphviz_tb.group.flow.dag import Dag, weak_components
 from graphviz_tb.model.columns import Longs
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
-BROADCAST_FROM, BROADCAST_NEEDS = 12, 8  # smaller levels have none; nor do results of longer computations
+BROADCAST_FROM = 12  # smaller levels have none
+BROADCAST_NEEDS, OF_LEVEL, NEEDS_MOST = (
+    8,
+    32,
+    64,
+)  # nor do results of longer computations: tables of positions are short
+LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 COLLECTOR_FROM = 24
 PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it
@@ -25,13 +32,15 @@ PART = 0.1  # an independent source is a part of its own if so much of the level
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
     """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
-    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `side` says which
-    boxes the deepest end does not need."""
+    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `memory` are results
+    of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to each layer
+    of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need."""
 
     line: list[int]
     place: list[int]
     cut: Longs
     broadcast: frozenset[int]
+    memory: frozenset[int]
     side: list[bool]
 
 
@@ -39,16 +48,25 @@ def order_of(dag: Dag) -> Order:
     """The order of demand, with cuts."""
     depth = depths(dag)
     line, place, side = demand_line(dag, depth, ())
-    broadcast = find_broadcast(dag, depth, place)
+    wide = read_everywhere(dag, depth, place)
+    most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
+    broadcast = {box for box in wide if len(ancestors(dag, [box], most)) <= most}
     if broadcast:
-        line, place, side = demand_line(dag, depth, sorted(broadcast, key=lambda box: (depth[box], box)))
-    return Order(line, place, cuts(dag, depth, line, place, broadcast), frozenset(broadcast), side)
+        line, place, side = demand_line(dag, depth, broadcast)
+    early = ancestors(dag, broadcast) if broadcast else set()
+    memory = {box for box in wide if box not in broadcast and gives_alone(dag, box, early, side)}
+    if memory:
+        line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
+    cut = cuts(dag, depth, line, place, broadcast, memory)
+    return Order(line, place, cut, frozenset(broadcast), frozenset(memory), side)
 
 
-def depths(dag: Dag) -> list[int]:
-    """The longest path from a source to each box."""
+def depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
+    """The longest path from a source to each box; what boxes of `skip` give counts for none."""
     depth = [0] * len(dag)
     for box in topological(dag.after):
+        if box in skip:
+            continue
         under = depth[box] + 1
         for other in dag.after[box]:
             if depth[other] < under:
@@ -56,16 +74,19 @@ def depths(dag: Dag) -> list[int]:
     return depth
 
 
-def demand_line(dag: Dag, depth: list[int], first: Iterable[int]) -> tuple[list[int], list[int], list[bool]]:
+def demand_line(
+    dag: Dag, depth: list[int], first: Iterable[int], then: Iterable[int] = ()
+) -> tuple[list[int], list[int], list[bool]]:
     """The order, the place of each box, and which are on the side.
 
-    `first` and what they need, then the way to the deepest end, then side outputs, each right behind the last box it
-    needs.
+    `first` and what they need, `then` and what these need, the way to the deepest end; side outputs, each right behind
+    the last box it needs, but never among the first.
     """
     seen = [False] * len(dag)
     line: list[int] = []
-    demand(dag, depth, first, seen, line)
+    demand(dag, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
     head = len(line)
+    demand(dag, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
     sinks = [box for box, users in enumerate(dag.after) if not users]
     if sinks:
         demand(dag, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
@@ -120,17 +141,59 @@ def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[i
     return made
 
 
-def find_broadcast(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
-    """Boxes used at many depths all over the level, which themselves need little: masks, shapes, ids."""
+def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
+    """Boxes used at many depths all over the level: masks, shapes, ids, what an encoder gives."""
     if len(dag) < BROADCAST_FROM:
-        return set()
-    found = set()
-    for box, users in enumerate(dag.after):
-        if len(users) < BROADCAST or len({depth[user] for user in users}) < BROADCAST:
+        return []
+    return [
+        box
+        for box, users in enumerate(dag.after)
+        if len(users) >= BROADCAST and spread(place, users) >= len(dag) / 3 and meets_often(dag, depth, box)
+    ]
+
+
+def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
+    """Whether what is worked out from a box alone meets other flow at several depths: all branches of one region
+    meet at its end."""
+    users = dag.after[box]
+    found: set[int] = set()
+    for user in users[:: max(1, len(users) // LOOKED_AT)]:
+        found.add(meeting(dag, depth, box, user))
+        if len(found) >= BROADCAST:
+            return True
+    return False
+
+
+def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
+    """The depth where the way of a box through one of its users meets what else there is."""
+    alone, todo = {box}, [(depth[user], user)]
+    at = depth[user]
+    while todo and len(alone) <= FARTHEST:
+        at, one = heapq.heappop(todo)
+        if one in alone:
             continue
-        if spread(place, users) >= len(dag) / 3 and len(ancestors(dag, [box], BROADCAST_NEEDS)) <= BROADCAST_NEEDS:
-            found.add(box)
-    return found
+        if not alone.issuperset(dag.before[one]):
+            break
+        alone.add(one)
+        for other in dag.after[one]:
+            heapq.heappush(todo, (depth[other], other))
+    return at
+
+
+def gives_alone(dag: Dag, box: int, early: set[int], side: list[bool]) -> bool:
+    """Whether all that a box needs, but for `early`, is needed by nothing else that the deepest end needs."""
+    left: dict[int, int] = {}
+    todo = [box]
+    while todo:
+        for source in dag.before[todo.pop()]:
+            if source in early:
+                continue
+            if source not in left:
+                left[source] = sum(1 for user in dag.after[source] if not side[user])
+            left[source] -= 1
+            if not left[source]:
+                todo.append(source)
+    return not any(left.values())
 
 
 def spread(place: list[int], boxes: list[int]) -> int:
@@ -151,17 +214,17 @@ def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[in
     return found
 
 
-def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcast: set[int]) -> Longs:
+def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcast: set[int], memory: set[int]) -> Longs:
     """Boxes at or before each place that are used behind it.
 
-    Broadcasts and what collects from all over the level count nowhere. Before the last of several independent
+    Broadcasts, memories and what collects from all over the level count nowhere. Before the last of several independent
     parts no place is narrow: the first of several towers is no stem.
     """
     count = len(dag)
     collectors = find_collectors(dag, depth, place)
     change = [0] * (count + 1)
     for box, users in enumerate(dag.after):
-        if not users or box in broadcast:
+        if not users or box in broadcast or box in memory:
             continue
         if collectors:
             users = [user for user in users if user not in collectors]

@@ -43,7 +43,7 @@ def main_steps(order: Order) -> list[int]:
 
 def distance(order: Order, steps: list[int], box: int, source: int, far: int) -> int:
     """How far back a source stands: on the main way in steps of it, for side outputs in places of the line."""
-    if source in order.broadcast:
+    if source in order.broadcast or source in order.memory:
         return BROADCAST
     places = order.place if order.side[box] else steps
     back = places[box] - places[source]
