@@ -32,9 +32,9 @@ PART = 0.1  # an independent source is a part of its own if so much of the level
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
     """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
-    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `memory` are results
-    of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to each layer
-    of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need."""
+    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `memory` are
+    results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
+    each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need."""
 
     line: list[int]
     place: list[int]
