@@ -31,8 +31,13 @@ GOLDENS = ("tests/golden/test_golden.py",)
 # Stage → its own tests; the laws run after them.
 STAGES = {
     "expand": ("tests/expand", "tests/functions"),
-    "view": ("tests/view", *GOLDENS),
-    "color": ("tests/color", "tests/annotate/test_measured_colours.py", "tests/render/test_contrast.py"),
+    "view": ("tests/view", "tests/functions/test_functions_open.py", "tests/properties/test_addresses.py", *GOLDENS),
+    "color": (
+        "tests/color",
+        "tests/annotate/test_measured_colours.py",
+        "tests/annotate/test_against.py",
+        "tests/render/test_contrast.py",
+    ),
     "render": ("tests/render", "tests/test_formats.py", *GOLDENS),
     "flatten": ("tests/flatten", "tests/functions"),
     "diff": ("tests/diff",),

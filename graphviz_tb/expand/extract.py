@@ -184,7 +184,12 @@ def take_high_degrees(work: Work, options: ExpandOptions) -> None:
 
 
 def degree(links: dict[int, int], edges: Sequence[Metaedge]) -> int:
-    """Neighbours with a data edge; without any, all neighbours."""
+    """Neighbours with a data edge; without any, all neighbours.
+
+    >>> data, control = Metaedge(0, 1, 3, 0, 0), Metaedge(0, 2, 0, 1, 0)
+    >>> degree({1: 0, 2: 1}, [data, control]), degree({1: 1, 2: 1}, [data, control])
+    (1, 2)
+    """
     return sum(1 for index in links.values() if edges[index].tensors) or len(links)
 
 
@@ -193,6 +198,8 @@ def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
 
     >>> fence([1] * 15 + [2] * 4 + [12], 1, 4)
     4
+    >>> fence(range(1, 9), 1, 4), fence(range(1, 9), 4, 4)  # quartiles 3 and 7
+    (11, 23)
     """
     ordered = sorted(degrees)
     third = ordered[(3 * len(ordered) + 2) // 4]

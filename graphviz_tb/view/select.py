@@ -24,8 +24,8 @@ def split_address(text: str) -> list[str]:
 
     >>> split_address("call::body/x"), split_address("a::::b")
     (['call', 'body/x'], ['a::b'])
-    >>> split_address("x::::::::y"), split_address("x::::::y")
-    (['x::::y'], ['x::', 'y'])
+    >>> split_address("x::::::::y"), split_address("x::::::y"), split_address("x:::::y")
+    (['x::::y'], ['x::', 'y'], ['x:::y'])
     """
     parts, last = [""], 0
     for found in COLONS.finditer(text):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.color.against import LESS, MORE
+from graphviz_tb.color import colour
+from graphviz_tb.color.against import LESS, MORE, Against
 from graphviz_tb.commands import run
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.pipeline import Model
@@ -48,6 +50,28 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 def compared(files: dict[str, str], **choices: Any) -> Model:
     return load(files["graph.pb"], run_metadata=files["new.pb"], against=files["old.pb"], **choices)
+
+
+def test_the_scale_runs_from_none_to_the_largest_difference(files: dict[str, str]) -> None:
+    model = compared(files)
+    found = colour(model.hierarchy, model.facts, "compute-time", "light")
+    assert isinstance(found, Against)
+    scale = replace(found, top=4.0)
+    for sign, ramp in ((1, MORE["light"]), (-1, LESS["light"])):
+        assert scale.shade(sign * 4.0).fill.upper() == ramp[-1] == scale.shade(sign * 9.0).fill.upper()
+        assert scale.shade(sign * 0.5).fill.upper() not in (ramp[0], ramp[-1])
+        assert replace(found, top=0.0).shade(sign * 1.0).fill.upper() == ramp[0]
+    assert scale.shade(0.0).fill.upper() == LESS["light"][0]
+
+
+def test_what_was_measured_once_cannot_be_compared(tmp_path: Path) -> None:
+    made = {"graph.pb": GRAPH, "new.pb": trace(a=300, b=50), "old.pb": trace(b=50, c=20)}
+    for name, message in made.items():
+        (tmp_path / name).write_bytes(message.SerializeToString())
+    model = compared({name: str(tmp_path / name) for name in made})
+    found = colour(model.hierarchy, model.facts, "compute-time", "light")
+    known = {name: not found.fill((row,)).hatch for row, name in enumerate(model.hierarchy.name) if name}
+    assert known == {"a": False, "b": True, "c": False, "d": False}
 
 
 def test_more_is_red_less_is_blue_and_the_same_is_neither(files: dict[str, str]) -> None:

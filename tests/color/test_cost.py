@@ -70,6 +70,12 @@ def test_white_is_nothing_and_the_largest_is_darkest(model: Model) -> None:
     assert scaled.shade(0).fill not in (fills[0], fills[1])
 
 
+def test_before_a_picture_sets_its_own_the_scale_is_of_the_whole_graph(model: Model) -> None:
+    by_flops = colouring(model, flops)
+    assert by_flops.top == 240 + 1600
+    assert by_flops.fill((0,)).fill == by_flops.shade(by_flops.top).fill
+
+
 def test_a_share_is_told_of_what_costs_something(model: Model) -> None:
     by_flops = colouring(model, flops)
     assert by_flops.account(path(model, "large")) == "87.0\N{THIN SPACE}% of all"

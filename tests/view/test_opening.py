@@ -9,6 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.paths import address
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
 
@@ -94,6 +95,52 @@ def test_calls_open_by_address(rule: Rule) -> None:
     model = rule("function_two_bodies")
     picture = model.picture(open=("loop::cond", "loop::body"))
     assert {"loop::cond/less", "loop::body/add", "loop::cond/i", "loop::body/i"} <= closed(picture)
+
+
+def test_what_is_in_one_of_several_functions_of_a_call_is_found_below_its_word() -> None:
+    # loop has cond c: i ─▶ s/less, and body b: i ─▶ s/add ─▶ t/next
+    def function(name: str, *nodes: tuple[str, str, str]) -> dict[str, object]:
+        return {
+            "signature": {"name": name, "input_arg": [{"name": "i"}], "output_arg": [{"name": "o"}]},
+            "node_def": [{"name": one, "op": op, "input": [source]} for one, op, source in nodes],
+            "ret": {"o": f"{nodes[-1][0]}:z:0"},
+        }
+
+    graph = GraphDef(
+        node=[
+            {"name": "x", "op": "Placeholder"},
+            {
+                "name": "loop",
+                "op": "While",
+                "input": ["x"],
+                "attr": {"cond": {"func": {"name": "c"}}, "body": {"func": {"name": "b"}}},
+            },
+            {"name": "cond", "op": "Relu", "input": ["x"]},
+        ],
+        library={
+            "function": [
+                function("c", ("s/less", "Less", "i")),
+                function("b", ("s/add", "Add", "i"), ("t/next", "Add", "s/add:z:0")),
+            ]
+        },
+    )
+    model = graphviz_tb.load(graph, folds=False)
+    hierarchy = model.hierarchy
+
+    def found(pattern: str) -> set[str]:
+        return {address(hierarchy, path) for path in model.names.find(pattern)}
+
+    assert found("loop::cond") == {"loop::cond"}
+    assert found("loop::body/s") == {"loop::body/s"}
+    assert found("loop::c*") == {"loop::cond"}
+    assert found("loop::*/s") == {"loop::cond/s", "loop::body/s"}
+    assert found("loop::body/*") == {"loop::body/s", "loop::body/t"}
+    assert found("loop::**") >= {"loop::cond", "loop::body", "loop::cond/s", "loop::body/t"}
+    assert found("cond") == {"cond"}
+    assert found("c") == {"c"}
+    for wrong, nearest in (("loop::bodi", "loop::body"), ("loop::cond/t", "loop::cond/s"), ("conds", "cond")):
+        with pytest.raises(UnknownNode, match=nearest):
+            model.names.find(wrong)
 
 
 def test_recursion_opens_once_on_its_own_path(rule: Rule) -> None:
