@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
-from graphviz_tb.arrange.layered.threads import Weaver
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 Key = tuple[int, int]  # metaedge, bridge (one of them -1)
@@ -115,7 +115,7 @@ class Draft:
         for upper, lower, key in sorted(crossing, key=lambda link: (at[link[0]][2], at[link[1]][2])):
             self.put_waypoint(key, upper, lower, self.parts[part][rank])
 
-    def weave(self, keys: list[Key]) -> None:
+    def reroute(self, keys: list[Key]) -> None:
         """Give the waypoints of the named wires their best ways, all else held."""
         at = self.find()
         for p, part in enumerate(self.parts):
@@ -131,7 +131,7 @@ class Draft:
             ]
             state = State(len(names), [[local[item] for item in row] for row in part], chains)
             paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]
-            Weaver(state, paths).pass_over()
+            Rerouter(state, paths).pass_over()
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]
 
     def finish(self, order: list[Key]) -> Skeleton:

@@ -35,7 +35,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     for line in new:
         if (line.edge, line.bridge) not in draft.wires:
             connect(draft, line)
-    draft.weave([(line.edge, line.bridge) for line in new])
+    draft.reroute([(line.edge, line.bridge) for line in new])
     moved = draft.finish(order)
     return replace(moved, spine=spines(moved, lines_of(metagraph, edges, bridges, port_items(draft), turned)))
 

@@ -35,7 +35,7 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Placement:
     """One way to set a block: its corner, its size, the size of the whole, and on which side its rule is."""
 
     corner: Point
@@ -72,35 +72,35 @@ def beside_core(
         if not any(columns):
             continue
         room = HEADING_ROOM if heading else 0
-        spot = best(whole, sky, columns, width(heading, HEADING_SIZE, True), room)
-        (left, top), (wide, tall) = spot.corner, spot.size
-        places += [(left + x, top + room + y) for x, y in spot.places]
+        placement = best(whole, sky, columns, width(heading, HEADING_SIZE, True), room)
+        (left, top), (wide, tall) = placement.corner, placement.size
+        places += [(left + x, top + room + y) for x, y in placement.places]
         half = AWAY // 2
         if heading:
-            texts.append(_heading(heading, spot.corner))
+            texts.append(_heading(heading, placement.corner))
             beside = Rule(left - half, top, left - half, top + tall)
-            rules.append(beside if spot.beside else Rule(left, top - half, left + wide, top - half))
+            rules.append(beside if placement.beside else Rule(left, top - half, left + wide, top - half))
         sky.add_rect((left - half, top - half, left + wide, top + tall))
-        whole = spot.whole
+        whole = placement.whole
     if notes:
         size = max(note.width for note in notes), notes[-1].y + 4
-        spot = min(spots(whole, sky, size, ()), key=lambda spot: spot.cost)
-        texts += [moved(note, *spot.corner) for note in notes]
-        whole = spot.whole
+        placement = min(placements(whole, sky, size, ()), key=lambda placement: placement.cost)
+        texts += [moved(note, *placement.corner) for note in notes]
+        whole = placement.whole
     return Area(tuple(places), tuple(texts), tuple(rules), *whole)
 
 
-def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Spot:
-    """The cheapest spot of all shapes of a block, with `room` for its heading, in all corners; the first of equals."""
-    found: list[Spot] = []
+def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Placement:
+    """The cheapest placement of all shapes of a block, `room` for its heading, in all corners; the first of equals."""
+    found: list[Placement] = []
     for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = block(columns, limit)
         wide, tall = max(wide, least), tall + room
-        found += spots(core, sky, (wide, tall), tuple(places))
-    return min(found, key=lambda spot: spot.cost)
+        found += placements(core, sky, (wide, tall), tuple(places))
+    return min(found, key=lambda placement: placement.cost)
 
 
-def spots(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[Spot]:
+def placements(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[Placement]:
     """A block slid against the drawing: from the right at the top and at the bottom, from below at the left and at the
     right."""
     (wide, tall), (across, along) = core, size
@@ -108,11 +108,11 @@ def spots(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> li
     for top in (0, max(0, tall - along)):
         reach = sky.right(top - AWAY, top + along + AWAY)
         left = reach + AWAY if reach else 0
-        found.append(Spot((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
+        found.append(Placement((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
     for left in (0, max(0, wide - across)):
         reach = sky.bottom(left - AWAY, left + across + AWAY)
         top = reach + AWAY if reach else 0
-        found.append(Spot((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
+        found.append(Placement((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
     return found
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.place.taut import Band
+from graphviz_tb.place.funnel import Band
 
 STEP = 12  # px from one line between two columns to the next: the thickest are 6 px
 BESIDE = 20  # px from a column to the nearest of them

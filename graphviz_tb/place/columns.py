@@ -48,7 +48,7 @@ def columns(
                 settle(ranks[r], starts[r], x, above)
             for r in up:
                 settle(ranks[r], starts[r], x, below)
-        paths = [path for path in threads(ranks, above, below) if not any(item in lane for item in path)]
+        paths = [path for path in straight_paths(ranks, above, below) if not any(item in lane for item in path)]
         for path in paths:
             straighten(path, x, above, below, room)
         if large:
@@ -93,7 +93,7 @@ class Room:
                 last = item
 
 
-def threads(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
+def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
     """Maximal paths of items with at most one link up and one down, from the top, left to right."""
     found = []
     for row in ranks:
@@ -115,7 +115,7 @@ def thin(item: int, above: Links, below: Links) -> bool:
 
 
 def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, room: Room) -> None:
-    """Set a thread out on as few verticals as its neighbours leave room for.
+    """Set a path out on as few verticals as its neighbours leave room for.
 
     Each run goes on where the one before came from, as near as it can; the last keeps to where it must end.
     """

@@ -16,8 +16,8 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
+from graphviz_tb.place.funnel import Band, Corridors, beside
 from graphviz_tb.place.routes import bands, head_length, routes
-from graphviz_tb.place.taut import Band, Ways, beside
 from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_shut_in
 
 Size = tuple[int, int]
@@ -65,8 +65,8 @@ def coordinates(
     around = detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
-    ways = Ways(skeleton, lefts, widths, thick, gaps)
-    lines = routes(skeleton, chains, ends, wires, drawn, ways, tops, heights, band, around)
+    corridors = Corridors(skeleton, lefts, widths, thick, gaps)
+    lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
     base = skeleton.children
     return Level(
         tuple((lefts[item], tops[item]) for item in range(base)),

@@ -15,14 +15,14 @@ from graphviz_tb.model.scene import Direction, Point
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
 from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.label_places import Label, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.rows import in_rows
-from graphviz_tb.place.spots import Label, overhang, spots
 from graphviz_tb.place.titles import BAR
-from graphviz_tb.place.touch import Gates, anchors, border, gate_of
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 GAPS = Gaps()
@@ -111,7 +111,7 @@ def core_of(
     ]
     taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
-    found = spots(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own_parts(view.skeleton, routes))
+    found = place_labels(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own_parts(view.skeleton, routes))
     return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, found)
 
 

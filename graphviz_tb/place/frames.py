@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.scene import Direction, Point, Rule, Text
 from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gate, gates_of
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.core import Core, Inner, Line, Outside, Slot, children, core_of, label_sizes
 from graphviz_tb.place.groups import Heading
@@ -20,7 +21,6 @@ from graphviz_tb.place.loose import loose
 from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
-from graphviz_tb.place.touch import Gate, gates_of
 from graphviz_tb.place.turn import top_side, vertical
 
 AROUND = 12

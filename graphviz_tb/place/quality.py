@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from math import gcd
 
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.spots import CELL, Run, around, cells
+from graphviz_tb.place.label_places import CELL, Run, around, cells
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Bands of ranks, and the polylines through them.
 
-Between its ends a line passes each rank where its waypoint keeps it clear of all boxes, and is pulled taut in the room
-that it has there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
+Between its ends a line passes each rank where its waypoint keeps it clear of all boxes, and goes the shortest way in
+the room that it has there; its last run, with the arrow, comes straight to the box. So no line can touch a foreign box.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.corners import blunt
-from graphviz_tb.place.taut import Band, Ways, Window, exits, pull
+from graphviz_tb.place.funnel import Band, Corridors, Window, exits, funnel
 from graphviz_tb.place.tracks import FLAT, Hop, gap_height
 
 SLANT = 14  # tenths of a pixel that a line goes aside at most for each pixel down when it leaves a box: 54°
@@ -63,7 +63,7 @@ def routes(
     ends: Sequence[tuple[int, int]],
     hops: Sequence[Sequence[Hop]],
     strokes: Sequence[Stroke],
-    ways: Ways,
+    corridors: Corridors,
     tops: Sequence[int],
     heights: Sequence[int],
     band: Mapping[int, Band],
@@ -75,8 +75,8 @@ def routes(
     After: a wire that runs against the ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
-    lefts, gaps = ways.at[0], ways.gaps
-    rooms = exits(chains, ends, ways.widths)
+    lefts, gaps = corridors.at[0], corridors.gaps
+    rooms = exits(chains, ends, corridors.widths)
     for wire, chain in enumerate(chains):
         bends: list[Point] = []
         passed: list[int] = []
@@ -93,18 +93,18 @@ def routes(
             turns = around.get((wire, at - 1))
             if turns:
                 (x, foot), (goal, head) = turns[0], turns[3]
-                bends += [*taut(ways, [*windows, (foot, x, x)], passed), turns[1], turns[2]]
+                bends += [*shortest(corridors, [*windows, (foot, x, x)], passed), turns[1], turns[2]]
                 windows, passed = [(head, goal, goal)], []
             if at == len(chain) - 1:
                 break
             here = band[chain[at]]
             passed.append(chain[at])
-            windows.append(ways.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
-            windows.append(ways.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
+            windows.append(corridors.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
+            windows.append(corridors.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
         windows.append((above, stop[0], stop[0]))
-        bends += taut(ways, windows, passed)
-        thick = max(strokes[wire].thick, *(ways.thick[item] for item in chain[1:-1]), 0)
+        bends += shortest(corridors, windows, passed)
+        thick = max(strokes[wire].thick, *(corridors.thick[item] for item in chain[1:-1]), 0)
         result.append(finished([*bends, stop], wire, skeleton, replace(strokes[wire], thick=thick), gaps))
     return result
 
@@ -117,10 +117,10 @@ def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | No
     return (below, max(left + room[0], begin[0] - slant), min(left + room[1], begin[0] + slant))
 
 
-def taut(ways: Ways, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:
+def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:
     """The bends of a line within one column, which passes some waypoints, two windows each, before its last window."""
-    bends = pull(windows)
-    ways.keep(passed, windows[len(windows) - 1 - 2 * len(passed) : -1], bends)
+    bends = funnel(windows)
+    corridors.keep(passed, windows[len(windows) - 1 - 2 * len(passed) : -1], bends)
     return bends
 
 

@@ -11,12 +11,12 @@ from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text, Web
 from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import Face, LineWords, View
+from graphviz_tb.place.attachment import gate_of
 from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import Frame
 from graphviz_tb.place.groups import Open
 from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
 from graphviz_tb.place.sizes import BASELINE, moved
-from graphviz_tb.place.touch import gate_of
 from graphviz_tb.place.webs import webs
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]

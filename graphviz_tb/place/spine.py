@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
+from graphviz_tb.place.attachment import Gate, gate_of, gates_of
 from graphviz_tb.place.groups import Open
-from graphviz_tb.place.touch import Gate, gate_of, gates_of
 
 Node = tuple[int, int]  # number of the group, and an item of its skeleton: a child, or a port on the group's frame
 Step = tuple[int, int]  # number of the group, and a wire of its skeleton

@@ -817,6 +817,46 @@ function spread_of_attach(width, count, step, middle = -1) {
   return (() => { const out = []; for (const place_ of py_range(count)) { out.push((start + (place_ * step))); } return out; })();
 }
 
+// place.turn
+class Turn {
+  constructor(direction, width, height_) {
+    this.direction = direction;
+    this.width = width;
+    this.height = height_;
+  }
+  get vertical() {
+    return ["BT", "TB"].includes(this.direction);
+  }
+  get size() {
+    return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
+  }
+  point(point) {
+    let across_, along_;
+    [across_, along_] = point;
+    if (["BT", "RL"].includes(this.direction)) {
+      along_ = (this.height - along_);
+    }
+    return (this.vertical ? [across_, along_] : [along_, across_]);
+  }
+  corner(point, size) {
+    let along_;
+    along_ = (this.vertical ? size[1] : size[0]);
+    if (["BT", "RL"].includes(this.direction)) {
+      return this.point([point[0], (point[1] + along_)]);
+    }
+    return this.point(point);
+  }
+}
+function vertical(direction) {
+  return ["BT", "TB"].includes(direction);
+}
+function across_along(direction, size) {
+  return (vertical(direction) ? size : py_reversed(size));
+}
+function top_side(direction) {
+  return py_get(new Map([["TB", true], ["BT", false]]), direction);
+}
+
 // place.sizes
 const SCOPE_HEIGHT = 32;
 const SCOPE_LEAST = 72;
@@ -906,134 +946,6 @@ function moved(text, x, y, box = null) {
   return py_replace(text, {x: (text.x + x), y: (text.y + y), box: ((box == null) ? text.box : box)});
 }
 
-// place.auxiliary
-const AWAY = 32;
-const HEADING_SIZE = 11;
-const HEADING_ROOM = 24;
-const GAP_of_auxiliary = 16;
-const LENGTHS = [96, 160, 240, 320, 480, 0];
-const SCREEN_of_auxiliary = 900;
-class Area {
-  constructor(places, texts, rules, width, height_) {
-    this.places = places;
-    this.texts = texts;
-    this.rules = rules;
-    this.width = width;
-    this.height = height_;
-  }
-}
-class Spot {
-  constructor(corner, size, whole, beside_, places) {
-    this.corner = corner;
-    this.size = size;
-    this.whole = whole;
-    this.beside = beside_;
-    this.places = places;
-  }
-  get cost() {
-    let wide, tall, screen;
-    [wide, tall] = this.whole;
-    screen = Math.max(Math.floor((5 * wide) / 8), tall, SCREEN_of_auxiliary);
-    return ((wide * tall) + Math.floor(((8 * screen) * screen) / 5));
-  }
-}
-function beside_core(core, sky, blocks_, notes = []) {
-  let places, texts, rules, whole, heading, columns_, room, spot, left, top, wide, tall, half, beside_, size;
-  places = [];
-  texts = [];
-  rules = [];
-  whole = core;
-  for ([heading, columns_] of blocks_) {
-    if (!py_any(columns_)) {
-      continue;
-    }
-    room = (heading ? HEADING_ROOM : 0);
-    spot = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
-    [[left, top], [wide, tall]] = [spot.corner, spot.size];
-    py_extend(places, (() => { const out = []; for (const [x, y] of spot.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
-    half = Math.floor(AWAY / 2);
-    if (heading) {
-      texts.push(_heading(heading, spot.corner));
-      beside_ = new Rule((left - half), top, (left - half), (top + tall));
-      rules.push((spot.beside ? beside_ : new Rule(left, (top - half), (left + wide), (top - half))));
-    }
-    sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
-    whole = spot.whole;
-  }
-  if (notes.length) {
-    size = [py_max((() => { const out = []; for (const note_ of notes) { out.push(note_.width); } return out; })()), (notes.at(-1).y + 4)];
-    spot = py_min(spots_of_auxiliary(whole, sky, size, []), {key: (spot) => spot.cost});
-    py_extend(texts, (() => { const out = []; for (const note_ of notes) { out.push(moved(note_, ...spot.corner)); } return out; })());
-    whole = spot.whole;
-  }
-  return new Area([...places], [...texts], [...rules], ...whole);
-}
-function best(core, sky, columns_, least, room) {
-  let found, limit, places, wide, tall;
-  found = [];
-  for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
-    [places, [wide, tall]] = block(columns_, limit);
-    [wide, tall] = [Math.max(wide, least), (tall + room)];
-    py_extend(found, spots_of_auxiliary(core, sky, [wide, tall], [...places]));
-  }
-  return py_min(found, {key: (spot) => spot.cost});
-}
-function spots_of_auxiliary(core, sky, size, places) {
-  let wide, tall, across_, along_, found, top, reach_, left;
-  [[wide, tall], [across_, along_]] = [core, size];
-  found = [];
-  for (top of [0, Math.max(0, (tall - along_))]) {
-    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
-    left = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Spot([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
-  }
-  for (left of [0, Math.max(0, (wide - across_))]) {
-    reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
-    top = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Spot([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
-  }
-  return found;
-}
-function _heading(content, origin) {
-  let wide, y;
-  wide = hand_width(content, HEADING_SIZE, true);
-  y = (((origin[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE.get(HEADING_SIZE)) - 6);
-  return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
-}
-function block(columns_, limit) {
-  let places, start, longest_, column_, part, axis, along_, _, tall, mine;
-  places = [];
-  start = 0;
-  longest_ = start;
-  for (column_ of columns_) {
-    for (part of broken(column_, limit)) {
-      axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
-      along_ = 0;
-      for ([_, tall, mine] of part) {
-        places.push([((start + axis) - mine), along_]);
-        along_ += (tall + GAP_of_auxiliary);
-      }
-      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
-      start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
-    }
-  }
-  return [places, [(start - GAP_of_auxiliary), longest_]];
-}
-function broken(column_, limit) {
-  let parts, along_, thing;
-  parts = [];
-  along_ = 0;
-  for (thing of column_) {
-    if ((!parts.length || ((along_ + thing[1]) > limit))) {
-      parts.push([]);
-      along_ = 0;
-    }
-    parts.at(-1).push(thing);
-    along_ += (thing[1] + GAP_of_auxiliary);
-  }
-  return parts;
-}
-
 // place.beside
 const ROW_of_beside = 14;
 const LABEL_GAP = 4;
@@ -1105,8 +1017,309 @@ function _spread(index, count, middle, reach_) {
   return ((middle - reach_) + Math.floor(((2 * reach_) * index) / (count - 1)));
 }
 
-// place.taut
-const FAR_of_taut = (1 * 2 ** 40);
+// place.pieces
+const LOOP = 16;
+class Piece {
+  constructor(width, height_, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
+    this.width = width;
+    this.height = height_;
+    this.x = x;
+    this.y = y;
+    this.box = box;
+    this.sheets = sheets;
+    this.pill = pill;
+    this.texts = texts;
+    this.stubs = stubs;
+    this.loop = loop;
+  }
+}
+function framed(size) {
+  return new Piece(...size, 0, 0, size);
+}
+function piece(face, words, position, upright) {
+  let shape_, pill, make;
+  shape_ = closed_of_sizes(face, words.seconds.at(position));
+  pill = (drawn_as(face) === "op");
+  make = (upright ? _upright : _lying);
+  return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
+}
+function _upright(shape_, incoming, outgoing, loop, pill) {
+  let wide, tall, box, lead, tail, room, stack, height_, middle, reach_, left, right, y;
+  [wide, tall] = [shape_.width, shape_.height];
+  box = [wide, tall];
+  lead = (incoming.length ? (column_width(incoming) + GAP_of_beside) : 0);
+  tail = (outgoing.length ? (column_width(outgoing) + GAP_of_beside) : 0);
+  room = (loop ? LOOP : 0);
+  stack = (Math.max(incoming.length, outgoing.length) * ROW_of_beside);
+  height_ = Math.max(tall, stack);
+  middle = shape_.middle;
+  reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
+  left = column(incoming, "in", middle, 0, reach_, 0);
+  right = column(outgoing, "out", middle, wide, reach_, room);
+  y = Math.max(0, (Math.floor(height_ / 2) - middle));
+  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
+}
+function _lying(shape_, incoming, outgoing, loop, pill) {
+  let wide, tall, box, above, below, room, at, over, under, reach_;
+  [wide, tall] = [shape_.width, shape_.height];
+  box = [wide, tall];
+  [above, below] = [rows_height(incoming), rows_height(outgoing)];
+  room = (loop ? LOOP : 0);
+  at = 14;
+  over = rail(incoming, "in", box, at);
+  under = rail(outgoing, "out", box, at);
+  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((at + RAIL) + extent(stub))); } return out; })(), {default: 0});
+  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
+}
+function _loop(box, middle) {
+  let x, up;
+  [x, up] = [box[0], Math.floor(box[1] / 4)];
+  return [[x, (middle - up)], [((x + LOOP) - 4), (middle - up)], [((x + LOOP) - 4), (middle + up)], [x, (middle + up)]];
+}
+
+// place.attachment
+const INSET = 8;
+function anchors(view, pieces, gates, ports, direction, gaps) {
+  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends_, found, across_, order, width, at, x;
+  [skeleton, upright] = [view.skeleton, vertical(direction)];
+  boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
+  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap(), (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
+  fixed = new TupleMap();
+  sides = new TupleMap();
+  for ([index, wire] of py_enumerate(skeleton.wires)) {
+    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
+    for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
+      if ((child < skeleton.children)) {
+        one = pieces.at(child);
+        fixed.set([index, end], (touch.at(end) + (upright ? one.x : one.y)));
+        if (gates.has(child)) {
+          py_setdefault(sides, [child, (!!end !== wire.turned)], []).push([index, end]);
+        }
+      }
+    }
+  }
+  for ([[child, _], ends_] of sides.entries()) {
+    found = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
+    across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
+    order = py_sorted(py_range(ends_.length), {key: (at) => [fixed.get(ends_.at(at)), ends_.at(at)]});
+    width = boxes.at(child)[0];
+    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
+      fixed.set(ends_.at(at), x);
+    }
+  }
+  return fixed;
+}
+function bus(view, wire) {
+  let line;
+  line = ((wire.bridge >= 0) ? view.metagraph.bridges.at(wire.bridge) : view.metagraph.edges.at(wire.edge));
+  if ((wire.turned || (line.kind === "reference"))) {
+    return -1;
+  }
+  return ((line.kind === "control") ? 1 : 0);
+}
+function between(ports, width, step) {
+  let start, given, placed, at, before, after, gap;
+  if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
+    start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
+    return (() => { const out = []; for (const at of py_range(ports.length)) { out.push(clamp((start + (at * step)), width)); } return out; })();
+  }
+  given = (() => { const out = []; for (const [at, port] of py_enumerate(ports)) if ((port != null)) { out.push(at); } return out; })();
+  placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
+  for (at of py_range(ports.length)) {
+    if ((ports.at(at) != null)) {
+      continue;
+    }
+    before = py_max((() => { const out = []; for (const one of given) if ((one < at)) { out.push(one); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const one of given) if ((one > at)) { out.push(one); } return out; })(), {default: -1});
+    if ((before < 0)) {
+      placed[at] = clamp((placed.at(after) - ((after - at) * step)), width);
+    }
+    else {
+      if ((after < 0)) {
+        placed[at] = clamp((placed.at(before) + ((at - before) * step)), width);
+      }
+      else {
+        gap = (placed.at(after) - placed.at(before));
+        placed[at] = (placed.at(before) + Math.floor((gap * (at - before)) / (after - before)));
+      }
+    }
+  }
+  return placed;
+}
+function clamp(x, width) {
+  return Math.max(Math.min(x, (width - INSET)), Math.min(INSET, Math.floor(width / 2)));
+}
+function gate_of(view, index, end, gates) {
+  let wire, inner, other, edge;
+  wire = view.skeleton.wires.at(index);
+  inner = py_get(gates, wire.chain.at((end ? -1 : 0)));
+  if ((inner == null)) {
+    return null;
+  }
+  if ((wire.bridge >= 0)) {
+    other = view.metagraph.bridges.at(wire.bridge).other;
+  }
+  else {
+    edge = view.metagraph.edges.at(wire.edge);
+    other = view.metagraph.children.at((end ? edge.source : edge.target));
+  }
+  return py_get(inner, [other, !!end, (!!end !== wire.turned)]);
+}
+function gates_of(view) {
+  return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
+}
+function border(one, corner, point, upright) {
+  let left, top, right, bottom, high, dent, near;
+  [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
+  [right, bottom] = [(left + one.box[0]), (top + one.box[1])];
+  if (upright) {
+    high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - one.height)));
+    dent = round_end(one, Math.min((point[0] - left), (right - point[0])));
+    return [point[0], (high ? (top + dent) : (bottom - dent))];
+  }
+  near = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
+  dent = round_end(one, Math.min((point[1] - top), (bottom - point[1])));
+  return [(near ? (left + dent) : (right - dent)), point[1]];
+}
+function round_end(one, inset) {
+  let radius;
+  radius = Math.min(12, Math.floor(one.box[1] / 2));
+  if ((!one.pill || (inset >= radius))) {
+    return 0;
+  }
+  return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
+}
+
+// place.auxiliary
+const AWAY = 32;
+const HEADING_SIZE = 11;
+const HEADING_ROOM = 24;
+const GAP_of_auxiliary = 16;
+const LENGTHS = [96, 160, 240, 320, 480, 0];
+const SCREEN_of_auxiliary = 900;
+class Area {
+  constructor(places, texts, rules, width, height_) {
+    this.places = places;
+    this.texts = texts;
+    this.rules = rules;
+    this.width = width;
+    this.height = height_;
+  }
+}
+class Placement {
+  constructor(corner, size, whole, beside_, places) {
+    this.corner = corner;
+    this.size = size;
+    this.whole = whole;
+    this.beside = beside_;
+    this.places = places;
+  }
+  get cost() {
+    let wide, tall, screen;
+    [wide, tall] = this.whole;
+    screen = Math.max(Math.floor((5 * wide) / 8), tall, SCREEN_of_auxiliary);
+    return ((wide * tall) + Math.floor(((8 * screen) * screen) / 5));
+  }
+}
+function beside_core(core, sky, blocks_, notes = []) {
+  let places, texts, rules, whole, heading, columns_, room, placement, left, top, wide, tall, half, beside_, size;
+  places = [];
+  texts = [];
+  rules = [];
+  whole = core;
+  for ([heading, columns_] of blocks_) {
+    if (!py_any(columns_)) {
+      continue;
+    }
+    room = (heading ? HEADING_ROOM : 0);
+    placement = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
+    [[left, top], [wide, tall]] = [placement.corner, placement.size];
+    py_extend(places, (() => { const out = []; for (const [x, y] of placement.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
+    half = Math.floor(AWAY / 2);
+    if (heading) {
+      texts.push(_heading(heading, placement.corner));
+      beside_ = new Rule((left - half), top, (left - half), (top + tall));
+      rules.push((placement.beside ? beside_ : new Rule(left, (top - half), (left + wide), (top - half))));
+    }
+    sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
+    whole = placement.whole;
+  }
+  if (notes.length) {
+    size = [py_max((() => { const out = []; for (const note_ of notes) { out.push(note_.width); } return out; })()), (notes.at(-1).y + 4)];
+    placement = py_min(placements(whole, sky, size, []), {key: (placement) => placement.cost});
+    py_extend(texts, (() => { const out = []; for (const note_ of notes) { out.push(moved(note_, ...placement.corner)); } return out; })());
+    whole = placement.whole;
+  }
+  return new Area([...places], [...texts], [...rules], ...whole);
+}
+function best(core, sky, columns_, least, room) {
+  let found, limit, places, wide, tall;
+  found = [];
+  for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
+    [places, [wide, tall]] = block(columns_, limit);
+    [wide, tall] = [Math.max(wide, least), (tall + room)];
+    py_extend(found, placements(core, sky, [wide, tall], [...places]));
+  }
+  return py_min(found, {key: (placement) => placement.cost});
+}
+function placements(core, sky, size, places) {
+  let wide, tall, across_, along_, found, top, reach_, left;
+  [[wide, tall], [across_, along_]] = [core, size];
+  found = [];
+  for (top of [0, Math.max(0, (tall - along_))]) {
+    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
+    left = (reach_ ? (reach_ + AWAY) : 0);
+    found.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
+  }
+  for (left of [0, Math.max(0, (wide - across_))]) {
+    reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
+    top = (reach_ ? (reach_ + AWAY) : 0);
+    found.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
+  }
+  return found;
+}
+function _heading(content, origin) {
+  let wide, y;
+  wide = hand_width(content, HEADING_SIZE, true);
+  y = (((origin[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE.get(HEADING_SIZE)) - 6);
+  return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
+}
+function block(columns_, limit) {
+  let places, start, longest_, column_, part, axis, along_, _, tall, mine;
+  places = [];
+  start = 0;
+  longest_ = start;
+  for (column_ of columns_) {
+    for (part of broken(column_, limit)) {
+      axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
+      along_ = 0;
+      for ([_, tall, mine] of part) {
+        places.push([((start + axis) - mine), along_]);
+        along_ += (tall + GAP_of_auxiliary);
+      }
+      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
+      start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
+    }
+  }
+  return [places, [(start - GAP_of_auxiliary), longest_]];
+}
+function broken(column_, limit) {
+  let parts, along_, thing;
+  parts = [];
+  along_ = 0;
+  for (thing of column_) {
+    if ((!parts.length || ((along_ + thing[1]) > limit))) {
+      parts.push([]);
+      along_ = 0;
+    }
+    parts.at(-1).push(thing);
+    along_ += (thing[1] + GAP_of_auxiliary);
+  }
+  return parts;
+}
+
+// place.funnel
+const FAR_of_funnel = (1 * 2 ** 40);
 class Band {
   constructor(top, bottom, before = 0, after = 0) {
     this.top = top;
@@ -1122,7 +1335,7 @@ class Band {
     this.bottom += down;
   }
 }
-class Ways {
+class Corridors {
   constructor(skeleton, lefts, widths, thick, gaps) {
     let part, row, one, two, users;
     [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
@@ -1145,7 +1358,7 @@ class Ways {
     if (this.shared.has(item)) {
       return [y, here, here];
     }
-    [low, high] = [-FAR_of_taut, FAR_of_taut];
+    [low, high] = [-FAR_of_funnel, FAR_of_funnel];
     if ((left >= 0)) {
       low = Math.min(here, ((at.at(left) + this.widths.at(left)) + this.apart(left, item)));
     }
@@ -1187,7 +1400,7 @@ function exits(chains, ends_, widths) {
   }
   return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends_)) { out.push(room.get([chain[0], start])); } return out; })();
 }
-function pull(windows) {
+function funnel(windows) {
   let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
   [top, x, _] = windows[0];
   bends_ = [[x, top]];
@@ -1337,7 +1550,7 @@ function columns(parts, widths, between_, above, below, lane_ = []) {
         settle(ranks_.at(r), starts.at(r), x, below);
       }
     }
-    paths = (() => { const out = []; for (const path of threads(ranks_, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
+    paths = (() => { const out = []; for (const path of straight_paths(ranks_, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
     for (path of paths) {
       straighten(path, x, above, below, room);
     }
@@ -1386,7 +1599,7 @@ class Room_of_columns {
     }
   }
 }
-function threads(ranks_, above, below) {
+function straight_paths(ranks_, above, below) {
   let found, row, item, up, path;
   found = [];
   for (row of ranks_) {
@@ -1673,11 +1886,11 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends_, hops, strokes, ways_, tops, heights, band_, around_) {
+function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around_) {
   let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on_, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
-  [lefts, gaps] = [ways_.at[0], ways_.gaps];
-  rooms = exits(chains, ends_, ways_.widths);
+  [lefts, gaps] = [corridors.at[0], corridors.gaps];
+  rooms = exits(chains, ends_, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
     passed = [];
@@ -1695,7 +1908,7 @@ function routes(skeleton, chains, ends_, hops, strokes, ways_, tops, heights, ba
       turns = py_get(around_, [wire, (at - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
-        py_extend(bends_, [...taut(ways_, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
+        py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
         [windows, passed] = [[[head_, goal, goal]], []];
       }
       if ((at === (chain.length - 1))) {
@@ -1703,13 +1916,13 @@ function routes(skeleton, chains, ends_, hops, strokes, ways_, tops, heights, ba
       }
       here = band_.get(chain.at(at));
       passed.push(chain.at(at));
-      windows.push(ways_.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
-      windows.push(ways_.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
+      windows.push(corridors.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
+      windows.push(corridors.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on_);
     windows.push([above, stop[0], stop[0]]);
-    py_extend(bends_, taut(ways_, windows, passed));
-    thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(ways_.thick.at(item)); } return out; })(), 0]);
+    py_extend(bends_, shortest(corridors, windows, passed));
+    thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
     result_.push(finished([...bends_, stop], wire, skeleton, py_replace(strokes.at(wire), {thick: thick}), gaps));
   }
   return result_;
@@ -1722,10 +1935,10 @@ function first_window(begin, below, left, room) {
   slant = Math.floor((SLANT * (below - begin[1])) / 10);
   return [below, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
 }
-function taut(ways_, windows, passed) {
+function shortest(corridors, windows, passed) {
   let bends_;
-  bends_ = pull(windows);
-  ways_.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
+  bends_ = funnel(windows);
+  corridors.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
   return bends_;
 }
 function finished(points, wire, skeleton, stroke, gaps) {
@@ -1770,7 +1983,7 @@ function on_way(a, b, c) {
 const PLAIN = new Stroke();
 const LANE = 16;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, ways_, lines_, base;
+  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, corridors, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
   drawn_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
@@ -1790,8 +2003,8 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   around_ = detours(skeleton, chains, ends_, layers, lefts, widths, between_);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
-  ways_ = new Ways(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends_, wires, drawn_, ways_, tops, heights, band_, around_);
+  corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
+  lines_ = routes(skeleton, chains, ends_, wires, drawn_, corridors, tops, heights, band_, around_);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
@@ -1960,219 +2173,6 @@ function shelve(skeleton, layers, lefts, widths, tall, gaps) {
   return [width, height_];
 }
 
-// place.turn
-class Turn {
-  constructor(direction, width, height_) {
-    this.direction = direction;
-    this.width = width;
-    this.height = height_;
-  }
-  get vertical() {
-    return ["BT", "TB"].includes(this.direction);
-  }
-  get size() {
-    return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
-  }
-  point(point) {
-    let across_, along_;
-    [across_, along_] = point;
-    if (["BT", "RL"].includes(this.direction)) {
-      along_ = (this.height - along_);
-    }
-    return (this.vertical ? [across_, along_] : [along_, across_]);
-  }
-  corner(point, size) {
-    let along_;
-    along_ = (this.vertical ? size[1] : size[0]);
-    if (["BT", "RL"].includes(this.direction)) {
-      return this.point([point[0], (point[1] + along_)]);
-    }
-    return this.point(point);
-  }
-}
-function vertical(direction) {
-  return ["BT", "TB"].includes(direction);
-}
-function across_along(direction, size) {
-  return (vertical(direction) ? size : py_reversed(size));
-}
-function top_side(direction) {
-  return py_get(new Map([["TB", true], ["BT", false]]), direction);
-}
-
-// place.pieces
-const LOOP = 16;
-class Piece {
-  constructor(width, height_, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
-    this.width = width;
-    this.height = height_;
-    this.x = x;
-    this.y = y;
-    this.box = box;
-    this.sheets = sheets;
-    this.pill = pill;
-    this.texts = texts;
-    this.stubs = stubs;
-    this.loop = loop;
-  }
-}
-function framed(size) {
-  return new Piece(...size, 0, 0, size);
-}
-function piece(face, words, position, upright) {
-  let shape_, pill, make;
-  shape_ = closed_of_sizes(face, words.seconds.at(position));
-  pill = (drawn_as(face) === "op");
-  make = (upright ? _upright : _lying);
-  return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
-}
-function _upright(shape_, incoming, outgoing, loop, pill) {
-  let wide, tall, box, lead, tail, room, stack, height_, middle, reach_, left, right, y;
-  [wide, tall] = [shape_.width, shape_.height];
-  box = [wide, tall];
-  lead = (incoming.length ? (column_width(incoming) + GAP_of_beside) : 0);
-  tail = (outgoing.length ? (column_width(outgoing) + GAP_of_beside) : 0);
-  room = (loop ? LOOP : 0);
-  stack = (Math.max(incoming.length, outgoing.length) * ROW_of_beside);
-  height_ = Math.max(tall, stack);
-  middle = shape_.middle;
-  reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
-  left = column(incoming, "in", middle, 0, reach_, 0);
-  right = column(outgoing, "out", middle, wide, reach_, room);
-  y = Math.max(0, (Math.floor(height_ / 2) - middle));
-  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
-}
-function _lying(shape_, incoming, outgoing, loop, pill) {
-  let wide, tall, box, above, below, room, at, over, under, reach_;
-  [wide, tall] = [shape_.width, shape_.height];
-  box = [wide, tall];
-  [above, below] = [rows_height(incoming), rows_height(outgoing)];
-  room = (loop ? LOOP : 0);
-  at = 14;
-  over = rail(incoming, "in", box, at);
-  under = rail(outgoing, "out", box, at);
-  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((at + RAIL) + extent(stub))); } return out; })(), {default: 0});
-  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
-}
-function _loop(box, middle) {
-  let x, up;
-  [x, up] = [box[0], Math.floor(box[1] / 4)];
-  return [[x, (middle - up)], [((x + LOOP) - 4), (middle - up)], [((x + LOOP) - 4), (middle + up)], [x, (middle + up)]];
-}
-
-// place.touch
-const INSET = 8;
-function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends_, found, across_, order, width, at, x;
-  [skeleton, upright] = [view.skeleton, vertical(direction)];
-  boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
-  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap(), (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
-  fixed = new TupleMap();
-  sides = new TupleMap();
-  for ([index, wire] of py_enumerate(skeleton.wires)) {
-    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
-    for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
-      if ((child < skeleton.children)) {
-        one = pieces.at(child);
-        fixed.set([index, end], (touch.at(end) + (upright ? one.x : one.y)));
-        if (gates.has(child)) {
-          py_setdefault(sides, [child, (!!end !== wire.turned)], []).push([index, end]);
-        }
-      }
-    }
-  }
-  for ([[child, _], ends_] of sides.entries()) {
-    found = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
-    across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
-    order = py_sorted(py_range(ends_.length), {key: (at) => [fixed.get(ends_.at(at)), ends_.at(at)]});
-    width = boxes.at(child)[0];
-    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
-      fixed.set(ends_.at(at), x);
-    }
-  }
-  return fixed;
-}
-function bus(view, wire) {
-  let line;
-  line = ((wire.bridge >= 0) ? view.metagraph.bridges.at(wire.bridge) : view.metagraph.edges.at(wire.edge));
-  if ((wire.turned || (line.kind === "reference"))) {
-    return -1;
-  }
-  return ((line.kind === "control") ? 1 : 0);
-}
-function between(ports, width, step) {
-  let start, given, placed, at, before, after, gap;
-  if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
-    start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
-    return (() => { const out = []; for (const at of py_range(ports.length)) { out.push(clamp((start + (at * step)), width)); } return out; })();
-  }
-  given = (() => { const out = []; for (const [at, port] of py_enumerate(ports)) if ((port != null)) { out.push(at); } return out; })();
-  placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
-  for (at of py_range(ports.length)) {
-    if ((ports.at(at) != null)) {
-      continue;
-    }
-    before = py_max((() => { const out = []; for (const one of given) if ((one < at)) { out.push(one); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const one of given) if ((one > at)) { out.push(one); } return out; })(), {default: -1});
-    if ((before < 0)) {
-      placed[at] = clamp((placed.at(after) - ((after - at) * step)), width);
-    }
-    else {
-      if ((after < 0)) {
-        placed[at] = clamp((placed.at(before) + ((at - before) * step)), width);
-      }
-      else {
-        gap = (placed.at(after) - placed.at(before));
-        placed[at] = (placed.at(before) + Math.floor((gap * (at - before)) / (after - before)));
-      }
-    }
-  }
-  return placed;
-}
-function clamp(x, width) {
-  return Math.max(Math.min(x, (width - INSET)), Math.min(INSET, Math.floor(width / 2)));
-}
-function gate_of(view, index, end, gates) {
-  let wire, inner, other, edge;
-  wire = view.skeleton.wires.at(index);
-  inner = py_get(gates, wire.chain.at((end ? -1 : 0)));
-  if ((inner == null)) {
-    return null;
-  }
-  if ((wire.bridge >= 0)) {
-    other = view.metagraph.bridges.at(wire.bridge).other;
-  }
-  else {
-    edge = view.metagraph.edges.at(wire.edge);
-    other = view.metagraph.children.at((end ? edge.source : edge.target));
-  }
-  return py_get(inner, [other, !!end, (!!end !== wire.turned)]);
-}
-function gates_of(view) {
-  return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
-}
-function border(one, corner, point, upright) {
-  let left, top, right, bottom, high, dent, near;
-  [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
-  [right, bottom] = [(left + one.box[0]), (top + one.box[1])];
-  if (upright) {
-    high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - one.height)));
-    dent = round_end(one, Math.min((point[0] - left), (right - point[0])));
-    return [point[0], (high ? (top + dent) : (bottom - dent))];
-  }
-  near = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
-  dent = round_end(one, Math.min((point[1] - top), (bottom - point[1])));
-  return [(near ? (left + dent) : (right - dent)), point[1]];
-}
-function round_end(one, inset) {
-  let radius;
-  radius = Math.min(12, Math.floor(one.box[1] / 2));
-  if ((!one.pill || (inset >= radius))) {
-    return 0;
-  }
-  return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
-}
-
 // place.titles
 const BAR = 24;
 const LEFT = 12;
@@ -2223,185 +2223,6 @@ function _name(face, name) {
 }
 function _count(count, x) {
   return new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true);
-}
-
-// place.spots
-const CELL = 64;
-const LARGE_of_spots = (8 * CELL);
-const PARTS = [8, 6, 10, 4, 12, 2, 14];
-const RUNS = 4;
-const BESIDE_of_spots = 5;
-const BOX_ROOM = 1;
-const LINE_ROOM = 3;
-const LABEL_ROOM_of_spots = 4;
-class Ground {
-  constructor() {
-    this.rects = new TupleMap();
-    this.large = [];
-    this.runs = new TupleMap();
-  }
-  add_rect(rect) {
-    let cell;
-    if ((Math.max((rect[2] - rect[0]), (rect[3] - rect[1])) > LARGE_of_spots)) {
-      this.large.push(rect);
-      return;
-    }
-    for (cell of cells(rect)) {
-      py_setdefault(this.rects, cell, []).push(rect);
-    }
-  }
-  add_line(owner, points) {
-    let run, cell;
-    for (run of runs_of_spots(points)) {
-      for (cell of cells(around(run))) {
-        py_setdefault(this.runs, cell, []).push([owner, run]);
-      }
-    }
-  }
-  is_free(owner, rect) {
-    let boxed, lined, cell, other, run;
-    [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)];
-    if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
-      return false;
-    }
-    for (cell of cells(lined)) {
-      if ((() => { for (const other of py_get(this.rects, cell, [])) { if (overlap(boxed, other)) return true; } return false; })()) {
-        return false;
-      }
-      for ([other, run] of py_get(this.runs, cell, [])) {
-        if (touches(run, ((other !== owner) ? lined : boxed))) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-}
-class Label_of_spots {
-  constructor(size, thick = 10, main = false) {
-    this.size = size;
-    this.thick = thick;
-    this.main = main;
-  }
-}
-function spots_of_spots(lines_, labels, taken, bounds, own = null) {
-  let ground, rect, wire, points, found, label_, middle;
-  if (!labels.size) {
-    return new Map();
-  }
-  ground = new Ground();
-  for (rect of taken) {
-    ground.add_rect(rect);
-  }
-  for ([wire, points] of lines_.entries()) {
-    ground.add_line(wire, points);
-  }
-  found = new Map();
-  for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
-    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
-      rect = centred(middle, label_.size);
-      if ((within_of_spots(rect, bounds) && ground.is_free(wire, rect))) {
-        found.set(wire, middle);
-        ground.add_rect(grown(rect, LABEL_ROOM_of_spots));
-        break;
-      }
-    }
-  }
-  return found;
-}
-function overhang(lines_, labels, extent_, axis) {
-  let before, after, wire, label_, middle, half;
-  before = 0;
-  after = before;
-  for ([wire, label_] of labels.entries()) {
-    middle = py_next(py_iter(candidates(lines_.get(wire), label_)), null);
-    if (((middle != null) && label_.main)) {
-      half = Math.floor(label_.size.at(axis) / 2);
-      before = Math.max(before, ((half + 1) - middle.at(axis)));
-      after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent_));
-    }
-  }
-  return [before, after];
-}
-function *candidates(points, label_) {
-  let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
-  found = py_sorted(runs_of_spots(points), {key: (run) => -length_of_spots(run)});
-  for ([start, stop] of found.slice(0, RUNS)) {
-    [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
-    steep = (Math.abs(dy) >= Math.abs(dx));
-    [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
-    if ((along_ < need)) {
-      continue;
-    }
-    off = ((BESIDE_of_spots + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
-    lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
-    for (part of PARTS) {
-      if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
-        continue;
-      }
-      [x, y] = [(start[0] + Math.floor((dx * part) / 16)), (start[1] + Math.floor((dy * part) / 16))];
-      for (side_ of (steep ? [1, -1] : [-1, 1])) {
-        yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
-      }
-    }
-  }
-}
-function runs_of_spots(points) {
-  let found, start, stop;
-  found = [];
-  for ([start, stop] of py_pairwise(points)) {
-    if (py_equal(start, stop)) {
-      continue;
-    }
-    if ((found.length && same_way(found.at(-1), [start, stop]))) {
-      found[found.length - 1] = [found.at(-1)[0], stop];
-    }
-    else {
-      found.push([start, stop]);
-    }
-  }
-  return found;
-}
-function same_way(one, other) {
-  let a, b, _, c;
-  [[a, b], [_, c]] = [one, other];
-  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
-}
-function length_of_spots(run) {
-  return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
-}
-function around(run) {
-  let ax, ay, bx, by;
-  [[ax, ay], [bx, by]] = run;
-  return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
-}
-function centred(middle, size) {
-  let left, top;
-  [left, top] = [(middle[0] - Math.floor(size[0] / 2)), (middle[1] - Math.floor(size[1] / 2))];
-  return [left, top, (left + size[0]), (top + size[1])];
-}
-function grown(rect, by) {
-  return [(rect[0] - by), (rect[1] - by), (rect[2] + by), (rect[3] + by)];
-}
-function cells(rect) {
-  return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
-}
-function within_of_spots(one, other) {
-  return ((other[0] <= one[0]) && (other[1] <= one[1]) && (one[2] <= other[2]) && (one[3] <= other[3]));
-}
-function overlap(one, other) {
-  return ((one[0] < other[2]) && (other[0] < one[2]) && (one[1] < other[3]) && (other[1] < one[3]));
-}
-function touches(run, rect) {
-  let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
-  [left, top, right, bottom] = around(run);
-  if (((right < rect[0]) || (rect[2] < left) || (bottom < rect[1]) || (rect[3] < top))) {
-    return false;
-  }
-  [[ax, ay], [bx, by]] = run;
-  corners_ = [[rect[0], rect[1]], [rect[0], rect[3]], [rect[2], rect[1]], [rect[2], rect[3]]];
-  sides = (() => { const out = []; for (const [x, y] of corners_) { out.push((((bx - ax) * (y - ay)) - ((by - ay) * (x - ax)))); } return out; })();
-  return ((py_min(sides) <= 0) && (0 <= py_max(sides)));
 }
 
 // place.rows
@@ -2504,6 +2325,185 @@ function without_loose(skeleton) {
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
 
+// place.label_places
+const CELL = 64;
+const LARGE_of_label_places = (8 * CELL);
+const PARTS = [8, 6, 10, 4, 12, 2, 14];
+const RUNS = 4;
+const BESIDE_of_label_places = 5;
+const BOX_ROOM = 1;
+const LINE_ROOM = 3;
+const LABEL_ROOM_of_label_places = 4;
+class Obstacles {
+  constructor() {
+    this.rects = new TupleMap();
+    this.large = [];
+    this.runs = new TupleMap();
+  }
+  add_rect(rect) {
+    let cell;
+    if ((Math.max((rect[2] - rect[0]), (rect[3] - rect[1])) > LARGE_of_label_places)) {
+      this.large.push(rect);
+      return;
+    }
+    for (cell of cells(rect)) {
+      py_setdefault(this.rects, cell, []).push(rect);
+    }
+  }
+  add_line(owner, points) {
+    let run, cell;
+    for (run of runs_of_label_places(points)) {
+      for (cell of cells(around(run))) {
+        py_setdefault(this.runs, cell, []).push([owner, run]);
+      }
+    }
+  }
+  is_free(owner, rect) {
+    let boxed, lined, cell, other, run;
+    [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)];
+    if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
+      return false;
+    }
+    for (cell of cells(lined)) {
+      if ((() => { for (const other of py_get(this.rects, cell, [])) { if (overlap(boxed, other)) return true; } return false; })()) {
+        return false;
+      }
+      for ([other, run] of py_get(this.runs, cell, [])) {
+        if (touches(run, ((other !== owner) ? lined : boxed))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+}
+class Label_of_label_places {
+  constructor(size, thick = 10, main = false) {
+    this.size = size;
+    this.thick = thick;
+    this.main = main;
+  }
+}
+function place_labels(lines_, labels, taken, bounds, own = null) {
+  let obstacles, rect, wire, points, found, label_, middle;
+  if (!labels.size) {
+    return new Map();
+  }
+  obstacles = new Obstacles();
+  for (rect of taken) {
+    obstacles.add_rect(rect);
+  }
+  for ([wire, points] of lines_.entries()) {
+    obstacles.add_line(wire, points);
+  }
+  found = new Map();
+  for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
+    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
+      rect = centred(middle, label_.size);
+      if ((within_of_label_places(rect, bounds) && obstacles.is_free(wire, rect))) {
+        found.set(wire, middle);
+        obstacles.add_rect(grown(rect, LABEL_ROOM_of_label_places));
+        break;
+      }
+    }
+  }
+  return found;
+}
+function overhang(lines_, labels, extent_, axis) {
+  let before, after, wire, label_, middle, half;
+  before = 0;
+  after = before;
+  for ([wire, label_] of labels.entries()) {
+    middle = py_next(py_iter(candidates(lines_.get(wire), label_)), null);
+    if (((middle != null) && label_.main)) {
+      half = Math.floor(label_.size.at(axis) / 2);
+      before = Math.max(before, ((half + 1) - middle.at(axis)));
+      after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent_));
+    }
+  }
+  return [before, after];
+}
+function *candidates(points, label_) {
+  let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
+  found = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
+  for ([start, stop] of found.slice(0, RUNS)) {
+    [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
+    steep = (Math.abs(dy) >= Math.abs(dx));
+    [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+    if ((along_ < need)) {
+      continue;
+    }
+    off = ((BESIDE_of_label_places + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
+    lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
+    for (part of PARTS) {
+      if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
+        continue;
+      }
+      [x, y] = [(start[0] + Math.floor((dx * part) / 16)), (start[1] + Math.floor((dy * part) / 16))];
+      for (side_ of (steep ? [1, -1] : [-1, 1])) {
+        yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
+      }
+    }
+  }
+}
+function runs_of_label_places(points) {
+  let found, start, stop;
+  found = [];
+  for ([start, stop] of py_pairwise(points)) {
+    if (py_equal(start, stop)) {
+      continue;
+    }
+    if ((found.length && same_way(found.at(-1), [start, stop]))) {
+      found[found.length - 1] = [found.at(-1)[0], stop];
+    }
+    else {
+      found.push([start, stop]);
+    }
+  }
+  return found;
+}
+function same_way(one, other) {
+  let a, b, _, c;
+  [[a, b], [_, c]] = [one, other];
+  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
+}
+function length_of_label_places(run) {
+  return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
+}
+function around(run) {
+  let ax, ay, bx, by;
+  [[ax, ay], [bx, by]] = run;
+  return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
+}
+function centred(middle, size) {
+  let left, top;
+  [left, top] = [(middle[0] - Math.floor(size[0] / 2)), (middle[1] - Math.floor(size[1] / 2))];
+  return [left, top, (left + size[0]), (top + size[1])];
+}
+function grown(rect, by) {
+  return [(rect[0] - by), (rect[1] - by), (rect[2] + by), (rect[3] + by)];
+}
+function cells(rect) {
+  return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
+}
+function within_of_label_places(one, other) {
+  return ((other[0] <= one[0]) && (other[1] <= one[1]) && (one[2] <= other[2]) && (one[3] <= other[3]));
+}
+function overlap(one, other) {
+  return ((one[0] < other[2]) && (other[0] < one[2]) && (one[1] < other[3]) && (other[1] < one[3]));
+}
+function touches(run, rect) {
+  let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
+  [left, top, right, bottom] = around(run);
+  if (((right < rect[0]) || (rect[2] < left) || (bottom < rect[1]) || (rect[3] < top))) {
+    return false;
+  }
+  [[ax, ay], [bx, by]] = run;
+  corners_ = [[rect[0], rect[1]], [rect[0], rect[3]], [rect[2], rect[1]], [rect[2], rect[3]]];
+  sides = (() => { const out = []; for (const [x, y] of corners_) { out.push((((bx - ax) * (y - ay)) - ((by - ay) * (x - ax)))); } return out; })();
+  return ((py_min(sides) <= 0) && (0 <= py_max(sides)));
+}
+
 // place.core
 const GAPS = new Gaps();
 const LABEL_HEIGHT = 12;
@@ -2562,7 +2562,7 @@ function core_of(view, pieces, lines_, said, inner, direction) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
-  found = spots_of_spots(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
+  found = place_labels(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
 }
 function _size(one) {
@@ -2587,7 +2587,7 @@ function label_sizes(view, lines_, outside) {
       }
     }
     if (text) {
-      found.set(wire, new Label_of_spots([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+      found.set(wire, new Label_of_label_places([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
     }
   }
   return found;

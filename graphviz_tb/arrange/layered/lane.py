@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
-from graphviz_tb.arrange.layered.threads import Weaver
 from graphviz_tb.arrange.part import Layers, Part
 
 PASSES = 2  # rarely does a third move anything
@@ -21,15 +21,15 @@ def lane_of(part: Part, layers: Layers) -> list[int]:
 
 
 def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
-    """Lead other threads round the lane where that costs few crossings; then set the lane in the middle of items that
+    """Lead other paths round the lane where that costs few crossings; then set the lane in the middle of items that
     could change places with it."""
     if not lane:
         return
     inside = set(lane)
     others = [path for path in paths if not inside.intersection(path)]
-    weaver = Weaver(state, others, set(pairwise(lane)), HEAVY)
+    rerouter = Rerouter(state, others, set(pairwise(lane)), HEAVY)
     passes = PASSES
-    while passes and weaver.pass_over():
+    while passes and rerouter.pass_over():
         passes -= 1
     for item in lane:
         to_middle(state, item)

@@ -1,17 +1,17 @@
 """The order within ranks, with few crossings.
 
-sweeps of medians from several starts ─ threads rewoven ─ mixed ─ rewoven ─ a lane for the main path
+sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
 
+from graphviz_tb.arrange.layered.combine import combine
 from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
-from graphviz_tb.arrange.layered.mix import mix
+from graphviz_tb.arrange.layered.reroute import WIDE, Rerouter, edge_paths
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
-from graphviz_tb.arrange.layered.threads import WIDE, Weaver, threads
 from graphviz_tb.arrange.part import Layers, Part
 
 Sweeps = tuple[bool, ...]
@@ -26,7 +26,7 @@ STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, 
     (True, UP_DOWN * 2),
 )
 SMALL, CHEAP, DENSE = 100, 900, 3
-MANY = 30_000  # items up to which sweeps are cheap: then more of them, and threads rewoven once
+MANY = 30_000  # items up to which sweeps are cheap: then more of them, and edge paths rerouted once
 WORK = 250_000
 
 
@@ -39,7 +39,7 @@ def order(part: Part, layers: Layers) -> Layers:
         return layers
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     state = State(count, layers.ranks, layers.chains)
-    paths = affordable(state, threads(state.above, state.below))
+    paths = affordable(state, edge_paths(state.above, state.below))
     few_crossings(state, part.count, paths)
     keep_lane(state, lane_of(part, layers), paths)
     return Layers(state.ranks, layers.chains)
@@ -53,16 +53,16 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
     if starts == 1:
         sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)
         begin(state, sweeps)
-        weave(state, paths, passes)
+        reroute(state, paths, passes)
         return
     given, found = state.copy(), []
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else given)
         begin(state, sweeps)
-        weave(state, paths, 1)
+        reroute(state, paths, 1)
         found.append(state.copy())
-    state.put(mix(state, found))
-    weave(state, paths, 2)
+    state.put(combine(state, found))
+    reroute(state, paths, 2)
 
 
 def begin(state: State, sweeps: Sweeps) -> None:
@@ -72,7 +72,7 @@ def begin(state: State, sweeps: Sweeps) -> None:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The threads that may be rewoven, short ones first, until the ranks they pass (wide ones count ten) are `WORK`."""
+    """The paths that may be rerouted, short ones first, until the ranks they pass (wide ones count ten) are `WORK`."""
     cost = [0, *accumulate(10 if len(row) > WIDE else 1 for row in state.ranks)]
     left = WORK
     for number, path in enumerate(paths):
@@ -83,8 +83,8 @@ def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
     return paths
 
 
-def weave(state: State, paths: list[list[int]], passes: int) -> None:
-    """Move threads to their best ways until none moves any more."""
-    weaver = Weaver(state, paths)
-    while passes and weaver.pass_over():
+def reroute(state: State, paths: list[list[int]], passes: int) -> None:
+    """Move edge paths to their best ways until none moves any more."""
+    rerouter = Rerouter(state, paths)
+    while passes and rerouter.pass_over():
         passes -= 1

@@ -22,7 +22,7 @@ Rect = tuple[int, int, int, int]  # left, top, right, bottom
 Run = tuple[Point, Point]
 
 
-class Ground:
+class Obstacles:
     """What labels must keep clear of, filed by squares of the plane."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Label:
     main: bool = False
 
 
-def spots(
+def place_labels(
     lines: Mapping[int, Sequence[Point]],
     labels: Mapping[int, Label],
     taken: Iterable[Rect],
@@ -78,25 +78,25 @@ def spots(
     paths are served first, then wires in order of
     their number.
 
-    >>> spots({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    >>> place_labels({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
     {0: (75, 30)}
-    >>> spots({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    >>> place_labels({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
     {0: (25, 30)}
     """
     if not labels:
         return {}
-    ground = Ground()
+    obstacles = Obstacles()
     for rect in taken:
-        ground.add_rect(rect)
+        obstacles.add_rect(rect)
     for wire, points in lines.items():
-        ground.add_line(wire, points)
+        obstacles.add_line(wire, points)
     found: dict[int, Point] = {}
     for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
         for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
-            if within(rect, bounds) and ground.is_free(wire, rect):
+            if within(rect, bounds) and obstacles.is_free(wire, rect):
                 found[wire] = middle
-                ground.add_rect(grown(rect, LABEL_ROOM))
+                obstacles.add_rect(grown(rect, LABEL_ROOM))
                 break
     return found
 

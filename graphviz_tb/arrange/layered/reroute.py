@@ -1,9 +1,9 @@
 """Whole long edges move at once, each to its best way through the ranks.
 
-A thread is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and plain
-chains of nodes. With everything else held, the way of a thread with the fewest crossings is a shortest path over the
-slots of its ranks, found by dynamic programming; exchanging neighbours rank by rank never finds it, for between the
-first and the last rank of the move crossings grow before they shrink.
+An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
+plain chains of nodes. With everything else held, the way of an edge path with the fewest crossings is a shortest path
+over the slots of its ranks, found by dynamic programming; exchanging neighbours rank by rank never finds it, for
+between the first and the last rank of the move crossings grow before they shrink.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from graphviz_tb.arrange.layered.state import State
 Table = NDArray[np.int64]
 Link = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots from … up to, but without …
-WIDE = 80  # items in a rank up to which a thread may go anywhere
+WIDE = 80  # items in a rank up to which an edge path may go anywhere
 NEAR = 32  # else: how far from its place
 SCALE = 1 << 16  # crossings count before any number of moves
 _slots = np.arange(2 * WIDE + 3) > WIDE + 1
-OWN = (_slots[:, None] ^ _slots) * SCALE  # what a thread's own line adds to the slots round it, itself in the middle
+OWN = (_slots[:, None] ^ _slots) * SCALE  # what a path's own line adds to the slots round it, itself in the middle
 OWN[WIDE + 1] += 1  # it rather stays
 
 
-def threads(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """All threads, the short ones first.
+def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
+    """All edge paths, the short ones first.
 
-    >>> threads([[], [0], [1], [0, 2]], [[1, 3], [2], [3], []])
+    >>> edge_paths([[], [0], [1], [0, 2]], [[1, 3], [2], [3], []])
     [[1, 2]]
     """
     thin = [len(up) < 2 and len(down) < 2 for up, down in zip(above, below, strict=True)]
@@ -50,7 +50,7 @@ def column(links: list[Link], end: int) -> Table:
     return np.array([link[end] for link in links], np.int64)
 
 
-class Weaver:
+class Rerouter:
     """Tables of crossings for the gaps between ranks, made when asked for, dropped when an order changes."""
 
     def __init__(self, state: State, paths: list[list[int]], lane: Collection[Link] = (), heavy: int = 1) -> None:
@@ -64,7 +64,7 @@ class Weaver:
         self.count = np.arange(max(map(len, state.ranks)) + 1)
         self.clock = 1
         self.changed = [1] * len(state.ranks)  # when the order on one side of this gap last changed
-        self.woven = [0] * len(paths)  # when this thread was last moved
+        self.moved_at = [0] * len(paths)  # when this edge path was last moved
         self.links: list[tuple[Table, Table]] = []
         for row in state.ranks[:-1]:
             links = [(item, other) for item in row for other in state.below[item]]
@@ -72,18 +72,18 @@ class Weaver:
             self.links.append((column(links, 0), column(links, 1)))
 
     def pass_over(self) -> bool:
-        """Move each thread round which something has changed; whether any moved."""
+        """Move each edge path round which something has changed; whether any moved."""
         moved = False
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
-            if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.woven[number]:
+            if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.moved_at[number]:
                 if self.crosses(path, top):
-                    moved = self.weave(path) or moved
-                self.woven[number] = self.clock
+                    moved = self.reroute(path) or moved
+                self.moved_at[number] = self.clock
         return moved
 
     def crosses(self, path: list[int], top: int) -> bool:
-        """Whether a thread crosses any line, as far as that is cheap to tell."""
+        """Whether an edge path crosses any line, as far as that is cheap to tell."""
         state = self.state
         chain = [*state.above[path[0]], *path, *state.below[path[-1]]]
         gap = state.rank[chain[0]]
@@ -117,7 +117,7 @@ class Weaver:
         return True
 
     def narrow(self, gap: int) -> bool:
-        """Whether a thread may go anywhere in the ranks on both sides, so that one table serves all."""
+        """Whether an edge path may go anywhere in the ranks on both sides, so that one table serves all."""
         ranks = self.state.ranks
         return len(ranks[gap]) <= WIDE and len(ranks[gap + 1]) <= WIDE
 
@@ -127,8 +127,8 @@ class Weaver:
         starts, ends = self.links[gap]
         rows = np.minimum(np.maximum(self.place[starts] + (1 - upper[0]), 0), high)
         columns = np.minimum(np.maximum(self.place[ends] + (1 - lower[0]), 0), width)
-        spots = rows * (width + 1) + columns
-        table = np.bincount(spots, minlength=(high + 1) * (width + 1)).reshape(high + 1, width + 1)
+        cells = rows * (width + 1) + columns
+        table = np.bincount(cells, minlength=(high + 1) * (width + 1)).reshape(high + 1, width + 1)
         table.cumsum(0, out=table)
         table.cumsum(1, out=table)
         return table
@@ -140,8 +140,8 @@ class Weaver:
             ranks = self.state.ranks
             high, wide = len(ranks[gap]) + 1, len(ranks[gap + 1]) + 1
             upper, lower = self.links[gap]
-            spots = (self.place[upper] + 1) * wide + self.place[lower] + 1
-            table = np.bincount(spots, minlength=high * wide).reshape(high, wide)
+            cells = (self.place[upper] + 1) * wide + self.place[lower] + 1
+            table = np.bincount(cells, minlength=high * wide).reshape(high, wide)
             table.cumsum(0, out=table)
             table.cumsum(1, out=table)
             self.table[gap] = table
@@ -167,8 +167,8 @@ class Weaver:
                 self.cross[gap] = found
         return found
 
-    def weave(self, path: list[int]) -> bool:
-        """Move one thread to its best way; whether it moved. Among equal ways the one that moves the fewest items."""
+    def reroute(self, path: list[int]) -> bool:
+        """Move one path to its best way; whether it moved. Among equal ways the one that moves the fewest items."""
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
@@ -222,9 +222,9 @@ class Weaver:
     def ray(self, held: Table, free: Table, at: int, span: Span) -> Table:
         """How many lines, `held` to `free`, a line from place `at` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
-        spots = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
-        left = np.bincount(spots[held < at], minlength=width + 1)
-        right = np.bincount(spots[held > at], minlength=width + 1)
+        cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
+        left = np.bincount(cells[held < at], minlength=width + 1)
+        right = np.bincount(cells[held > at], minlength=width + 1)
         passed = (right - left).cumsum()
         crossed: Table = (passed[:width] + left.sum()) * SCALE
         return crossed

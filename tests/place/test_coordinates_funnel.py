@@ -1,4 +1,4 @@
-"""Lines pulled taut: the shortest way, and no crossing that the order does not ask for."""
+"""Lines through a funnel: the shortest way, and no crossing that the order does not ask for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import downward
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.taut import Window, pull
+from graphviz_tb.place.funnel import Window, funnel
 from tests.arrange.levels import levels
 
 windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1, max_size=5)
@@ -24,7 +24,7 @@ windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1
 @given(st.integers(0, 40), windows, st.integers(0, 40))
 def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end: int) -> None:
     inner = [(10 * at, low, low + wide) for at, (low, wide) in enumerate(middle, 1)]
-    bends = pull([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
+    bends = funnel([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
     assert sum(dist(a, b) for a, b in pairwise(bends)) <= brute(start, inner, end) + 1e-9
     for y, low, high in inner:
         (one, top), (two, bottom) = next(pair for pair in pairwise(bends) if pair[0][1] <= y <= pair[1][1])

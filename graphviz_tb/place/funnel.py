@@ -1,4 +1,4 @@
-"""Lines pulled taut: between the boxes and lines beside it, each goes the shortest way.
+"""The shortest way of a line: between the boxes and lines beside it, by a funnel.
 
 A line passes a window at the top and at the bottom of each band, as wide as its neighbours there leave it room;
 between windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both
@@ -40,7 +40,7 @@ class Band:
         self.bottom += down
 
 
-class Ways:
+class Corridors:
     """Where each item is passed at the top and at the bottom of its band, and what stands beside it."""
 
     def __init__(
@@ -115,14 +115,14 @@ def exits(
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
 
 
-def pull(windows: Sequence[Window]) -> list[Point]:
+def funnel(windows: Sequence[Window]) -> list[Point]:
     """The bends of the shortest way through windows, by the funnel of Lee & Preparata 1984.
 
     Before: each window is below the one before; the first and the last are points.
 
-    >>> pull([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
+    >>> funnel([(0, 5, 5), (10, 0, 9), (20, 0, 1), (30, 0, 0)])
     [(5, 0), (1, 20), (0, 30)]
-    >>> pull([(0, 5, 5), (10, 0, 9), (20, 0, 9), (30, 8, 8)])
+    >>> funnel([(0, 5, 5), (10, 0, 9), (20, 0, 9), (30, 8, 8)])
     [(5, 0), (8, 30)]
     """
     top, x, _ = windows[0]

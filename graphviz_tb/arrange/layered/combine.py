@@ -16,7 +16,7 @@ Row = list[int]
 SCALE = 1 << 20  # crossings count before any drift
 
 
-def mix(state: State, orders: list[list[Row]]) -> list[Row]:
+def combine(state: State, orders: list[list[Row]]) -> list[Row]:
     """Take for each rank the candidate's order that makes the whole best.
 
     Before: `orders` hold the same items on the same ranks. After: at most as many crossings as the best of them.
@@ -28,13 +28,13 @@ def mix(state: State, orders: list[list[Row]]) -> list[Row]:
         cost, best = step(state, upper, lower, cost)
         back.append(best)
     at = cost.index(min(cost))
-    mixed: list[Row] = []
+    combined: list[Row] = []
     for r in range(len(choices) - 1, -1, -1):
         row = choices[r][at // 2]
-        mixed.append(row[::-1] if at % 2 else row[:])
+        combined.append(row[::-1] if at % 2 else row[:])
         if r:
             at = back[r - 1][at]
-    return mixed[::-1]
+    return combined[::-1]
 
 
 def distinct(rows: list[Row]) -> list[Row]:
