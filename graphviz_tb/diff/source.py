@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.names import shifts
 from graphviz_tb.diff.changes.numbers import Numbers
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
 from graphviz_tb.diff.columns.side import Side
@@ -79,6 +80,13 @@ class Source:
             return rewires(self.matching, old, new)
         found = rewires(self.matching, new, old)
         return [replace(one, old=old, new=new, before=one.after, after=one.before) for one in found]
+
+    def renumbered(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Scopes and nodes that only have another number, because members of their series came or went."""
+        scopes, nodes = shifts(self.matching)
+        if not self.turned:
+            return scopes, nodes
+        return [(new, old) for old, new in scopes], [(new, old) for old, new in nodes]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Matched nodes, old and new."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import Source
+from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Edits
 
@@ -60,19 +60,14 @@ def apply(changes: Changes) -> GraphDef:
 
 def renumbered(plan: Plan) -> None:
     """Numbers that shifted because members of a series came or went are no changes, but names all the same."""
-    from graphviz_tb.diff.changes.names import shifts
-
-    scopes, nodes = shifts(plan.source.matching)
-    turned = plan.source.turned
-    for found, into in ((scopes, plan.scopes), (nodes, plan.nodes)):
+    for found, into in zip(plan.source.renumbered(), (plan.scopes, plan.nodes), strict=True):
         for old, new in found:
-            into.setdefault(*((new, old) if turned else (old, new)))
+            into.setdefault(old, new)
 
 
 def rename(plan: Plan) -> None:
     """Find the new name of every old node: that of the scope around it, and its own."""
-    m, turned = plan.source.matching, plan.source.turned
-    old, new = (m.b, m.a) if turned else (m.a, m.b)
+    old, new = plan.source.old_side, plan.source.new_side
     names: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
         if parent < 0:
@@ -92,9 +87,7 @@ def rename(plan: Plan) -> None:
 
 def rename_library(plan: Plan) -> None:
     """The name that each function that stays has now."""
-    m, turned = plan.source.matching, plan.source.turned
-    for mine, other in m.functions.items():
-        old, new = (other, mine) if turned else (mine, other)
+    for old, new in plan.source.functions.items():
         plan.functions[plan.source.old.functions[old].name] = plan.source.new.functions[new].name
 
 
@@ -181,9 +174,7 @@ def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[in
 def one_function(plan: Plan, function: int) -> Any:
     """A function with the changes made to it. Where its signature changed it is taken from the new one."""
     old, new = plan.source.old, plan.source.new
-    m, turned = plan.source.matching, plan.source.turned
-    partners = {other: mine for mine, other in m.functions.items()} if turned else m.functions
-    other = partners[function]
+    other = plan.source.functions[function]
     before = old.graph_def.library.function[old.functions[function].index]
     after = new.graph_def.library.function[new.functions[other].index]
     made = type(before)()
@@ -209,5 +200,4 @@ def one_function(plan: Plan, function: int) -> Any:
 
 
 def _partner(plan: Plan, node: int) -> int:
-    m = plan.source.matching
-    return int((m.to_a if plan.source.turned else m.to_b)[node])
+    return int(plan.source.to_new[node])

@@ -281,3 +281,53 @@ def test_a_model_in_a_model_is_built_anew(tmp_path: Path) -> None:
     assert diff(tmp_path / "old.json", tmp_path / "rebuilt.json").same
     (change,) = diff(tmp_path / "old.json", tmp_path / "new.json")
     assert (change.new, change.severity, change.detail["key"]) == ("m/wide", "attribute", "units")
+
+
+def test_weights_are_shared_no_more() -> None:
+    # p ─▶ tower, q ─▶ tower_1 with the weights of tower; then with its own
+    def made(own: bool) -> Any:
+        lines = ["p Placeholder", "q Placeholder", "m/tower/w VarHandleOp", "m/tower/Read ReadVariableOp m/tower/w",
+                 "m/tower/MatMul MatMul p m/tower/Read", "m/tower/Relu Relu m/tower/MatMul",
+                 f"m/tower_1/Read ReadVariableOp {'w2' if own else 'm/tower/w'}",
+                 "m/tower_1/MatMul MatMul q m/tower_1/Read", "m/tower_1/Relu Relu m/tower_1/MatMul",
+                 "m/dot/Mul Mul m/tower/Relu m/tower_1/Relu"]  # fmt: skip
+        return graph(*lines, *(["w2 VarHandleOp"] if own else []))
+
+    (change,) = diff(made(False), made(True))
+    assert (change.severity, change.new) == ("op", "m/tower_1")
+    assert change.detail == {"key": "weights", "old": "shared with m/tower", "new": "its own"}
+    (back,) = diff(made(True), made(False))
+    assert back.detail == {"key": "weights", "old": "its own", "new": "shared with m/tower"}
+
+
+def test_what_only_gradients_use_follows() -> None:
+    # a ─▶ silu ─▶ b ─▶ silu: the gradient of a silu is made of ops by themselves, counted, that nothing else uses
+    def made(*activations: str) -> Any:
+        lines, before, count = ["x Placeholder", "one Const", "gradients/top Const"], "x", 0
+        for number, word in enumerate(activations):
+            act = f"m/act{number}"
+            lines += [f"m/l{number}/MatMul MatMul {before}"]
+            if word == "silu":
+                ends = [f"sub_{count}", f"mul_{count}"]
+                lines += [f"{act}/Sigmoid Sigmoid m/l{number}/MatMul",
+                          f"{act}/out Mul {act}/Sigmoid m/l{number}/MatMul",
+                          f"{ends[0]} Sub one {act}/Sigmoid", f"{ends[1]} Mul {act}/Sigmoid {ends[0]}"]  # fmt: skip
+                lines += [f"gradients/{act}/grad Mul gradients/top {ends[1]}"]
+                count += 1
+            else:
+                lines += [
+                    f"{act}/out Tanh m/l{number}/MatMul",
+                    f"gradients/{act}/grad TanhGrad gradients/top {act}/out",
+                ]
+            before = f"{act}/out"
+        return graph(*lines, f"m/end/Softmax Softmax {before}")
+
+    (change,) = diff(made("silu", "silu", "silu"), made("tanh", "silu", "silu"))
+    assert change.detail["new"] == "Tanh"
+
+
+def test_a_result_more_is_one_of_the_signature() -> None:
+    old = graph("x Placeholder", "m/a/MatMul MatMul x", "Identity Identity m/a/MatMul")
+    new = graph("x Placeholder", "m/a/MatMul MatMul x", "Identity Identity m/a/MatMul", "Identity_1 Identity x")
+    (change,) = diff(old, new)
+    assert (change.kind, change.severity) == ("added", "signature")

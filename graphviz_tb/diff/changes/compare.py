@@ -24,7 +24,8 @@ from graphviz_tb.diff.changes.attributes import Difference, differences
 from graphviz_tb.diff.changes.causes import folded
 from graphviz_tb.diff.changes.interface import function_signatures, versions
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import name_changes
+from graphviz_tb.diff.changes.names import COUNTED, name_changes
+from graphviz_tb.diff.changes.roles import VARIABLES
 from graphviz_tb.diff.changes.settings import setting_changes
 from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
@@ -224,11 +225,20 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
     names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
-    signature = first.row < 0 and detail["op_types"].keys() & PLACEHOLDERS  # type: ignore[attr-defined]
+    ends = detail["op_types"].keys() & PLACEHOLDERS or is_result(side, nodes)  # type: ignore[attr-defined]
+    signature = first.row < 0 and ends
     kind: Kind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
     return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
+
+
+def is_result(side: Side, nodes: list[int]) -> bool:
+    """Whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that nobody
+    uses."""
+    graph = side.graph
+    named = all(COUNTED.sub("", graph.name[node]) == graph.op_types[graph.op[node]] == "Identity" for node in nodes)
+    return named and not any(len(side.out_edges(node)) for node in nodes)
 
 
 def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
@@ -265,6 +275,8 @@ def whole_functions(m: Matching) -> list[Change]:
         for index, function in enumerate(side.graph.functions):
             if index in kept:
                 continue
+            if left_over(side, index):
+                continue
             nodes = shown_ops(side, np.flatnonzero(side.block == index + 1).tolist())
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
@@ -272,6 +284,12 @@ def whole_functions(m: Matching) -> list[Change]:
             old_name, new_name = (None, function.name) if new else (function.name, None)
             told.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
     return told
+
+
+def left_over(side: Side, function: int) -> bool:
+    """Whether a function is one that freezing left behind: there are no variables, and nobody calls it."""
+    frozen = len(side) and not side.graph.function.min() >= 0 and not VARIABLES & set(side.graph.op_types)
+    return bool(frozen) and function not in side.calls[2]
 
 
 def ignored(m: Matching, options: DiffOptions) -> dict[str, int]:

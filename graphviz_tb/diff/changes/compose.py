@@ -12,6 +12,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
 from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
@@ -40,6 +41,8 @@ TELLING = ("dilation", "kernel", "filters", "units", "output_dim", "input_dim", 
 
 def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
     """One change for all."""
+    if own := unshared(m, layers, changes):
+        return own
     if len(changes) == 1:
         return changes[0]
     functions = [change for change in changes if change.kind == "function-changed"]
@@ -140,7 +143,10 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     """One thing in place of another."""
     went = [node for change in changes for node in change.edits.removed]
     came = [node for change in changes for node in change.edits.added]
-    detail: dict[str, Any] = {"key": "op", "old": what(layers[0], went), "new": what(layers[1], came)}
+    words = what(layers[0], went), what(layers[1], came)
+    if words[0] == words[1]:
+        words = in_types(layers[0], went), in_types(layers[1], came)
+    detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
     more = [one for one in changes if one.kind == "changed"]
     if more:
         detail["with"] = [part(one) for one in more]
@@ -169,6 +175,7 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     side = layers.side
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
+    model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
     types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
@@ -178,7 +185,15 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and side.scopes.parent[row] >= 0:
         return str(side.scopes.leaf[row])
-    return " + ".join(sorted(types)[:3]) + (" + …" if len(types) > 3 else "")
+    return in_types(layers, loud)
+
+
+def in_types(layers: Layers, nodes: Sequence[int]) -> str:
+    """The types of ops, those of which there are most first."""
+    counts = Counter(word_of(layers.side, node) for node in nodes)
+    loud = {word: count for word, count in counts.items() if word not in QUIET} or counts
+    first = sorted(loud, key=lambda word: (-loud[word], word))[:3]
+    return " + ".join(sorted(first)) + (" + …" if len(loud) > 3 else "")
 
 
 def word_of(side: Side, node: int) -> str:

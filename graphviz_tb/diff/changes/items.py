@@ -35,7 +35,7 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
     if change.kind == "rewired":
         follows = other_outputs(m, change)
-    follows = follows or only_sizes(m, change)
+    follows = follows or only_sizes(m, change) or is_for_gradients(layers, change)
     if change.kind in ("added", "removed"):
         follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
@@ -49,6 +49,15 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
 def is_function(change: Change) -> bool:
     """Whether a change is one of a function of the library."""
     return change.kind == "function-changed" or "function" in change.detail
+
+
+def is_for_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Whether only ops came, went or are wired anew that gradients alone use."""
+    if change.kind not in ("added", "removed", "rewired"):
+        return False
+    old, new = touched(change)
+    helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
+    return bool(old or new) and bool(helps)
 
 
 def may_follow(inner: Change) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.roles import forward_nodes
+from graphviz_tb.diff.changes.roles import edges_into, forward_nodes
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools, Ints
 
@@ -45,6 +45,24 @@ class Layers:
     def forward(self) -> Bools:
         """Which nodes are the model itself, not derived from it."""
         return forward_nodes(self.side)
+
+    @cached_property
+    def for_gradients(self) -> Bools:
+        """Which ops by themselves are used by gradients alone: TensorFlow computed them for these, in no layer."""
+        side = self.side
+        graph, told = side.graph, ~self.forward
+        main = np.array([bool(MAIN.match(op)) for op in graph.op_types] or [False])
+        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~main[graph.op] if len(side) else told
+        data = ~graph.control
+        left = np.bincount(graph.source[data], minlength=len(side))
+        front = np.flatnonzero(told)
+        while len(front):
+            edges = edges_into(side, front)
+            left -= np.bincount(graph.source[edges], minlength=len(side))
+            front = np.unique(graph.source[edges])
+            front = front[(left[front] == 0) & ~told[front] & alone[front]]
+            told[front] = True
+        return told & self.forward
 
     @cached_property
     def of_row(self) -> Ints:

@@ -87,14 +87,20 @@ def reached(side: Side, starts: Iterable[int], backward: bool, barred: Bools | N
     while len(front):
         told[front] = True
         if backward:
-            edges = _runs(side.in_start, front)
-            ahead = graph.source[edges[~graph.control[edges]]]
+            ahead = graph.source[edges_into(side, front)]
         else:
             edges = side.out_order[_runs(side.out_start, front)]
             ahead = graph.target[edges[~graph.control[edges]]]
         ahead = np.unique(ahead)
         ahead = ahead[~told[ahead]]
         front = (ahead if barred is None else ahead[~barred[ahead]]).astype(np.int64)
+    return told
+
+
+def edges_into(side: Side, nodes: np.ndarray) -> np.ndarray:
+    """The data edges into some nodes."""
+    edges = _runs(side.in_start, nodes)
+    told: np.ndarray = edges[~side.graph.control[edges]]
     return told
 
 

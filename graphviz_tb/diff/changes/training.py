@@ -17,6 +17,7 @@ from graphviz_tb.model.columns import Bools
 
 UPDATE = re.compile(r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)")
 APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
+WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 STATE = re.compile(r"^(?:VarHandleOp|Variable(?:V2)?|Placeholder(?:V2)?|input_arg|_Arg)$")
 COUNTER = re.compile(r"_\d+$")
 
@@ -43,14 +44,11 @@ def training(layers: Layers) -> Training:
     words: Counter[str] = Counter()
     trained = set()
     for node in np.flatnonzero(updates).tolist():
-        sources = side.graph.source[side.in_edges(node)].tolist()
-        if (
-            sources
-            and computed[sources[1:]].any()
-            and layers.forward[sources[0]]
-            and layers.of(sources[0]) != layers.of(node)
-        ):
-            trained.add(sources[0])
+        variable, *values = side.graph.source[side.in_edges(node)].tolist() or [-1]
+        if not computed[values].any() or not layers.forward[variable] or is_whole(side, node):
+            continue
+        if layers.of(variable) != layers.of(node):
+            trained.add(variable)
             words[_word(side.graph.op_types[side.graph.op[node]], side.graph.name[node])] += 1
     return Training(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
 
@@ -59,6 +57,12 @@ def from_state(side: Side) -> Bools:
     """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
     kinds = np.array([bool(STATE.match(op)) for op in side.graph.op_types])
     return reached(side, np.flatnonzero(kinds[side.graph.op]), backward=False)
+
+
+def is_whole(side: Side, node: int) -> bool:
+    """Whether an update is one of whole numbers: counters and the states of random numbers are not trained."""
+    definition = side.graph.node_def(node)
+    return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in WHOLE
 
 
 def _word(op: str, name: str) -> str:

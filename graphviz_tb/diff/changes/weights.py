@@ -50,7 +50,7 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     """What the weights of a multi-head attention say: queries are width×heads×key, results heads×key×width.
 
     >>> heads([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), heads([("3×3×16", "5×5×16")])
-    ([(3, 'num_heads', '4', '2')], [])
+    ([(4, 'num_heads', '4', '2')], [])
     """
     known = {
         tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
@@ -58,8 +58,8 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     told: list[Words] = []
     for old, new in known.items():
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
-            told += [(3, "num_heads", old[1], new[1])] if old[1] != new[1] else []
-            told += [(2, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+            told += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
+            told += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
     return told
 
 

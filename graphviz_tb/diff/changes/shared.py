@@ -1,0 +1,47 @@
+"""Weights that two layers shared and no longer do, or do now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.several import edits_of
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+
+WEIGHTS = frozenset({"VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Const", "Placeholder", "input_arg"})
+OWN = "its own"
+
+
+def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
+    """Only weights came, for ops that used those of another layer, which are there still: one change of the layer."""
+    for kind, which, word in (("added", 1, "new"), ("removed", 0, "old")):
+        parts = [change for change in changes if change.kind == kind]
+        if not parts or any(change.kind not in (kind, "rewired") for change in changes):
+            continue
+        if any(not change.detail["op_types"].keys() <= WEIGHTS for change in parts):
+            continue
+        shared = {name for change in parts for name in lenders(m, layers, change, which)}
+        users = sorted({pair for change in parts for pair in change.edits.inputs})
+        others = [pair for pair in users if layers[which].name(layers[which].of(pair[which])) not in shared]
+        if users and shared:
+            first = (others or users)[0]
+            old, new = (layers[side].name(layers[side].of(first[side])) for side in (0, 1))
+            lender = f"shared with {min(shared)}" if others else "shared"
+            detail = {"key": "weights", word: OWN, "old" if which else "new": lender}
+            ops = sum(change.ops for change in parts)
+            return Change("changed", "op", old, new, ops, detail, edits=edits_of(changes))
+    return None
+
+
+def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: int) -> list[str]:
+    """The layers, other than the users' own, whose weights the ops took on the other side."""
+    other = layers[1 - which]
+    graph, index = other.side.graph, other.side.graph.index[0]
+    told = []
+    for wire in change.detail.get("links", ()):
+        node = index.get(str(wire["old" if which else "new"] or "").partition(":")[0], -1)
+        partner = int((m.to_b if which else m.to_a)[node]) if node >= 0 else -1
+        if node >= 0 and partner >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
+            told.append(other.name(other.of(node)))
+    return told

@@ -1,0 +1,139 @@
+"""Each matching step on the smallest pair of graphs that needs it: without the step the outcome is another."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.proto import GraphDef
+from tests.diff.pairs import FIXTURES, graph_def, renamed
+
+INT = 3
+
+
+def graph(*nodes: str) -> Any:
+    """A graph from lines: name, op type, inputs; `name=3` is a constant of that value."""
+    made = GraphDef()
+    for line in nodes:
+        name, op, *inputs = line.split()
+        name, _, value = name.partition("=")
+        node = made.node.add(name=name, op=op, input=inputs)
+        if value:
+            node.attr["value"].tensor.dtype = INT
+            node.attr["value"].tensor.int_val.append(int(value))
+    return made
+
+
+def partner(changes: Changes, name: str) -> str:
+    """What an old node is called now; "" where it has no partner."""
+    assert changes.source is not None
+    return next((new for old, new, _ in changes.source.matches() if old == name), "")
+
+
+def told(changes: Changes) -> list[tuple[str, str | None, str | None]]:
+    return [(change.kind, change.old, change.new) for change in changes]
+
+
+def test_by_name() -> None:
+    # x ─▶ a ─▶ b and x ─▶ c: two that cannot be told from what is around them, only by their names
+    old = graph("x Placeholder", "p/one Relu x", "p/two Relu x")
+    new = graph("x Placeholder", "p/one Relu x", "p/two Relu x", "more Neg x")
+    assert told(diff(old, new)) == [("added", None, "more")]
+
+
+def test_wrapped() -> None:
+    # everything went into a scope, and what is in a loop is its own frame: one way, one change
+    old = graph_def(FIXTURES / "real" / "while_v1.pb")
+    (change,) = diff(old, renamed(old, lambda name: f"outer/inner/{name}"))
+    assert change.kind == "moved"
+
+
+def test_anchors() -> None:
+    # other names everywhere, one op more: what is what is seen from the neighbourhoods
+    old = graph("x Placeholder", "a MatMul x", "b Relu a", "c Softmax b", "d Tanh a")
+    new = graph("in Placeholder", "p MatMul in", "q Relu p", "r Softmax q", "s Tanh p", "t Neg s")
+    changes = diff(old, new)
+    assert [partner(changes, name) for name in "xabcd"] == ["in", "p", "q", "r", "s"]
+
+
+def test_same_names() -> None:
+    # act is fed by a and feeds nothing that could tell where it went
+    old = graph("x Placeholder", "m/a MatMul x", "m/act Relu m/a")
+    new = graph("x Placeholder", "m/b Neg x", "m/act Tanh m/b")
+    assert partner(diff(old, new), "m/act") == "m/act"
+
+
+LAYERS = ("{0}/l1/MatMul MatMul x", "{0}/l1/Relu Relu {0}/l1/MatMul", "{0}/l2/MatMul MatMul {0}/l1/Relu",
+          "{0}/l2/Relu Relu {0}/l2/MatMul", "{0}/l3/MatMul MatMul {0}/l2/Relu",
+          "{0}/l3/Tanh Tanh {0}/l3/MatMul")  # fmt: skip
+
+
+def test_containers() -> None:
+    # a scope has another name, and a layer more in it: that it is the same scope is seen from what is in it
+    old = graph("x Placeholder", *(line.format("m") for line in LAYERS))
+    new = graph("x Placeholder", *(line.format("n") for line in LAYERS), "n/l4/MatMul MatMul n/l3/Tanh")
+    assert told(diff(old, new)) == [("added", None, "n/l4"), ("renamed", "m", "n")]
+
+
+def test_by_wires() -> None:
+    # a ─▶ norm ─▶ b ─▶ norm_1 ─▶ c: the first goes, and the second is called norm now
+    old = graph("x Placeholder", "m/a MatMul x", "m/norm/Mul Rsqrt m/a", "m/b MatMul m/norm/Mul",
+                "m/norm_1/Mul Rsqrt m/b", "m/c Softmax m/norm_1/Mul")  # fmt: skip
+    new = graph("x Placeholder", "m/a MatMul x", "m/b MatMul m/a", "m/norm/Mul Rsqrt m/b", "m/c Softmax m/norm/Mul")
+    changes = diff(old, new)
+    assert told(changes) == [("removed", "m/norm", None)]
+    assert partner(changes, "m/norm_1/Mul") == "m/norm/Mul"
+
+
+def test_constants() -> None:
+    # a sum over an axis is new before another one: the constants are counted anew, each goes with its user
+    old = graph("x Placeholder", "m/Sum Sum x m/Const", "m/Mean Mean m/Sum m/Const_1", "m/Const=3 Const",
+                "m/Const_1=7 Const")  # fmt: skip
+    new = graph("x Placeholder", "m/Max Max x m/Const", "m/Sum Sum m/Max m/Const_1", "m/Mean Mean m/Sum m/Const_2",
+                "m/Const=3 Const", "m/Const_1=3 Const", "m/Const_2=7 Const")  # fmt: skip
+    changes = diff(old, new)
+    assert [partner(changes, name) for name in ("m/Const", "m/Const_1")] == ["m/Const_1", "m/Const_2"]
+
+
+def test_arguments() -> None:
+    # f(x, y) = −x, −y: TensorFlow makes up the names of arguments, and what uses them is alike
+    def made(*names: str) -> Any:
+        whole = graph("x Placeholder", "call PartitionedCall x x")
+        whole.node[1].attr["f"].func.name = "f"
+        function = whole.library.function.add()
+        function.signature.name = "f"
+        for name in names:
+            function.signature.input_arg.add(name=name, type=1)
+        for name, of in zip(("first", "second"), names, strict=True):
+            function.signature.output_arg.add(name=name, type=1)
+            function.node_def.add(name=name, op="Neg", input=[of])
+            function.ret[name] = f"{name}:y:0"
+        return whole
+
+    assert diff(made("inputs", "unknown"), made("args_0", "captured")).same
+
+
+def test_doubt() -> None:
+    # next to nothing in common: what looks alike elsewhere is not followed
+    old = graph("x Placeholder", *(f"a/n{at} Relu x" for at in range(8)), "a/t/u MatMul x", "a/t/v Tanh a/t/u")
+    new = graph("y Placeholder", *(f"b/m{at} Neg y" for at in range(8)), "b/z/u MatMul y", "b/z/v Tanh b/z/u")
+    changes = diff(old, new)
+    assert "moved" not in changes.kinds
+    assert any(notice.code == "unrelated" for notice in changes.notices)
+
+
+def test_layers_by_their_list() -> None:
+    # two Dense layers of a Keras model under other names, one with other units: their order is what they are
+    def model(names: tuple[str, str], units: tuple[int, int]) -> bytes:
+        layers: list[dict[str, Any]] = [
+            {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [None, 4]}}
+        ]
+        for name, size in zip(names, units, strict=True):
+            layers.append({"class_name": "Dense", "config": {"name": name, "units": size}})
+        return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
+
+    changes = diff(model(("a", "b"), (8, 12)), model(("b", "c"), (8, 16)))
+    assert partner(changes, "m/a") == "m/b"
+    assert partner(changes, "m/b") == "m/c"
