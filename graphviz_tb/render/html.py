@@ -24,6 +24,7 @@ MODULES = (
         "find.js",
         "outline.js",
         "minimap.js",
+        "trace.js",
         "save.js",
         "app.js",
         "keys.js",

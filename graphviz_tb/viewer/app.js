@@ -1,6 +1,5 @@
 // The page: what is open, chosen and coloured, and what a reader does with it.
 
-const HOPS = 1;
 const MOST_GRAPHS = 500; // functions that the chooser lists
 
 class App {
@@ -23,7 +22,7 @@ class App {
     this.at = -1;
     /** @type {Record<string, any>} */
     this.extra = {};
-    /** @type {{path: Path, way: string, all: boolean, rows: Set<number>} | null} */
+    /** @type {{path: Path, way: string, hops: number, rows: Set<number>} | null} */
     this.traced = null;
     /** @type {Set<number>} */
     this.marked = new Set();
@@ -69,6 +68,7 @@ class App {
     this.find = new Find(this);
     this.outline = new Outline(this);
     this.minimap = new Minimap(this);
+    this.tracing = new Tracing(this);
     this.changes = head.changes ? new ChangeList(this) : null;
     byId("changes-button").hidden = !this.changes;
   }
@@ -103,7 +103,7 @@ class App {
     }
     const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
     if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
-    if (this.traced) out.trace = `${this.traced.way}${this.traced.all ? "-all" : ""}:${this.graph.address(this.traced.path)}`;
+    if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
     if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
     return out;
   }
@@ -169,6 +169,7 @@ class App {
     if (select && !path) lost.push(select);
     this.selected = path;
     this.traced = null;
+    this.tracing.draw();
     this.moves = new Moves();
     for (const [side, names] of [[this.moves.aux, aux ?? []], [this.moves.main, main ?? []]]) {
       for (const name of names) {
@@ -179,9 +180,10 @@ class App {
     }
     this.dressPage();
     await this.redraw(null, false);
-    const [way, name] = [trace?.slice(0, trace.indexOf(":")), trace?.slice(trace.indexOf(":") + 1)];
-    const from = trace ? this.graph.find(name) : null;
-    if (from && /^(in|out)(-all)?$/.test(way)) await this.traceNow(from, way.split("-")[0], way.endsWith("-all"));
+    const asked = trace ? traceOf(trace) : null;
+    const from = asked && this.graph.find(asked.name);
+    if (from) await this.traceNow(from, asked.way, asked.hops);
+    else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
     if (place?.length === 3 && place.every(Number.isFinite)) {
       this.looked = true;
@@ -645,23 +647,31 @@ class App {
     return innerWidth < 700 ? 12 : 32;
   }
 
-  /** @param {Path} path @param {string} way @param {boolean} all */
-  trace(path, way, all = false) {
-    return this.queue(() => this.traceNow(path, way, all));
+  /** @param {Path} path @param {string} way @param {number} hops */
+  trace(path, way, hops) {
+    return this.queue(() => this.traceNow(path, way, hops));
   }
 
-  /** @param {Path} path @param {string} way @param {boolean} all */
-  async traceNow(path, way, all) {
-    const rows = await this.facts.reach(path[path.length - 1], way === "in", all ? Infinity : HOPS);
-    this.traced = { path, way, all, rows };
+  /** Trace a hop, or a hop further than before. @param {Path} path @param {string} way */
+  traceOn(path, way) {
+    const { traced, graph } = this;
+    const same = traced?.way === way && graph.key(traced.path) === graph.key(path);
+    return this.trace(path, way, same ? traced.hops + 1 : 1);
+  }
+
+  /** @param {Path} path @param {string} way @param {number} hops */
+  async traceNow(path, way, hops) {
+    const rows = await this.facts.reach(path[path.length - 1], way === "in", hops);
+    this.traced = { path, way, hops, rows };
     this.lit();
-    this.toast(t("traced", { n: rows.size }));
+    this.tracing.draw();
     this.remember();
   }
 
   endTrace() {
     this.traced = null;
     this.lit();
+    this.tracing.draw();
     this.remember();
   }
 
@@ -770,6 +780,7 @@ class App {
     options("step", [["-1", t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
     options("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.themeChoice);
     options("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    this.tracing.draw();
     this.svg.setAttribute("aria-label", t("picture", { name: safe(this.title) }));
     if (!this.defs) this.defs = hatchPattern(this.svg, layout.THEMES.get(this.theme));
     this.defs.querySelector("path").setAttribute("stroke", layout.THEMES.get(this.theme).stroke);

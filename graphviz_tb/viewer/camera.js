@@ -103,11 +103,11 @@ class Camera {
   /** The part of the stage that nothing lies over: across and along. @returns {number[][]} */
   free() {
     const [wide, tall] = this.size;
-    if (innerWidth < 700) return [[0, wide], [0, tall - (byId("card").hidden ? 0 : byId("card").offsetHeight)]];
-    if (!byId("changes").hidden) return [[byId("changes").offsetWidth, wide - (byId("card").hidden ? 0 : byId("card").offsetWidth)], [0, tall]];
-    const left = document.body.classList.contains("outlined") ? byId("outline").offsetWidth : 0;
+    const top = byId("found").hidden ? 0 : Math.min(tall / 2, byId("found").offsetHeight); // the list of what was found
+    if (innerWidth < 700) return [[0, wide], [top, tall - (byId("card").hidden ? 0 : byId("card").offsetHeight)]];
+    const listed = !byId("changes").hidden ? byId("changes") : document.body.classList.contains("outlined") ? byId("outline") : null;
     const right = byId("card").hidden ? 0 : byId("card").offsetWidth;
-    return [[left, wide - right], [0, tall]];
+    return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];
   }
 
   /** Go somewhere smoothly. @param {number[]} to @returns {Promise<void>} */

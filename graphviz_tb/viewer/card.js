@@ -62,8 +62,8 @@ class Card {
       opens && open && button("closeAll", () => app.closeAll(path)),
       series && button(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
       app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
-      button("traceInputs", () => app.trace(path, "in")),
-      button("traceOutputs", () => app.trace(path, "out")),
+      button("traceInputs", () => app.traceOn(path, "in")),
+      button("traceOutputs", () => app.traceOn(path, "out")),
     );
   }
 

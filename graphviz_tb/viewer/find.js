@@ -40,6 +40,7 @@ class Find {
     const turn = ++this.turn;
     this.at = -1;
     this.hits = [];
+    this.panel.classList.remove("walking");
     if (!text) {
       this.panel.hidden = true;
       this.app.mark([]);
@@ -119,6 +120,7 @@ class Find {
     const count = Math.min(this.hits.length, MOST_HITS);
     this.at = ((at % count) + count) % count;
     const list = byId("hits");
+    this.panel.classList.add("walking");
     [...list.children].forEach((one, number) => one.setAttribute("aria-selected", String(number === this.at)));
     list.children[this.at].scrollIntoView({ block: "nearest" });
     this.box.setAttribute("aria-activedescendant", `hit-${this.at}`);

@@ -5,6 +5,7 @@ const SHORTCUTS = [
   ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
   ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
+const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
 
 /** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
 const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");
@@ -85,7 +86,7 @@ class Hands {
 
   help() {
     const dialog = byId("help");
-    const rows = SHORTCUTS.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
+    const rows = [...SHORTCUTS, ...(this.app.changes ? [OF_CHANGES] : [])].map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
     dialog.replaceChildren(el("h2", {}, t("help")), el("table", {}, el("tbody", {}, ...rows)), el("button", { onclick: () => dialog.close(), autofocus: true }, t("close")));
     if (!dialog.open) dialog.showModal();
   }
@@ -192,7 +193,7 @@ class Hands {
     const series = app.series(path);
     if (series) offers.push([app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)]);
     if (app.moves_(path)) offers.push([app.away(path) ? "toMain" : "toAux", () => app.move(path)]);
-    offers.push(["traceInputs", () => app.trace(path, "in", true)], ["traceOutputs", () => app.trace(path, "out", true)]);
+    offers.push(["traceInputs", () => app.traceOn(path, "in")], ["traceOutputs", () => app.traceOn(path, "out")]);
     menu.replaceChildren(
       ...offers.map(([key, run]) => el("button", { role: "menuitem", onclick: () => { menu.hidden = true; app.focus(); run(); } }, t(key))),
     );
@@ -247,8 +248,8 @@ class Hands {
       case "-": case "−": return () => app.camera.glide(zoomed(app, 1 / 1.4));
       case "0": return () => app.fit();
       case "f": return () => this.fitSelection();
-      case "i": case "I": return path && (() => app.trace(path, "in", event.shiftKey));
-      case "o": case "O": return path && (() => app.trace(path, "out", event.shiftKey));
+      case "i": case "I": return path && (() => (event.shiftKey ? app.trace(path, "in", Infinity) : app.traceOn(path, "in")));
+      case "o": case "O": return path && (() => (event.shiftKey ? app.trace(path, "out", Infinity) : app.traceOn(path, "out")));
       case "c": return () => app.colour(app.head.schemes[(app.head.schemes.indexOf(app.scheme) + 1) % app.head.schemes.length]);
       case "t": return () => app.setTheme(app.theme === "dark" ? "light" : "dark");
       case "[": return () => app.walk(app.past, app.future);

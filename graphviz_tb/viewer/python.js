@@ -328,7 +328,10 @@ function py_union(one, ...others) {
   return out;
 }
 /** @param {any} one @param {any} other */
-const py_intersection = (one, other) => new one.constructor([...one].filter(py_held(one, other)));
+function py_intersection(one, other) {
+  const few = (other.size ?? other.length) < one.size; // go through the smaller
+  return new one.constructor(few ? [...other].filter((item) => one.has(item)) : [...one].filter(py_held(one, other)));
+}
 /** @param {any} one @param {any} other */
 const py_difference = (one, other) => new one.constructor([...one].filter((item) => !py_held(one, other)(item)));
 /** Whether something is in what may be a set or a list. @param {any} one @param {any} other */

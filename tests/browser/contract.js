@@ -165,3 +165,36 @@ test("what a page had no room for is told, with the way to it", async ({ tab, pa
   });
   ok(await card(tab).getByText("--page-max").isVisible());
 });
+
+test("a trace says how far it goes, goes further, and ends by mouse too", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "fc2").click();
+  const faded = () => tab.locator("g.node.faded").count();
+  const inputs = card(tab).getByRole("button", { name: "Trace inputs" });
+  await inputs.click();
+  await tab.getByRole("status").filter({ hasText: /^Inputs of fc2 · \d+ ops/ }).waitFor();
+  const once = await faded();
+  await inputs.click();
+  await until(async () => (await hash(tab)).includes("trace=in-2:fc2"), "again: a hop further");
+  ok((await faded()) <= once);
+  await tab.getByRole("combobox", { name: "How far" }).selectOption({ label: "all the way" });
+  await until(async () => (await hash(tab)).includes("trace=in-all:fc2"));
+  ok((await faded()) < once, "less is faded");
+  await tab.getByRole("button", { name: "End trace" }).click();
+  await until(async () => (await faded()) === 0);
+  ok(!(await hash(tab)).includes("trace="));
+});
+
+test("what is found is not hidden by the list of what was found", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.keyboard.press("/");
+  await tab.keyboard.type("conv2");
+  await tab.getByRole("option").first().waitFor();
+  for (let at = 0; at < 4; at++) {
+    await tab.keyboard.press("Enter");
+    const name = (await card(tab).getByRole("heading").first().textContent()).trim();
+    const list = await tab.locator("#found").boundingBox();
+    const box = (await node(tab, name).count()) ? await node(tab, name).boundingBox() : null;
+    if (box) ok(box.y >= list.y + list.height - 1 || box.x + box.width < list.x || box.x > list.x + list.width, `${name} lies under the list`);
+  }
+});

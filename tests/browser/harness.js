@@ -1,11 +1,17 @@
-// Runs tests of a page in a real browser: `node harness.js SUITE PAGES_FOLDER`. Each test has a fresh tab; afterwards it
+// Runs tests of a page in one real browser: `node harness.js PAGES_FOLDER SUITE…`. Each test has a fresh tab; afterwards it
 // must have asked for nothing, logged no error, and broken no policy. Results are JSON on standard output.
+// The folder's `wanted.json` lists the tests to run, as "SUITE: NAME"; all where there is none.
 const { chromium } = require("playwright-core");
+const fs = require("node:fs");
 const path = require("node:path");
 
-const [, , suite, folder, wanted] = process.argv;
+const ABREAST = 3; // tabs at a time
+const [, , folder, ...suites] = process.argv;
+const list = path.join(folder, "wanted.json");
+const wanted = fs.existsSync(list) ? new Set(JSON.parse(fs.readFileSync(list, "utf8"))) : null;
 const tests = [];
-global.test = (name, run, options = {}) => tests.push({ name, run, options });
+let suite = "";
+global.test = (name, run, options = {}) => tests.push({ name: `${suite}: ${name}`, run, options });
 global.equal = (found, expected, what = "") => {
   const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
   if (one !== other) throw new Error(`${what} found ${one}, expected ${other}`);
@@ -22,7 +28,10 @@ global.until = async (holds, what = "it never came", milliseconds = 8000) => {
     await new Promise((done) => setTimeout(done, 30));
   }
 };
-require(path.resolve(suite));
+for (const one of suites) {
+  suite = path.basename(one);
+  require(path.resolve(one));
+}
 
 /** Open a page of the folder and wait for its first picture. */
 async function opened(tab, file, hash = "") {
@@ -31,7 +40,7 @@ async function opened(tab, file, hash = "") {
   return tab;
 }
 
-async function once(browser, { name, run, options }) {
+async function once(browser, { name, run, options: { alone, ...options } }) {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     locale: "en-US",
@@ -64,8 +73,14 @@ async function once(browser, { name, run, options }) {
 async function main() {
   const args = ["--no-sandbox", "--disable-gpu"];
   const browser = await chromium.launch({ executablePath: process.env.TBGRAPH_BROWSER_PATH, args });
+  const asked = tests.filter((one) => !wanted || wanted.has(one.name));
+  const [alone, queue] = [asked.filter((one) => one.options.alone), asked.filter((one) => !one.options.alone)];
   const results = [];
-  for (const one of tests) if (!wanted || one.name.includes(wanted)) results.push(await once(browser, one));
+  const work = async () => {
+    for (let one = queue.shift(); one; one = queue.shift()) results.push(await once(browser, one));
+  };
+  await Promise.all(Array.from({ length: ABREAST }, work));
+  for (const one of alone) results.push(await once(browser, one)); // what shares the clipboard
   await browser.close();
   process.stdout.write(JSON.stringify(results));
 }

@@ -23,7 +23,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.proto import AttrValue, GraphDef
+from graphviz_tb.proto import AttrValue, GraphDef, RunMetadata
 
 HERE = Path(__file__).parent
 FIXTURES = HERE.parents[1] / "fixtures"
@@ -51,14 +51,22 @@ HOSTILE = [
 ]
 
 
-def hostile() -> GraphDef:
-    """Every name, device and attribute wants to be more than a text."""
+def hostile(more: int = 0) -> GraphDef:
+    """Every name, device, function and attribute wants to be more than a text."""
     graph = GraphDef()
     for number, name in enumerate(HOSTILE):
         node = graph.node.add(name=name, op=name[:60] or "A", device=f"/device:{name[:40]}:0")
         node.attr[name[:80]].CopyFrom(AttrValue(s=name.encode()[:3000]))
         if number:
             node.input.append(HOSTILE[number - 1])
+    for number, name in enumerate(HOSTILE[:6]):
+        function = graph.library.function.add()
+        function.signature.name = name
+        function.node_def.add(name=name, op=name[:60])
+        call = graph.node.add(name=f"{name}/call", op=name)
+        call.attr["_output_shapes"].CopyFrom(AttrValue(s=b"</script>" * number))
+    for number in range(more):
+        graph.node.add(name=f"<svg onload=alert({number})>", op="</style>")
     return graph
 
 
@@ -78,76 +86,160 @@ def plain(scene: Scene) -> dict[str, Any]:
     return {"width": scene.width, "height": scene.height, "boxes": boxes, "lines": lines}
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages that the tests open."""
-    folder = tmp_path_factory.mktemp("pages")
-    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False).save(folder / "mnist.html")
-    graphviz_tb.load(FIXTURES / "real" / "lstm_dynamic_rnn.pb").save(folder / "cut.html", page_max=0.1)
-    graphviz_tb.load(FIXTURES / "real" / "func_library_recursive.pbtxt").save(folder / "recursive.html")
-    graphviz_tb.load(hostile()).save(folder / "hostile.html")
-    graphviz_tb.load(FIXTURES / "real" / "xor.pbtxt", folds=False).save(folder / "hub.html")
-    (folder / "sets.json").write_text(json.dumps(sets_and_scenes()), encoding="utf-8")
+MNIST = FIXTURES / "real" / "mnist_cnn.pbtxt"
+
+
+def drawn(name: str, source: Any = None, **choices: Any) -> Callable[[Path], None]:
+    """What writes the page of a fixture, or of another source."""
+    return lambda folder: graphviz_tb.load(source or FIXTURES / "real" / name, folds=choices.pop("folds", True)).save(
+        folder / "page.html", **choices
+    )
+
+
+def steps(folder: Path) -> None:
+    """The page of a graph with two traced steps."""
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
     (folder / "step199.pb").write_bytes(step.read_bytes())
     traced = (str(step), str(folder / "step199.pb"))
-    graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False, run_metadata=traced).save(
-        folder / "steps.html"
+    graphviz_tb.load(MNIST, folds=False, run_metadata=traced).save(folder / "page.html")
+
+
+def compared(folder: Path) -> None:
+    """The page of a diff in which a scope is renamed and ops are others."""
+    new = re.sub(r'\bdropout\b(?=[/"])', "drop_out", MNIST.read_text(encoding="utf-8")).replace(
+        'op: "Relu"', 'op: "Elu"'
     )
-    old = (FIXTURES / "real" / "mnist_cnn.pbtxt").read_text(encoding="utf-8")
-    new = re.sub(r'\bdropout\b(?=[/"])', "drop_out", old).replace('op: "Relu"', 'op: "Elu"')
     (folder / "new.pbtxt").write_text(new, encoding="utf-8")
-    graphs = str(FIXTURES / "real" / "mnist_cnn.pbtxt"), str(folder / "new.pbtxt")
-    assert run_command(["diff", "-q", *graphs, "-o", str(folder / "diff.html")]) == 1
-    cell = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", folds=False).show()._repr_html_()
-    (folder / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8>{cell}", encoding="utf-8")
+    assert run_command(["diff", "-q", str(MNIST), str(folder / "new.pbtxt"), "-o", str(folder / "page.html")]) == 1
+
+
+def consequences(folder: Path) -> None:
+    """The page of a diff in which one change has consequences."""
     edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
-    assert run_command(["diff", "-q", *edits, "-o", str(folder / "consequences.html")]) == 1
+    assert run_command(["diff", "-q", *edits, "-o", str(folder / "page.html")]) == 1
+
+
+def hostile_diff(folder: Path) -> None:
+    """The page of a diff of hostile graphs, whose files have hostile names too."""
+    files = folder / "<img src=x onerror=alert(1)>.pb", folder / "\"'><script>alert(1)<%2fscript>.pb"
+    for number, file in enumerate(files):
+        file.write_bytes(hostile(number).SerializeToString())
+    assert run_command(["diff", "-q", *map(str, files), "-o", str(folder / "page.html")]) == 1
+
+
+def hostile_run(folder: Path) -> None:
+    """The page of a hostile graph with what was measured in steps of hostile names."""
+    traced = [folder / f"<b onclick=alert({number})>.pb" for number in range(2)]
+    for number, file in enumerate(traced):
+        run_metadata = RunMetadata()
+        for device in ("/device:<i>:0", "javascript:alert(1)"):
+            stats = run_metadata.step_stats.dev_stats.add(device=device)
+            for name in HOSTILE[:9]:
+                stats.node_stats.add(node_name=name, all_end_rel_micros=10 + number, op_end_rel_micros=9)
+        file.write_bytes(run_metadata.SerializeToString())
+    model = graphviz_tb.load(hostile(), run_metadata=tuple(map(str, traced)))
+    model.save(folder / "page.html", title="</title><script>alert(1)</script>")
+
+
+def notebook(folder: Path) -> None:
+    """A page in a frame."""
+    cell = graphviz_tb.load(MNIST, folds=False).show()._repr_html_()
+    (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{cell}", encoding="utf-8")
+
+
+def big(folder: Path) -> None:
+    """The page of a training graph of 6,000 nodes."""
     command = [sys.executable, str(FIXTURES / "generate.py"), "--nodes", "6000", "-o", str(folder / "big.pb")]
     subprocess.run(command, check=True, capture_output=True)
-    graphviz_tb.load(folder / "big.pb").save(folder / "big.html")
-    whole = (folder / "mnist.html").read_text(encoding="utf-8")
+    graphviz_tb.load(folder / "big.pb").save(folder / "page.html")
+
+
+def damaged(folder: Path) -> None:
+    """A page one of whose blocks is cut in half."""
+    drawn("mnist_cnn.pbtxt", folds=False)(folder)
+    whole = (folder / "page.html").read_text(encoding="utf-8")
     block = re.search(r'data-block="attributes/0"[^>]*>([^<]+)<', whole)
     assert block
-    (folder / "damaged.html").write_text(whole.replace(block[1], block[1][: len(block[1]) // 2]), encoding="utf-8")
-    return folder
+    (folder / "page.html").write_text(whole.replace(block[1], block[1][: len(block[1]) // 2]), encoding="utf-8")
 
 
-def run(folder: Path, suite: str, **environment: str) -> dict[str, list[str]]:
-    """The faults of each test of a suite."""
-    command = ["node", str(HERE / "harness.js"), str(HERE / suite), str(folder)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=600
-    )
+PAGES: dict[str, Callable[[Path], None]] = {
+    "mnist": drawn("mnist_cnn.pbtxt", folds=False),
+    "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
+    "recursive": drawn("func_library_recursive.pbtxt"),
+    "hub": drawn("xor.pbtxt", folds=False),
+    "hostile": lambda folder: drawn("", hostile())(folder),
+    "hostile_diff": hostile_diff,
+    "hostile_run": hostile_run,
+    "steps": steps,
+    "diff": compared,
+    "consequences": consequences,
+    "notebook": notebook,
+    "big": big,
+    "damaged": damaged,
+}
+
+
+class Pages:
+    """The pages that the tests open, each made when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str) -> Path:
+        """The file of a page."""
+        page = self.folder / f"{name}.html"
+        if not page.exists():
+            (self.folder / name).mkdir()
+            PAGES[name](self.folder / name)
+            (self.folder / name / "page.html").rename(page)
+        return page
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """The pages of this run."""
+    return Pages(tmp_path_factory.mktemp("pages"))
+
+
+SUITES = ("page.js", "contract.js", "big.js", "diff.js", "hostile.js")
+
+
+@pytest.fixture(scope="session")
+def chromium(request: pytest.FixtureRequest, pages: Pages, require: Callable[..., None]) -> dict[str, list[str]]:
+    """The faults of each test that was asked for, all run in one browser, by suite and name."""
+    require("chromium", "node", "playwright-core")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    calls = [getattr(item, "callspec", None) for item in request.session.items]
+    wanted = [f"{call.params['suite']}: {call.params['name']}" for call in calls if call and "suite" in call.params]
+    for name in PAGES:
+        if any(f'"{name}.html"' in text_of(one) or f"/{name}.html" in text_of(one) for one in wanted):
+            pages(name)
+    if any("number for number" in one for one in wanted):
+        (pages.folder / "sets.json").write_text(json.dumps(sets_and_scenes()), encoding="utf-8")
+    (pages.folder / "wanted.json").write_text(json.dumps(wanted), encoding="utf-8")
+    suites = [str(HERE / suite) for suite in SUITES]
+    command = ["node", str(HERE / "harness.js"), str(pages.folder), *suites]
+    environment = {**os.environ, "TBGRAPH_BROWSER_PATH": str(program)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(done.stdout))
 
 
-@pytest.fixture(scope="module")
-def chromium(pages: Path, require: Callable[..., None]) -> Callable[[str], dict[str, list[str]]]:
-    """What happened in Chromium, suite by suite."""
-    require("chromium", "node", "playwright-core")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    known: dict[str, dict[str, list[str]]] = {}
-
-    def suite(name: str) -> dict[str, list[str]]:
-        if name not in known:
-            known[name] = run(pages, name, TBGRAPH_BROWSER_PATH=program)
-        return known[name]
-
-    return suite
-
-
-SUITES = ("page.js", "contract.js", "big.js", "diff.js")
+def text_of(test: str) -> str:
+    """What a test of a suite says."""
+    suite, _, name = test.partition(": ")
+    text = (HERE / suite).read_text(encoding="utf-8")
+    return text[text.index(f'"{name}"') :].split("\ntest(")[0]
 
 
 @pytest.mark.parametrize(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
-def test_the_page(suite: str, name: str, chromium: Callable[[str], dict[str, list[str]]]) -> None:
-    assert chromium(suite)[name] == []
+def test_the_page(suite: str, name: str, chromium: dict[str, list[str]]) -> None:
+    assert chromium[f"{suite}: {name}"] == []
 
 
-def test_it_asks_for_nothing_and_says_so(pages: Path) -> None:
-    told = (pages / "mnist.html").read_text(encoding="utf-8")
+def test_it_asks_for_nothing_and_says_so(pages: Pages) -> None:
+    told = pages("mnist").read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', told)
     assert policy
     assert policy[1].startswith("default-src 'none'; script-src 'sha256-")
@@ -175,13 +267,13 @@ class Slow(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_firefox_shows_it_too(pages: Path, require: Callable[..., None], tmp_path: Path) -> None:
+def test_firefox_shows_it_too(pages: Pages, require: Callable[..., None], tmp_path: Path) -> None:
     require("firefox-esr")
     program = shutil.which("firefox-esr")
     assert program
     server = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    frame = f'<iframe src="{(pages / "mnist.html").as_uri()}#open=conv1&select=conv1" width=1200 height=780></iframe>'
+    frame = f'<iframe src="{pages("mnist").as_uri()}#open=conv1&select=conv1" width=1200 height=780></iframe>'
     late = f'<img src="http://127.0.0.1:{server.server_port}/late">'
     (tmp_path / "around.html").write_text(f"<!doctype html>{frame}{late}", encoding="utf-8")
     (tmp_path / "profile").mkdir()

@@ -1,0 +1,41 @@
+// What a trace says of itself: of which node, how far, and how to end it.
+
+const REACHES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
+
+/** How far a trace goes, as the address says it. @param {number} hops */
+const reachWord = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
+
+/** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
+function traceOf(text) {
+  const found = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
+  return found && { way: found[1], hops: found[2] === "all" ? Infinity : Number(found[2] ?? 1), name: found[3] };
+}
+
+class Tracing {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.panel = byId("tracing");
+  }
+
+  draw() {
+    const { app, panel } = this;
+    const { traced } = app;
+    panel.hidden = !traced;
+    if (!traced) return empty(panel);
+    const { path, way, hops, rows } = traced;
+    const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: brief(app.leaf(path), 40) });
+    const reaches = REACHES.includes(hops) ? REACHES : [...REACHES, hops].sort((a, b) => a - b);
+    const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
+    const choice = el(
+      "select",
+      { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.trace(path, way, Number(event.target.value)) },
+      ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, said(one))),
+    );
+    panel.replaceChildren(
+      el("span", { role: "status" }, `${word} · ${opsWord(rows.size)}`),
+      choice,
+      el("button", { onclick: () => app.endTrace() }, t("traceOff")),
+    );
+  }
+}

@@ -1,0 +1,67 @@
+// Names that want to be more than text: nothing of them runs, and the page says nothing of them to its console.
+
+const card = (tab) => tab.getByRole("complementary", { name: "Details" });
+
+/** Do everything that shows names, and look whether anything became markup. */
+async function handled(tab) {
+  const names = await tab.evaluate(async () => {
+    const { tbgraph } = window;
+    const seen = [];
+    for (const box of (await tbgraph.scene()).boxes) {
+      await tbgraph.select(box.name);
+      seen.push(box.name);
+    }
+    for (const box of (await tbgraph.scene()).boxes) if (!box.open && box.kind !== "op") await tbgraph.open(box.name);
+    for (const text of ["alert", "/script/", "</", "<img", "]]>", "\u202e", "x".repeat(3000)]) await tbgraph.find(text);
+    await tbgraph.state({ ...(await tbgraph.state()), open: ["</script><script>alert(1)</script>"], colour: "<b>", aux: ["<!--"], trace: "in:<i>", other: "<u>" });
+    return seen;
+  });
+  ok(names.length > 5, names.length);
+  await tab.getByRole("button", { name: "Outline" }).click();
+  for (const scheme of await tab.getByRole("combobox", { name: "Colour by" }).locator("option").evaluateAll((all) => all.map((one) => one.value))) {
+    await tab.getByRole("combobox", { name: "Colour by" }).selectOption(scheme);
+  }
+  await tab.evaluate(() => window.tbgraph.find(""));
+  await tab.locator("#picture").focus();
+  await tab.keyboard.press("0");
+  for (const one of (await tab.locator("g.node.closed").all()).slice(0, 4)) {
+    const { x, y, width, height } = await one.boundingBox();
+    await tab.mouse.move(x + width / 2, y + height / 2);
+  }
+  await tab.evaluate(async () => window.tbgraph.select((await window.tbgraph.scene()).boxes[0].name));
+  await tab.keyboard.press("ContextMenu");
+  await tab.getByRole("menuitem").first().waitFor();
+  await tab.keyboard.press("Escape");
+  await tab.getByLabel("Share").click();
+  const waiting = tab.waitForEvent("download");
+  await tab.getByRole("button", { name: "Save SVG" }).click();
+  const saved = require("node:fs").readFileSync(await (await waiting).path(), "utf8");
+  ok(!/<(script|img|iframe|foreignObject|b|i|u)\b/i.test(saved), "no markup in the saved picture");
+  await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const [scripts, odd, hacked] = await tab.evaluate(() => [
+    document.querySelectorAll("script:not([data-block])").length,
+    document.querySelectorAll("img, iframe, b, i, u, object, embed, [onclick], [onerror], [onload], a[href^='javascript:']").length,
+    window.hacked !== undefined,
+  ]);
+  equal([scripts, odd, hacked], [2, 0, false], "the head and ours are the only scripts");
+}
+
+test("names, ops, devices, functions and attributes of a graph stay text", async ({ tab, page }) => {
+  await page("hostile.html");
+  await handled(tab);
+  await tab.evaluate(() => window.tbgraph.select("]]>"));
+  await card(tab).getByRole("heading", { name: "]]>", exact: true }).waitFor();
+});
+
+test("so do those of a run, and a title", async ({ tab, page }) => {
+  await page("hostile_run.html");
+  ok((await tab.title()).includes("</title><script>"), "the title is text");
+  await handled(tab);
+  await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 1 });
+});
+
+test("so do those of a diff, and the names of its files", async ({ tab, page }) => {
+  await page("hostile_diff.html");
+  for (let at = 0; at < 4; at++) await tab.getByRole("button", { name: "Next change" }).click();
+  await handled(tab);
+});
