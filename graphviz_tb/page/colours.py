@@ -6,7 +6,8 @@ What a measured colouring says depends on the largest box shown, so it is told a
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from graphviz_tb.page.blocks import Block, Words, ints, words
 UNITS = {
     "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
 }  # fmt: skip
+FILL = attrgetter(*(one.name for one in fields(Fill)))
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
 
 
@@ -213,4 +215,4 @@ def first_op(hierarchy: Hierarchy) -> int:
 
 def told(pair: tuple[Fill, ...]) -> list[Any]:
     """A fill in each theme, as plain values."""
-    return [list(astuple(fill)) for fill in pair]
+    return [list(FILL(fill)) for fill in pair]

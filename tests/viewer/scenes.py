@@ -8,11 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.page.build import data
+from graphviz_tb.page.build import Extra, data
 from graphviz_tb.pipeline import Model
 from graphviz_tb.render.html import EXPORTS, LAYOUT, source
 
 SCRIPT = Path(__file__).parent / "scenes.js"
+BARE = Extra(("none",))  # a scene knows no colour
 Paths = list[tuple[int, ...]]
 Apart = list[int]  # rows of levels whose series are apart
 
@@ -32,7 +33,7 @@ def scenes(
     for number, (model, sets, options) in enumerate(models):
         beside = apart[number] if apart else [[]] * len(sets)
         open_sets = [{"paths": paths, "apart": rows} for paths, rows in zip(sets, beside, strict=True)]
-        head, blocks = data(model, options)
+        head, blocks = data(model, options, Extra() if apart else BARE)
         held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
     (folder / "script.js").write_text(script(), encoding="utf-8")
