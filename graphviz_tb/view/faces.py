@@ -21,6 +21,7 @@ KINDS: dict[Kind, BoxKind] = {
     Kind.FUNCTION: "function",
 }
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
+COUNTER = re.compile(r"_[0-9]+", re.ASCII)
 THIN_SPACE = "\u2009"
 
 
@@ -74,7 +75,15 @@ class Faces:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
         if hierarchy.kind[row] == Kind.FUNCTION and (found := HASHED.fullmatch(hierarchy.name[row])):
             return found[1]
-        return hierarchy.leaf(row)
+        leaf = hierarchy.leaf(row)
+        return leaf if len(path) > 1 else self.in_code(row, leaf)
+
+    def in_code(self, row: int, leaf: str) -> str:
+        """What the program calls a layer: Keras 3 puts a counter behind the name of its scope."""
+        layer = self.layer(row)
+        name = layer.config.get("name") if layer is not None else None
+        counted = isinstance(name, str) and COUNTER.fullmatch(leaf.removeprefix(name)) and leaf.startswith(name)
+        return str(name) if name and counted else leaf
 
     def count(self, row: int) -> str:
         """How many ops a group holds, through calls; nothing for an op."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from google.protobuf import text_format
 
 from graphviz_tb import load
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.proto import RunMetadata
+from graphviz_tb.proto import RunMetadata, SavedModel
 from graphviz_tb.read import contents, read
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -123,3 +125,17 @@ def test_a_trace_of_the_ops_is_joined_with_the_layers(around: str) -> None:
     assert (told["cnn/conv1"].time, told["cnn/pool"].time, told["cnn"].time) == (30 + 12, 5, 30 + 12 + 5)
     assert not told["cnn/conv2"].known
     assert [name for name, _ in stats.strangers] == [f"gradient_tape/{around.format('pool')}/MaxPoolGrad"]
+
+
+def test_a_scope_is_called_what_the_program_calls_its_layer(tmp_path: Path) -> None:
+    # as Keras 3 names scopes: with a counter behind the layer's name
+    saved = SavedModel.FromString((KERAS2 / "cnn_told" / "saved_model.pb").read_bytes())
+    text = re.sub(r"\bcnn/(\w+)/", r"cnn/\1_3/", text_format.MessageToString(saved))
+    (tmp_path / "saved_model.pb").write_bytes(text_format.Parse(text, SavedModel()).SerializeToString())
+    shutil.copy(KERAS2 / "cnn_told" / "keras_metadata.pb", tmp_path)
+    model = load(tmp_path)
+    assert "cnn/conv1_3" in {box.address for box in model.picture().scene.boxes}
+    svg = model.render("svg").decode()
+    assert ">conv1<" in svg
+    assert ">conv1_3<" not in svg
+    assert model.picture(open=["cnn/conv1_3"]).scene.boxes  # what is typed is the scope's own name
