@@ -110,6 +110,18 @@ def test_a_call_costs_what_its_function_does_with_its_arguments() -> None:
     assert (costs["one"].flops, costs["two"].flops) == (3, 10)
 
 
+def test_segments_and_what_is_quantised() -> None:
+    # ten rows of six, added up by segments; four rows of a table of six columns are picked and added
+    costs = model(
+        *(placeholder("x", 10, 6), placeholder("ids", 10), placeholder("picked", 4), placeholder("segments", 4)),
+        node("sum", "UnsortedSegmentSum", "x", "ids", "picked"),
+        node("bag", "SparseSegmentMean", "x", "picked", "segments"),
+        *(placeholder("low"), placeholder("high")),
+        node("real", "Dequantize", "x", "low", "high"),
+    ).costs()
+    assert [costs[name].flops for name in ("sum", "bag", "real")] == [10 * 6, 4 * 6, 2 * 10 * 6]
+
+
 def test_what_nobody_counts_is_said() -> None:
     found = model(placeholder("x", 3), node("y", "MyOp", "x"), node("z", "MyOp", "x"))
     assert found.cost.uncounted == {"MyOp": 2}

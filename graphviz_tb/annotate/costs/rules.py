@@ -144,6 +144,11 @@ def sparse_product(op: Counted) -> Work:
     return products(op.inputs(1) * op.shape(3)[-1])
 
 
+def sparse_segments(op: Counted) -> Work:
+    """`SparseSegmentSum` and its like: an addition for each element of the rows that are picked."""
+    return Work(0, op.inputs(1) * elements(op.shape(0)[1:]))
+
+
 def bias_gradient(op: Counted) -> Work:
     """A sum over all but the channels."""
     shape = op.shape(0)
@@ -163,6 +168,7 @@ MOVING = """
     ReverseSequence RandomShuffle Roll MatrixBandPart BroadcastGradientArgs BroadcastArgs InvertPermutation
     TensorScatterUpdate TensorStridedSliceUpdate OnesLike ZerosLike Cast CheckNumerics CheckNumericsV2 XlaSharding
 """
+SEGMENTS = ("Sum", "Mean", "Max", "Min", "Prod")
 TWICE = {"SquaredDifference": 2, "Rsqrt": 2, "RsqrtGrad": 4, "SigmoidGrad": 3, "TanhGrad": 3, "SqrtGrad": 2}
 
 
@@ -194,6 +200,9 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(["AvgPoolGrad", "AvgPool3DGrad"], average_pool_gradient),
     **dict.fromkeys(["Sum", "Max", "Min", "Prod", "ArgMax", "ArgMin", "All", "Any", "EuclideanNorm"], reduction),
     "Mean": each_input(1),
+    **dict.fromkeys([f"{kind}Segment{many}" for kind in ("", "Unsorted") for many in SEGMENTS], each_input(1)),
+    **dict.fromkeys([f"SparseSegment{kind}" for kind in ("Sum", "Mean", "SqrtN")], sparse_segments),
+    **dict.fromkeys(["QuantizeV2", "Dequantize", "QuantizeAndDequantizeV4"], each_output(2)),  # scale and shift
     "BiasAdd": each_input(1),
     "BiasAddGrad": bias_gradient,
     "Softmax": each_input(5),

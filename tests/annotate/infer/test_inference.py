@@ -68,6 +68,16 @@ def test_a_reshape_knows_the_batch_that_it_gives_back() -> None:
     assert found["product", 0] == (None, 3)
 
 
+def test_what_a_product_is_for_turns_no_matrix() -> None:
+    # TensorFlow 2.16 and later mark the products of gradients with grad_x and grad_y
+    marks = {"adj_x": {"b": False}, "adj_y": {"b": True}, "grad_x": {"b": True}, "grad_y": {"b": False}}
+    found = shapes(
+        *(placeholder("x", -1, 16, 20), placeholder("y", 30, 20)),
+        node("p", "BatchMatMulV2", "x", "y", T=FLOAT, **marks),
+    )
+    assert found["p", 0] == (None, 16, 30)
+
+
 def test_two_unknown_sizes_are_not_taken_for_one() -> None:
     # x [?, 4], y [?, 4]: shape(y)[0] is another number than that of x, so x as (shape(y)[0], -1) is of unknown width
     found = shapes(

@@ -30,7 +30,7 @@ def batch_matmul(op: Op) -> Given:
     if a is None or b is None or len(a) < 2 or len(b) < 2:
         return [None]
     around = broadcast(a[:-2], b[:-2], op.symbols)
-    turn_a, turn_b = flag(op, "adj_x", "grad_x"), flag(op, "adj_y", "grad_y")
+    turn_a, turn_b = flag(op, "adj_x"), flag(op, "adj_y")  # `grad_x` only says what the product is for
     inner = product(op, a[-2:], b[-2:], turn_a, turn_b)
     return [None if around is None or inner is None else around + inner]
 
