@@ -30,7 +30,8 @@ LEAST = {
     "batch": 1,
     "page_max": 0.1,
 }
-MOST = {"scale": 20, "width": 100_000}
+# More is a slip of the keyboard: a square picture of that width would take 40 GB.
+GREATEST = {"scale": 20, "width": 100_000}
 # What the words of an annotation allow; any other word is one of a list of strings.
 TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
@@ -58,8 +59,8 @@ def check(options: DataclassInstance) -> None:
             continue
         if one.name in LEAST and not float(value) >= LEAST[one.name]:
             raise RequestError(f"{one.name} is {value}; the least is {LEAST[one.name]}")
-        if one.name in MOST and not float(value) <= MOST[one.name]:
-            raise RequestError(f"{one.name} is {value}; the most is {MOST[one.name]}")
+        if one.name in GREATEST and not float(value) <= GREATEST[one.name]:
+            raise RequestError(f"{one.name} is {value}; the most is {GREATEST[one.name]}")
 
 
 def check_type(name: str, annotation: str, value: object) -> None:

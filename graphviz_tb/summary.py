@@ -178,7 +178,7 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
     )
 
 
-def told_name(hierarchy: Hierarchy, row: int) -> str:
+def displayed_name(hierarchy: Hierarchy, row: int) -> str:
     """The name of a row; inside a function after the name of the function and `::`."""
     function = function_of(hierarchy, row)
     return hierarchy.name[row] if function in (0, row) else f"{hierarchy.name[function]}::{hierarchy.name[row]}"
@@ -206,7 +206,7 @@ def count_edges(graph: Graph) -> Edges:
 def count_stacks(hierarchy: Hierarchy, kind: Kind) -> Stacks:
     """The series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
-    stacks = [Stack(told_name(hierarchy, row), len(hierarchy.children(row)), hierarchy.ops(row)) for row in rows]
+    stacks = [Stack(displayed_name(hierarchy, row), len(hierarchy.children(row)), hierarchy.ops(row)) for row in rows]
     largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST]
     return Stacks(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
 
@@ -229,7 +229,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
         if len(largest) == LARGEST:
             break
         if not covered[members].all():
-            names = tuple(told_name(hierarchy, row) for row in members[:EXAMPLES])
+            names = tuple(displayed_name(hierarchy, row) for row in members[:EXAMPLES])
             largest.append(Structure(template, len(members), int(sizes[template]), names))
         for row in members:
             covered[row : hierarchy.end[row]] = True

@@ -80,20 +80,20 @@ class ByCost(Colouring):
         return told
 
 
-def told_flops(count: float) -> str:
+def format_flops(count: float) -> str:
     """Floating point operations.
 
-    >>> told_flops(7_756_000_000), told_flops(12)
+    >>> format_flops(7_756_000_000), format_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
     """
     number, _, unit = format_count(count).partition(" ")
     return f"{number} {unit}FLOPs"
 
 
-def told_parameters(count: float) -> str:
+def format_parameters(count: float) -> str:
     """Elements of weights.
 
-    >>> told_parameters(2_300_000), told_parameters(1)
+    >>> format_parameters(2_300_000), format_parameters(1)
     ('2.3 M parameters', '1 parameter')
     """
     return f"{format_count(count)} parameter{'' if count == 1 else 's'}"
@@ -105,8 +105,8 @@ def work_words(cost: Cost) -> str:
     >>> work_words(Cost(parameters=2_300_000, flops=1_100_000_000)), work_words(Cost(flops=5))
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
     """
-    parameters = told_parameters(cost.parameters) if cost.parameters else ""
-    return " · ".join(filter(None, (parameters, told_flops(cost.flops) if cost.flops else "")))
+    parameters = format_parameters(cost.parameters) if cost.parameters else ""
+    return " · ".join(filter(None, (parameters, format_flops(cost.flops) if cost.flops else "")))
 
 
 def activation_words(cost: Cost) -> str:
@@ -117,13 +117,13 @@ def activation_words(cost: Cost) -> str:
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "flops"."""
     found = needed(facts, "flops")
-    return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", found, lambda cost: cost.flops, told_flops, work_words))
+    return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", found, lambda cost: cost.flops, format_flops, work_words))
 
 
 def parameters(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "parameters"."""
     found, value = needed(facts, "parameters"), lambda cost: cost.parameters
-    return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", found, value, told_parameters, work_words))
+    return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", found, value, format_parameters, work_words))
 
 
 def activations(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:

@@ -101,18 +101,18 @@ def architecture_lines(outline: Sequence[Line], width: int) -> list[str]:
     lines: list[str] = []
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
-        text = head + " → ".join(" · ".join(map(told_part, rank)) for rank in line.ranks)
-        beside = " · ".join(map(told_part, line.beside))
+        text = head + " → ".join(" · ".join(map(part_words, rank)) for rank in line.ranks)
+        beside = " · ".join(map(part_words, line.beside))
         indent = 2 * min(line.depth, DEEPEST)
         lines += wrap(text, width, indent, indent + 4) if line.ranks else []
         lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
     return lines
 
 
-def told_part(part: Part) -> str:
+def part_words(part: Part) -> str:
     """A box of the outline: its label, and how many it stacks.
 
-    >>> told_part(Part("block_[2-4]", "block_[2-4]", 30, 3))
+    >>> part_words(Part("block_[2-4]", "block_[2-4]", 30, 3))
     'block_[2-4] ×3'
     """
     return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")

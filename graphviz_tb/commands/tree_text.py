@@ -8,7 +8,7 @@ from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.summary import told_name
+from graphviz_tb.summary import displayed_name
 
 BAR = 10
 ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
@@ -116,7 +116,7 @@ class Page:
         if first == row:
             return ""
         near = hierarchy.parent[first] == hierarchy.parent[row]
-        return f"= {one_line(hierarchy.leaf(first) if near else told_name(hierarchy, first))}"
+        return f"= {one_line(hierarchy.leaf(first) if near else displayed_name(hierarchy, first))}"
 
     def type_of(self, row: int) -> str:
         """The type of an op."""

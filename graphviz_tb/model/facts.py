@@ -11,7 +11,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
-MOST = 1 << 17  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
+REMEMBERED = 1 << 17  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +40,6 @@ class Facts:
             if outputs is None:
                 outputs = self.cache[node] = self.decode(node)
             found = outputs(self.graph.keys[key])
-            if len(self.known) < MOST:
+            if len(self.known) < REMEMBERED:
                 self.known[node, key] = found
         return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.model.tensors import Shape
 
-MOST = 800  # characters of a tooltip about a layer
+LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Layer:
         shapes = ["×".join("?" if dim is None else str(dim) for dim in shape) for shape in self.outputs if shape]
         told = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
         told += [f"gives {', '.join(shapes)}"] if shapes else []
-        told += [f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if told_of(value)]
+        told += [f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)]
         text = " · ".join(told)
-        return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+        return text if len(text) <= LONGEST_ACCOUNT else f"{text[: LONGEST_ACCOUNT - 1]}…"
 
 
-def told_of(value: Any) -> bool:
+def is_shown(value: Any) -> bool:
     """Whether an option says anything: it is set, and no object with a configuration of its own."""
     return value is not None and not isinstance(value, dict)

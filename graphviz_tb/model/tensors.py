@@ -8,7 +8,7 @@ from typing import Literal
 
 Shape = tuple[int | None, ...] | None
 Origin = Literal["declared", "stated", "signature", "inferred", ""]
-MOST = 2**63 - 1  # elements that are counted
+COUNTED_ELEMENTS = 2**63 - 1  # elements that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ def carry(*tensors: Tensor) -> Carried:
 
 
 def elements(shape: Shape) -> int:
-    """Number of elements; an unknown dimension counts as 1, an unknown rank too; never more than `MOST`.
+    """Number of elements; an unknown dimension counts as 1, an unknown rank too; never more than `COUNTED_ELEMENTS`.
 
     >>> elements((4, None, 2)), elements(()), elements(None), elements((0, 3))
     (8, 1, 1, 0)
     """
     count = 1
     for size in shape or ():
-        count = min(count * (1 if size is None else size), MOST)
+        count = min(count * (1 if size is None else size), COUNTED_ELEMENTS)
     return count

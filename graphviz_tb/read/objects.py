@@ -35,7 +35,7 @@ def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
     """
     try:
         spans = list(_fields(data, NODES))
-        names = told_apart([_variable_name(data, *span) for span in spans], data, spans)
+        names = disambiguate([_variable_name(data, *span) for span in spans], data, spans)
         functions = [_function(data, *span) for span in _fields(data, CONCRETE_FUNCTIONS)]
     except (CutError, UnicodeDecodeError):
         return {}
@@ -45,7 +45,7 @@ def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
     }
 
 
-def told_apart(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
+def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
     """Before: the names of variables by object. After: those that several bear have the attributes of the program that
     lead to them in between: `model/kernel` of the layer `first` becomes `model/first/kernel`."""
     several = {name for name, count in Counter(filter(None, names)).items() if count > 1}

@@ -14,7 +14,7 @@ from graphviz_tb.render import boxes
 from graphviz_tb.render.lines import route
 from graphviz_tb.render.texts import written
 
-MOST = 260
+WIDEST_COLUMN = 260  # px: little more than the widest box; longer labels are shortened
 WIDEST = 480  # where the rows are sentences
 SAMPLE, GAP = 28, 8
 SIZE = 11
@@ -44,7 +44,7 @@ class Block:
 
     heading: str
     entries: tuple[Entry, ...]
-    most: int = MOST
+    most: int = WIDEST_COLUMN
 
     @property
     def column(self) -> int:
@@ -57,7 +57,7 @@ def legend(scene: Scene, paint: Paint) -> tuple[Block, ...]:
     """What the legend of one picture says; nothing where there is nothing to explain."""
     colours = tuple(_colour(row, paint.theme) for row in paint.legend)
     blocks = (
-        Block(paint.heading, colours, WIDEST if paint.scheme == "diff" else MOST),
+        Block(paint.heading, colours, WIDEST if paint.scheme == "diff" else WIDEST_COLUMN),
         Block("Signs", (*signs(scene, paint.theme), *became(paint))),
     )
     return tuple(block for block in blocks if block.entries)

@@ -14,7 +14,7 @@ from graphviz_tb.render.svg import svg
 
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
-MOST = 64_000_000  # pixels in all, unless asked
+LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process where there are none
 USUAL = 2.0  # pixels per unit, for screens of double density
 
@@ -65,8 +65,8 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
     zoom = asked
     if options.width is None and options.scale is None:
         zoom = min(zoom, WIDEST / width)
-        if width * height * zoom * zoom > MOST:
-            zoom = isqrt(MOST * 1_000_000 // (width * height)) / 1000
+        if width * height * zoom * zoom > LARGEST_PIXELS:
+            zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000
     size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked)
     if size.width * size.height > NEVER:
         raise RequestError(
@@ -81,7 +81,7 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     size = raster(drawing.width, drawing.height, options)
     told = []
     if size.zoom < size.asked:
-        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {MOST // 1_000_000} megapixels"
+        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {LARGEST_PIXELS // 1_000_000} megapixels"
         told.append(Notice("png-scaled", scaled, strict=False))
     drawn = "they are drawn with a face of this machine if it has one, else as empty boxes"
     return (*told, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

@@ -17,7 +17,8 @@ Open = Callable[[Path], Metagraph]
 
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
-FEWEST, ROOMY, MOST = 8, 28, 40  # boxes of a first picture: at least, as long as repeats are opened, at most
+FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
+BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 MUCH = 0.3  # of the ops of the model
 
 
@@ -94,7 +95,11 @@ class First:
         while True:
             ways = [child for child in self.below(path) if child not in self.loose]
             found = max(ways, key=lambda child: self.repeats.most(child[-1]), default=None)
-            if found is None or not self.repeats.hides(found[-1]) or self.boxes_with(found) - self.frames > MOST + 1:
+            if (
+                found is None
+                or not self.repeats.hides(found[-1])
+                or self.boxes_with(found) - self.frames > MOST_BOXES + 1
+            ):
                 return
             self.open(found)
             path = found
@@ -109,7 +114,7 @@ class First:
                 path in self.opened
                 or path in self.loose
                 or not self.repeats.tells(path[-1])
-                or self.boxes_with(path) > ROOMY
+                or self.boxes_with(path) > BOXES_OF_REPEATS
             ):
                 continue
             self.open(path)
@@ -122,7 +127,7 @@ class First:
         heapq.heapify(queue)
         while queue and self.more(queue[0][-1]):
             *_, path = heapq.heappop(queue)
-            if self.boxes_with(path) > MOST and self.closed + self.frames > 1:
+            if self.boxes_with(path) > MOST_BOXES and self.closed + self.frames > 1:
                 continue
             self.open(path)
             for child in self.below(path):
@@ -130,9 +135,9 @@ class First:
 
     def more(self, path: Path) -> bool:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""
-        if self.closed < FEWEST or self.wrapped(path):
+        if self.closed < FEWEST_BOXES or self.wrapped(path):
             return True
-        return self.telling < FEWEST and not self.aside(path) and path not in self.judging and self.much(path)
+        return self.telling < FEWEST_BOXES and not self.aside(path) and path not in self.judging and self.much(path)
 
     def aside(self, path: Path) -> bool:
         """Whether a group is no part of the model, or has no part in the flow around it."""

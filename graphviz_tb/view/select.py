@@ -11,7 +11,7 @@ from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
 
-MOST = 50_000  # places inside calls that a pattern may mean
+LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
 
 # `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets are literal.
 WILD = re.compile(r"\*\*+|\*|\?")
@@ -87,8 +87,10 @@ class Names:
         paths: list[Path] = [()]
         for part in split_address(pattern):
             around, paths = paths, [found for path in paths for found in self._step(path, part)]
-            if len(paths) > MOST and around != [()]:
-                raise RequestError(f"{pattern!r} means more than {MOST:,} places", hint="say more of the name")
+            if len(paths) > LARGEST_SEARCH and around != [()]:
+                raise RequestError(
+                    f"{pattern!r} means more than {LARGEST_SEARCH:,} places", hint="say more of the name"
+                )
             if not paths:
                 raise self._unknown(pattern, around)
         return paths
@@ -104,7 +106,7 @@ class Names:
         found = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
         waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
         seen = 0
-        while waiting and seen <= MOST:
+        while waiting and seen <= LARGEST_SEARCH:
             for path in self._inside(waiting.popleft()):
                 seen += 1
                 if regex.fullmatch(address(hierarchy, path)):
@@ -113,7 +115,7 @@ class Names:
                     waiting.append(path)
         if not found and waiting:
             raise RequestError(
-                f"{pattern!r} means none of {MOST:,} places that were looked at", hint="say more of the name"
+                f"{pattern!r} means none of {LARGEST_SEARCH:,} places that were looked at", hint="say more of the name"
             )
         if not found:
             raise self._unknown(pattern, [()])

@@ -3645,7 +3645,7 @@ function _stub_line(one, theme, tint) {
 }
 
 // render.legend
-const MOST_of_legend = 260;
+const WIDEST_COLUMN = 260;
 const WIDEST = 480;
 const SAMPLE = 28;
 const GAP_of_legend = 8;
@@ -3659,7 +3659,7 @@ class Entry_of_legend {
   }
 }
 class Block {
-  constructor(heading, entries, most = MOST_of_legend) {
+  constructor(heading, entries, most = WIDEST_COLUMN) {
     this.heading = heading;
     this.entries = entries;
     this.most = most;
@@ -3673,7 +3673,7 @@ class Block {
 function legend(scene, paint) {
   let colours, blocks_;
   colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_of_legend(row, paint.theme)); } return out; })()];
-  blocks_ = [new Block(paint.heading, colours, ((paint.scheme === "diff") ? WIDEST : MOST_of_legend)), new Block("Signs", [...signs(scene, paint.theme), ...became(paint)])];
+  blocks_ = [new Block(paint.heading, colours, ((paint.scheme === "diff") ? WIDEST : WIDEST_COLUMN)), new Block("Signs", [...signs(scene, paint.theme), ...became(paint)])];
   return [...(() => { const out = []; for (const block_ of blocks_) if (block_.entries.length) { out.push(block_); } return out; })()];
 }
 function became(paint) {

@@ -11,7 +11,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.png import MOST, WIDEST, raster
+from graphviz_tb.render.png import LARGEST_PIXELS, WIDEST, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -77,7 +77,7 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
     size = raster(30_000, 2_000, PictureOptions())
     assert size.width <= WIDEST
     size = raster(7_000, 40_000, PictureOptions())
-    assert size.width * size.height <= MOST
+    assert size.width * size.height <= LARGEST_PIXELS
     size = raster(10_000, 5_000, PictureOptions(width=15_000))
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):

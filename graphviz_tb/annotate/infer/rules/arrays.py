@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, told_by, unknown
+from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, shape_from_input, unknown
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Out, merge
 
@@ -328,8 +328,8 @@ RULES: dict[str, Rule] = {
     "Size": lambda op: [()],
     "Range": span,
     "LinSpace": line_space,
-    "Fill": told_by(0),
-    "Empty": told_by(0),
+    "Fill": shape_from_input(0),
+    "Empty": shape_from_input(0),
     "Diag": diagonal,
     "DiagPart": diagonal_part,
     "MatrixDiag": matrix_diagonal,

@@ -54,7 +54,7 @@ def stated(attr: str) -> Rule:
     return lambda op: [op.attr(attr)]
 
 
-def told_by(at: int) -> Rule:
+def shape_from_input(at: int) -> Rule:
     """The output's shape is in the elements of an input."""
     return lambda op: [op.target(at)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import told_by
+from graphviz_tb.annotate.infer.rules.common import shape_from_input
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
 
@@ -163,12 +163,12 @@ RULES: dict[str, Rule] = {
     "DepthwiseConv2dNative": convolution(2, depthwise=True),
     "_FusedDepthwiseConv2dNative": convolution(2, depthwise=True),
     "Dilation2D": dilation,
-    "Conv2DBackpropInput": told_by(0),
-    "Conv3DBackpropInputV2": told_by(0),
-    "DepthwiseConv2dNativeBackpropInput": told_by(0),
-    "Conv2DBackpropFilter": told_by(1),
-    "Conv3DBackpropFilterV2": told_by(1),
-    "DepthwiseConv2dNativeBackpropFilter": told_by(1),
+    "Conv2DBackpropInput": shape_from_input(0),
+    "Conv3DBackpropInputV2": shape_from_input(0),
+    "DepthwiseConv2dNativeBackpropInput": shape_from_input(0),
+    "Conv2DBackpropFilter": shape_from_input(1),
+    "Conv3DBackpropFilterV2": shape_from_input(1),
+    "DepthwiseConv2dNativeBackpropFilter": shape_from_input(1),
     **dict.fromkeys(["MaxPool", "AvgPool"], pooling(2)),
     **dict.fromkeys(["MaxPool3D", "AvgPool3D"], pooling(3)),
     "MaxPoolV2": pool_v2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import as_input, layouts_channels, told_by
+from graphviz_tb.annotate.infer.rules.common import as_input, layouts_channels, shape_from_input
 
 
 def bias_gradient(op: Op) -> Given:
@@ -56,10 +56,10 @@ RULES: dict[str, Rule] = {
     "CudnnRNNBackpropV3": as_input(0, 1, 2, 3),
     "CudnnRNNBackpropV2": as_input(0, 1, 2, 3),
     "CudnnRNNBackprop": as_input(0, 1, 2, 3),
-    "CropAndResizeGradImage": told_by(3),
+    "CropAndResizeGradImage": shape_from_input(3),
     "CropAndResizeGradBoxes": as_input(2),
     "FractionalMaxPoolGrad": as_input(0),
-    "FractionalAvgPoolGrad": told_by(0),
+    "FractionalAvgPoolGrad": shape_from_input(0),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import axis_of, is_known, same, told_by
+from graphviz_tb.annotate.infer.rules.common import axis_of, is_known, same, shape_from_input
 from graphviz_tb.annotate.infer.strided import strided
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
@@ -169,7 +169,7 @@ def scatter_nd(op: Op) -> Given:
 RULES: dict[str, Rule] = {
     "Slice": slice_,
     "StridedSlice": strided_slice,
-    "StridedSliceGrad": told_by(0),
+    "StridedSliceGrad": shape_from_input(0),
     "Gather": gather,
     "GatherV2": gather_v2,
     "GatherNd": gather_nd,

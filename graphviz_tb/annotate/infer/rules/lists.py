@@ -8,7 +8,7 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
 
 
-def told_element(op: Op, at: int) -> Dims:
+def element_shape_input(op: Op, at: int) -> Dims:
     """An element's shape as an input tells it; a scalar of -1 is an unknown rank."""
     value, shape = op.value(at), op.shape(at)
     if shape == () or (value is None and shape is None):
@@ -28,13 +28,13 @@ def both(a: Dims, b: Dims) -> Dims:
 
 def new_list(op: Op) -> Given:
     """`TensorListReserve`, `EmptyTensorList`: the element's shape is input 0."""
-    return [handle(told_element(op, 0))]
+    return [handle(element_shape_input(op, 0))]
 
 
 def list_from(op: Op) -> Given:
     """`TensorListFromTensor`: rows of input 0."""
     shape = op.shape(0)
-    return [handle(both(shape[1:] if shape else None, told_element(op, 1)))]
+    return [handle(both(shape[1:] if shape else None, element_shape_input(op, 1)))]
 
 
 def pushed(op: Op) -> Given:
@@ -49,18 +49,18 @@ def set_item(op: Op) -> Given:
 
 def popped(op: Op) -> Given:
     """`TensorListPopBack`: the shorter list, the item."""
-    element = both(op.held(0), told_element(op, 1))
+    element = both(op.held(0), element_shape_input(op, 1))
     return [handle(op.held(0)), element]
 
 
 def item(op: Op) -> Given:
     """`TensorListGetItem`: list, position, element shape."""
-    return [both(op.held(0), told_element(op, 2))]
+    return [both(op.held(0), element_shape_input(op, 2))]
 
 
 def stacked(op: Op) -> Given:
     """`TensorListStack`: all items along a new first axis."""
-    element = both(op.held(0), told_element(op, 1))
+    element = both(op.held(0), element_shape_input(op, 1))
     count = op.attr("num_elements")
     length = count if isinstance(count, int) and count >= 0 else op.symbols.fresh()
     return [None if element is None else (length, *element)]
@@ -68,7 +68,7 @@ def stacked(op: Op) -> Given:
 
 def gathered(op: Op) -> Given:
     """`TensorListGather`: list, indices, element shape."""
-    element, indices = both(op.held(0), told_element(op, 2)), op.shape(1)
+    element, indices = both(op.held(0), element_shape_input(op, 2)), op.shape(1)
     return [None if element is None or not indices else (indices[0], *element)]
 
 
@@ -115,8 +115,8 @@ RULES: dict[str, Rule] = {
     "TensorListReserve": new_list,
     "EmptyTensorList": new_list,
     "TensorListFromTensor": list_from,
-    "TensorListScatter": lambda op: [handle(told_element(op, 2))],
-    "TensorListScatterV2": lambda op: [handle(told_element(op, 2))],
+    "TensorListScatter": lambda op: [handle(element_shape_input(op, 2))],
+    "TensorListScatterV2": lambda op: [handle(element_shape_input(op, 2))],
     "TensorListPushBack": pushed,
     "TensorListSetItem": set_item,
     "TensorListPopBack": popped,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import told_by
+from graphviz_tb.annotate.infer.rules.common import shape_from_input
 
 
 def multinomial(op: Op) -> Given:
@@ -42,7 +42,7 @@ RULES: dict[str, Rule] = {
             "StatelessRandomPoisson",
             "StatelessParameterizedTruncatedNormal",
         ],
-        told_by(0),
+        shape_from_input(0),
     ),
     **dict.fromkeys(
         [
@@ -53,7 +53,7 @@ RULES: dict[str, Rule] = {
             "StatefulTruncatedNormal",
             "StatefulRandomBinomial",
         ],
-        told_by(2),
+        shape_from_input(2),
     ),
     "Multinomial": multinomial,
     "StatelessMultinomial": multinomial,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import told_by
+from graphviz_tb.annotate.infer.rules.common import shape_from_input
 
 
 def triple(op: Op, rank: int | None) -> Given:
@@ -57,7 +57,7 @@ def dense_to_sparse(op: Op) -> Given:
 
 
 RULES: dict[str, Rule] = {
-    "SparseToDense": told_by(1),
+    "SparseToDense": shape_from_input(1),
     "SparseReorder": reordered,
     "SparseReshape": reshaped,
     "SparseFillEmptyRows": filled,
