@@ -121,8 +121,7 @@ class Training:
         """For each row whether it is an op that works out gradients: by its type, its scope, or its function."""
         hierarchy = self.hierarchy
         name = hierarchy.name
-        scopes = [row for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist() if "gradient" in name[row]]
-        heads = [row for row in scopes if GRADIENTS.fullmatch(hierarchy.leaf(row))]
+        heads = gradient_scopes(hierarchy)
         heads += [row for row in hierarchy.function_rows if BACKWARD.fullmatch(name[row])]
         found = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == Kind.OP))
         for call, bodies in hierarchy.calls.items():
@@ -163,6 +162,17 @@ class Training:
         return after
 
 
+def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
+    """The outermost scopes of gradients."""
+    found: list[int] = []
+    behind = 0
+    for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist():
+        if row >= behind and "gradient" in hierarchy.name[row] and GRADIENTS.fullmatch(hierarchy.leaf(row)):
+            found.append(row)
+            behind = int(hierarchy.end[row])
+    return found
+
+
 def fitting(hierarchy: Hierarchy, pattern: re.Pattern[str]) -> Bools:
     """For each op type whether a pattern means it."""
     return np.array([bool(pattern.fullmatch(op)) for op in hierarchy.graph.op_types] or [False])
@@ -186,9 +196,12 @@ def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
     graph = hierarchy.graph
     start = np.zeros(len(graph), bool)
     start[hierarchy.node[seeds]] = True
-    data = ~graph.control & ~fitting(hierarchy, LISTS)[graph.op[graph.source]]
-    behind = spread(start, graph.source[data], graph.target[data])
-    feeding = spread(start, graph.target[data], graph.source[data]) & ~behind
+    told = start.tobytes()
+    if told not in graph.ways:  # the raw and the folded hierarchy have the same gradients
+        data = ~graph.control & ~fitting(hierarchy, LISTS)[graph.op[graph.source]]
+        behind = spread(start, graph.source[data], graph.target[data])
+        graph.ways[told] = spread(start, graph.target[data], graph.source[data]) & ~behind, behind
+    feeding, behind = graph.ways[told]
     leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     found = np.zeros((2, len(hierarchy)), bool)
     found[:, leaves] = feeding[hierarchy.node[leaves]], behind[hierarchy.node[leaves]]

@@ -87,6 +87,8 @@ class Graph:
 
     `weights` tells of every node with the mark `WEIGHT` that stands beside an op which variable it brings; `layers` of
     a node or scope of the main graph, by name, which Keras layer it is.
+
+    `ways` remembers what leads to some nodes and where they lead (`model/training.py`).
     """
 
     name: list[str]
@@ -115,6 +117,7 @@ class Graph:
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     weights: Mapping[int, Weight] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    ways: dict[bytes, tuple[Bools, Bools]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.name)
