@@ -8,7 +8,7 @@ from dataclasses import replace
 from graphviz_tb.arrange.lines import Turned, thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 Key = tuple[object, ...]
 LIMIT = 4096  # skeletons; more than any picture shows, and no more memory than its scene
@@ -37,7 +37,7 @@ class Arrangements:
 def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
     """The same, its ports leading to other rows."""
     ports = tuple(
-        replace(slot, others=tuple((name[row], inbound) for row, inbound in slot.others)) for slot in skeleton.ports
+        PortSlot(slot.first, tuple([(name[row], inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
     return replace(skeleton, ports=ports)
 

@@ -40,6 +40,7 @@ class Filed:
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
         self.tensor = facts.tensor
+        self.met: dict[tuple[tuple[int, int], ...], Carried] = {}
         place = places(hierarchy)
         edges = hierarchy.edge_order
         owner = np.repeat(np.arange(len(hierarchy)), np.diff(hierarchy.owner_start))
@@ -77,8 +78,12 @@ class Filed:
         ]  # fmt: skip
 
     def carried(self, held: Bundles, at: int) -> Carried:
-        """The tensors of a bundle."""
-        return Carried(held.output[held.held[at] : held.held[at + 1]], self.tensor)
+        """The tensors of a bundle; one value for all lines that carry the same, across however many borders."""
+        outputs = tuple(held.output[held.held[at] : held.held[at + 1]])
+        found = self.met.get(outputs)
+        if found is None:
+            found = self.met[outputs] = Carried(outputs, self.tensor)
+        return found
 
 
 def edges_of(held: Bundles, at: int) -> Ints:

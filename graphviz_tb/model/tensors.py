@@ -34,11 +34,13 @@ class Carried:
     (2, 5, True)
     """
 
-    __slots__ = ("_decode", "_outputs")
+    __slots__ = ("_counted", "_decode", "_known", "_outputs")
 
     def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
         self._outputs = outputs
         self._decode = decode
+        self._known: bool | None = None  # told once: a line is asked again by each stage that draws it
+        self._counted: tuple[int | None, int] | None = None
 
     def __len__(self) -> int:
         return len(self._outputs)
@@ -46,7 +48,7 @@ class Carried:
     @property
     def outputs(self) -> tuple[tuple[int, int], ...]:
         """The pairs `(node, key)`."""
-        return tuple(self._outputs)
+        return self._outputs if isinstance(self._outputs, tuple) else tuple(self._outputs)
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self._decode(node, key) for node, key in self._outputs)
@@ -66,15 +68,20 @@ class Carried:
     @property
     def known(self) -> bool:
         """Whether any shape is known."""
-        return any(tensor.shape is not None for tensor in self)
+        if self._known is None:
+            self._known = any(tensor.shape is not None for tensor in self)
+        return self._known
 
     def size(self, enough: int | None = None) -> int:
         """Elements of all tensors (unknown dimension = 1); with `enough`, counting stops where it is reached."""
+        if self._counted is not None and self._counted[0] == enough:
+            return self._counted[1]
         total = 0
         for tensor in self:
             total += elements(tensor.shape)
             if enough is not None and total >= enough:
                 break
+        self._counted = enough, total
         return total
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
@@ -72,23 +73,34 @@ def rows(items: Iterable[Sequence[int]]) -> list[int]:
     [2, 1, 2, 5, 6]
     """
     found = list(items)
-    return [len(found), *(number for column in zip(*found, strict=True) for number in column)]
+    return [len(found), *chain.from_iterable(zip(*found, strict=True))]
 
 
 class Lines:
     """What is said of lines: the label, the thickness, and what a line carries in full. Lines that carry the same are
-    told once: a tensor crosses the borders of many groups."""
+    told once: a tensor crosses the borders of many groups, and most tensors are like many others."""
 
     def __init__(self, words: Words) -> None:
         self.words = words
         self.known: dict[tuple[object, ...], tuple[int, int, int]] = {}
+        self.alike: dict[tuple[object, ...], tuple[int, int, int]] = {}
 
     def __call__(self, one: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of one line."""
-        key = (one.carried.outputs, one.tensors, one.control, one.reference, one.kind)
-        if key not in self.known:
-            self.known[key] = said(one, self.words)
-        return self.known[key]
+        counts = one.tensors, one.control, one.reference, one.kind
+        key = one.carried.outputs, *counts
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self.told(counts, one)
+        return found
+
+    def told(self, counts: tuple[object, ...], one: Metaedge | Bridge) -> tuple[int, int, int]:
+        """The numbers of a line, by its tensors: each is decoded once."""
+        tensors = tuple(one.carried)
+        key = *counts, tensors
+        if key not in self.alike:
+            self.alike[key] = said(replace(one, carried=carry(*tensors)), self.words)
+        return self.alike[key]
 
 
 def edges(found: Iterable[Metaedge], say: Lines) -> Iterator[tuple[int, ...]]:
@@ -106,7 +118,6 @@ def bridges(found: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
 
 def said(one: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
     """The label of a line, its thickness, and what it carries in full."""
-    one = replace(one, carried=carry(*one.carried))  # each tensor is decoded once
     return words(shown(one)), thickness(one), words(contents(one))
 
 
