@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,15 +17,15 @@ from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, How
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
 __all__ = ["Expander", "Path", "child_path", "parent_path"]
 
-# Nominal widths in half units.
-UNITS = {Kind.SCOPE: 4, Kind.OP: 2, Kind.SERIES: 3, Kind.FOLD: 3, Kind.FUNCTION: 4}
+NO_SIDE: frozenset[str] = frozenset()
+UNITS = (4, 2, 3, 3, 4)  # nominal widths in half units, by `Kind`: scope, op, series, fold, function
 
 
 class Expander:
@@ -45,7 +46,6 @@ class Expander:
         self._filed: Filed | None = None
         self._marks: MarkFiles | None = None
         self._bodies: dict[int, int] | None = None
-        self._left_over: Bools | None = None
         self._main = frozenset(options.main)
         self._aux = frozenset(options.aux)
 
@@ -77,7 +77,9 @@ class Expander:
             edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
         else:
             edges, loops = find_metaedges(hierarchy, self.facts, path, place)
-        marks = [(at, mark) for at, row in enumerate(rows) for mark in self._beside(row)]
+        if self._marks is None:
+            self._marks = MarkFiles(hierarchy)
+        marks = [(at, mark) for at in self._marks.hosts(rows) for mark in self._marks.beside(rows[at])]
         marks += handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
@@ -85,7 +87,7 @@ class Expander:
         return Metagraph(
             row=path[-1],
             children=tuple(rows),
-            units=tuple(UNITS[Kind(hierarchy.kind[row])] for row in rows),
+            units=tuple(map(UNITS.__getitem__, hierarchy.kind[rows].tolist())),
             edges=(*edges, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
@@ -102,23 +104,19 @@ class Expander:
         function = self._bodies.get(path[-1])
         return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
-    def _beside(self, row: int) -> list:  # type: ignore[type-arg]
-        if self.hierarchy.node[row] < 0:
-            return []
-        if self._marks is None:
-            self._marks = MarkFiles(self.hierarchy)
-        return self._marks.beside(row)
-
     def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list) -> Level:  # type: ignore[type-arg]
-        sides: list[set[str]] = [set() for _ in rows]
+        sides: list[frozenset[str]] = [NO_SIDE] * len(rows)
         for child, (_, side, kind, _) in marks:
             if self.options.tensorboard or kind not in ("constant", "weight"):
-                sides[child].add(side)
+                sides[child] |= {side}
+        sink = self._sinks[rows]
+        if edges and not self.options.tensorboard:
+            sink |= self._left_over[rows]
         return Level(
             count=len(rows),
             edges=edges,
-            sink=[self._is_sink(row) or (bool(edges) and self._is_left_over(row)) for row in rows],
-            marked=[frozenset(side) for side in sides],
+            sink=sink.tolist(),
+            marked=sides,
             unseen=self._unseen(path) if self.options.tensorboard else 0,
             circling=frozenset() if self.options.tensorboard else self._circling(rows, edges),
         )
@@ -126,10 +124,10 @@ class Expander:
     def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
         """Stacks and folds in a circle of two with a larger scope, and what trains, in any circle."""
         hierarchy = self.hierarchy
-        data = sorted({(edge.source, edge.target) for edge in edges if edge.tensors})
-        pairs = set(data)
+        pairs = {(edge.source, edge.target) for edge in edges if edge.tensors}
+        data = sorted(pairs)
         found = {one for one, other in data if (other, one) in pairs and self._is_smaller_stack(rows[one], rows[other])}
-        trains = [at for at, row in enumerate(rows) if hierarchy.how[row] == How.TRAINING]
+        trains = np.flatnonzero(hierarchy.how[rows] == How.TRAINING).tolist()
         for at in sorted(trains, key=lambda at: hierarchy.ops(rows[at])):
             if comes_back(at, [pair for pair in data if not found.intersection(pair)]):
                 found.add(at)
@@ -160,18 +158,22 @@ class Expander:
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
 
-    def _is_left_over(self, row: int) -> bool:
-        """A single op, in scopes or not, that nothing but summaries touch: what merges them."""
-        hierarchy, graph = self.hierarchy, self.hierarchy.graph
-        if self.options.tensorboard or hierarchy.ops(row) != 1:
-            return False
-        if self._left_over is None:
-            told = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
-            self._left_over = np.zeros(len(graph), bool)
-            for found in (told, ~told):  # what has other edges too is no left-over
-                self._left_over[graph.source[found]] = self._left_over[graph.target[found]] = bool(found is told)
-        nodes = hierarchy.node[row : hierarchy.end[row]]
-        return bool(self._left_over[nodes[(nodes >= 0) & (graph.mark[nodes] == 0)]].all())
+    @cached_property
+    def _left_over(self) -> Bools:
+        return left_over(self.hierarchy)
+
+    @cached_property
+    def _sinks(self) -> Bools:
+        """For each row whether it is an op of a sink type, or a scope whose root op is one."""
+        hierarchy, types = self.hierarchy, self.options.sink_types
+        found = np.zeros(len(hierarchy), bool)
+        ops = np.flatnonzero(hierarchy.node >= 0)
+        kinds = np.array([op in types for op in hierarchy.graph.op_types] or [False])
+        found[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
+        around = np.unique(hierarchy.parent[found])
+        for row in around[(around >= 0) & (hierarchy.kind[around] == SCOPE)].tolist():
+            found[row] = self._is_sink(row)
+        return found
 
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
@@ -200,6 +202,21 @@ class Expander:
         across = crossings_inside(self.hierarchy, self._edges, path)
         bridges = find_bridges(self.hierarchy, self.facts, across, rows)
         return decide_drawable(self, path, bridges, mask, self.options)
+
+
+def left_over(hierarchy: Hierarchy) -> Bools:
+    """For each row whether it holds, or is, one op that nothing but summaries touch: what merges them."""
+    graph = hierarchy.graph
+    told = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
+    alone = np.zeros(len(graph), bool)
+    for found in (told, ~told):  # what has other edges too is no left-over
+        alone[graph.source[found]] = alone[graph.target[found]] = bool(found is told)
+    plain = (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE)
+    plain[plain] = ~alone[hierarchy.node[plain]]
+    busy = np.concatenate(([0], np.cumsum(plain)))
+    single = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1] == 1
+    kept: Bools = single & (busy[hierarchy.end] == busy[:-1])
+    return kept
 
 
 def put_away(mask: Mask, level: Level, node: int) -> Mask:

@@ -27,11 +27,15 @@ class MarkFiles:
         self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
         self.hierarchy = hierarchy
 
+    def hosts(self, rows: Sequence[int]) -> list[int]:
+        """The places of those of `rows` that marks stand beside."""
+        at = np.array(rows, np.int64)
+        found: list[int] = np.flatnonzero(self.start[at + 1] > self.start[at]).tolist() if len(at) else []
+        return found
+
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
         """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
         a, b = self.start[row], self.start[row + 1]
-        if a == b:
-            return []
         graph, found = self.hierarchy.graph, []
         for at in self.order[a:b].tolist():
             mark = int(graph.beside.mark[at])

@@ -30,21 +30,29 @@ def decide_drawable(
     if parent is None or not bridges:
         return bridges
     goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
-    per_side = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
-    control_only = Counter(bridge.other for bridge in bridges if not bridge.tensors)
+    sides, controls = crowded(bridges, options.max_bridge_degree)
     away = mask.extracted
-    limit = options.max_bridge_degree
     found = []
     for bridge in bridges:
         drawn = (
             bridge.child not in away
-            and per_side[bridge.other, bridge.inbound] <= limit
-            and (bool(bridge.tensors) or control_only[bridge.other] <= limit)
             and (bridge.other, bridge.inbound) in goes_on
-            and (bool(bridge.tensors) or not backwards(expander, path, bridge, options))
+            and (bridge.other, bridge.inbound) not in sides
+            and (bridge.tensors > 0 or bridge.other not in controls)
+            and (bridge.tensors > 0 or not backwards(expander, path, bridge, options))
         )
         found.append(bridge if drawn else undrawn(bridge))
     return found
+
+
+def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
+    """The neighbours that more than `limit` bridges lead to: of data on a side, of control alone on any."""
+    if len(bridges) <= limit:
+        return set(), set()
+    data = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
+    control = Counter(bridge.other for bridge in bridges if not bridge.tensors)
+    sides = {side for side, count in data.items() if count > limit}
+    return sides, {other for other, count in control.items() if count > limit}
 
 
 def undrawn(bridge: Bridge) -> Bridge:

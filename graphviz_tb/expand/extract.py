@@ -59,10 +59,13 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
     """
     if not options.extract or not level.count:
         return Mask()
+    hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
+    if not hubs and plain(level, options):
+        return Mask()
     work = begin(level)
     take_sinks(work)
     take_circling(work)
-    if options.auto_extract and (options.tensorboard or level.count > READABLE):
+    if hubs:
         take_high_degrees(work, options)
     cut_control(work, options)
     take_isolated(work)
@@ -83,6 +86,16 @@ def decide_circling(level: Level) -> Mask:
 def mask_of(work: Work) -> Mask:
     """What has left the core."""
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
+
+
+def plain(level: Level, options: ExpandOptions) -> bool:
+    """Whether nothing moves, seen at a glance: no sinks, no circles, few control edges, no marks beside loose ends."""
+    if level.circling or any(level.sink) or sum(not edge.tensors for edge in level.edges) > options.max_control_degree:
+        return False
+    if not any(level.marked):
+        return True
+    joined = {end for edge in level.edges for end in (edge.source, edge.target)}
+    return all(at in joined for at, sides in enumerate(level.marked) if sides)
 
 
 def begin(level: Level) -> Work:
