@@ -55,11 +55,20 @@ class Costs:
     uncounted: Mapping[str, int]
     batch: int = 1
     _sums: dict[int, list[list[int]]] = field(default_factory=dict, repr=False)
+    _distinct: dict[int, tuple[list[Cost], list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
         """The sum over a row and all that lies under it, of one role or of all."""
         stop = self.end[row]
         return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
+
+    def distinct(self, count: int) -> tuple[list[Cost], list[int]]:
+        """What differs among the sums under the first `count` rows, and for each row which of these it has."""
+        if count not in self._distinct:
+            numbers: dict[Cost, int] = {}
+            found = [numbers.setdefault(self.under(row), len(numbers)) for row in range(count)]
+            self._distinct[count] = list(numbers), found
+        return self._distinct[count]
 
     def _totals(self, role: int) -> list[list[int]]:
         """The running totals of each quantity over the ops of a role; of all ops at -1."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CHUNK = 2_000  # nodes whose attributes lie in one block
 LONGEST = 1_000  # characters of a value that are told
+SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
 FIRST = 12  # values of a constant, and items of a list, that are told
 LAYOUT = {
     1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
@@ -62,18 +63,30 @@ def tensor(facts: Facts, node: int, key: int) -> str:
 def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
     """The attributes of all nodes, `CHUNK` nodes a block, by name."""
     graph = hierarchy.graph
+    known: dict[bytes, list[Any]] = {}
     for start in range(0, len(graph), CHUNK):
-        yield words(
-            f"attributes/{start // CHUNK}", [of_node(graph, at) for at in range(start, min(start + CHUNK, len(graph)))]
-        )
+        nodes = range(start, min(start + CHUNK, len(graph)))
+        yield words(f"attributes/{start // CHUNK}", [of_node(graph, at, known) for at in nodes])
 
 
-def of_node(graph: Graph, node: int) -> list[list[Any]]:
-    """Names and values of one node's attributes."""
+def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
+    """Names and values of one node's attributes; `known` is what was told of small values before."""
     definition = graph.node_def(node)
     if definition is None:
         return []
-    return [[name, *cut(value_word(definition.attr[name]))] for name in sorted(definition.attr)]
+    attributes = definition.attr
+    return [[name, *told(attributes[name], known)] for name in sorted(attributes)]
+
+
+def told(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
+    """The value of an attribute for people, told once where it is small."""
+    if value.ByteSize() > SMALL:
+        return cut(value_word(value))
+    message = value.SerializeToString()
+    found = known.get(message)
+    if found is None:
+        found = known[message] = cut(value_word(value))
+    return found
 
 
 def cut(text: str) -> list[Any]:

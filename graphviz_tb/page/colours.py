@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields, replace
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +17,7 @@ from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.cost import ByCost
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.color.measured import FADED, Measured
+from graphviz_tb.color.shares import Shares
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
@@ -43,7 +45,7 @@ def colourings(
     """
     for scheme in SCHEMES:
         try:
-            painters = [colour(hierarchy, facts, scheme, theme) for theme in THEMES]
+            painters = in_all_themes(hierarchy, facts, scheme)
         except MissingFacts:
             continue
         if isinstance(painters[0], Measured):
@@ -52,6 +54,15 @@ def colourings(
             yield from costly(painters, table)
         else:
             yield from named(hierarchy, [with_stats(one, facts.stats) if stats else one for one in painters], table)
+
+
+def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
+    """A colouring in each theme. Shares are counted once: they are the same in every theme."""
+    first, *others = THEMES
+    painter = colour(hierarchy, facts, scheme, first)
+    if isinstance(painter, Shares):
+        return [painter, *(replace(painter, theme=THEMES[theme]) for theme in others)]
+    return [painter, *(colour(hierarchy, facts, scheme, theme) for theme in others)]
 
 
 def step_by_step(
@@ -71,7 +82,6 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     fills: dict[tuple[Fill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
     known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
-    fill, second, account, start, entries = [], [], [], [0], []
 
     def number(*found: Fill) -> int:
         return fills.setdefault(found, len(fills))
@@ -91,16 +101,14 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
 
     light = painters[0]
     asked: dict[Hashable, tuple[int, list[int], int, int]] = {}
+    found = []
     for row in range(len(hierarchy)):
         key = light.alike(row)
-        found = asked.get(key)
-        if found is None:
-            found = asked[key] = ask(row)
-        fill.append(found[0])
-        entries += found[1]
-        start.append(len(entries))
-        second.append(found[2])
-        account.append(found[3])
+        if key not in asked:
+            asked[key] = ask(row)
+        found.append(asked[key])
+    fill, entries, second, account = zip(*found, strict=True)
+    start = accumulate(map(len, entries), initial=0)
     scheme = painters[0].scheme
     order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
     yield words(
@@ -112,7 +120,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
             "heading": painters[0].heading,
         },
     )
-    yield ints(f"colour/{scheme}/rows", [*fill, *second, *account, *start, *entries])
+    yield ints(f"colour/{scheme}/rows", [*fill, *second, *account, *start, *chain.from_iterable(entries)])
 
 
 def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
@@ -153,14 +161,16 @@ def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
     """A colouring by what ops cost; one that costs nothing is white."""
     light = painters[0]
     assert isinstance(light, ByCost)
-    costs = [light.of((row,)) for row in range(len(light.hierarchy))]
-    values = [light.value(cost) or -1 for cost in costs]
-    stack = np.isin(light.hierarchy.kind, list(STACKS)).tolist()
-    told = {(cost, stack[row]): row for row, cost in enumerate(costs) if cost}
-    second = {alike: light.second((row,)) or "" for alike, row in told.items()}
-    account = {alike: light.account((row,)) for alike, row in told.items()}
-    said = [second.get(alike, "") for alike in zip(costs, stack, strict=True)]
-    shares = [account.get(alike, "") for alike in zip(costs, stack, strict=True)]
+    distinct, costs = light.costs.distinct(len(light.hierarchy))
+    value = [light.value(cost) or -1 for cost in distinct]
+    values = list(map(value.__getitem__, costs))
+    stack = np.isin(light.hierarchy.kind, list(STACKS))
+    _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
+    told = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
+    second = [(light.second(path) or "") if costing else "" for path, costing in told]
+    account = [light.account(path) if costing else "" for path, costing in told]
+    said = list(map(second.__getitem__, alike.tolist()))
+    shares = list(map(account.__getitem__, alike.tolist()))
     white = [plain(painter.theme, True) for painter in painters]
     more = {"accounts": [table(share) for share in shares], "whole": True}
     yield from ramp(painters, table, light.scheme, values, said, [white, white], more)
