@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, Kind
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import Metaedge, Metagraph
 
 VERSION = 1
-KINDS = {Kind.SCOPE: "scope", Kind.OP: "op", Kind.SERIES: "series", Kind.FOLD: "fold", Kind.FUNCTION: "function"}
-
+KINDS = ("scope", "op", "series", "fold", "function")  # by `Kind`
+ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 Node = dict[str, Any]
 Open = Callable[[int], Metagraph]
 
@@ -48,7 +48,7 @@ def encode(value: Node) -> bytes:
 
 def compact(value: Any) -> bytes:
     """A value in one line of ASCII: what controls a terminal or turns text round is an escape."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+    return ENCODER.encode(value).encode()
 
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
@@ -61,9 +61,10 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
     counts = Histograms(hierarchy)
     embedded = embedded_in(hierarchy)
     functions = {row: at for at, row in enumerate(hierarchy.function_rows)}
+    columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
+    kinds, nodes, templates, parents = (column.tolist() for column in columns)
     for row in range(len(hierarchy)):
-        kind, node = Kind(hierarchy.kind[row]), int(hierarchy.node[row])
-        template, parent = int(hierarchy.template[row]), int(hierarchy.parent[row])
+        kind, node, template, parent = kinds[row], nodes[row], templates[row], parents[row]
         entry: Node = {
             "id": row,
             "name": hierarchy.name[row],
@@ -72,8 +73,8 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
             "device": hierarchy.graph.devices[hierarchy.graph.device[node]] if node >= 0 else "",
             "ops": hierarchy.ops(row),
-            "op_types": counts.op_types(row),
-            "devices": counts.devices(row),
+            "op_types": {} if kind == OP else counts.op_types(row),
+            "devices": {} if kind == OP else counts.devices(row),
             "template": template if template >= 0 else None,
             "embedded_in": embedded.get(row, []),
         }
@@ -91,7 +92,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             entry["layer"] = layer_values(layer)
         if row in functions:
             entry["function_name"] = hierarchy.graph.functions[functions[row]].name
-        if kind in (Kind.SERIES, Kind.FOLD):
+        if kind in STACKS:
             entry["connected"] = bool(hierarchy.connected[row])
             entry["how"] = How(hierarchy.how[row]).name.lower()
         yield entry
@@ -123,15 +124,11 @@ class Histograms:
         return {words[at]: count for at, count in counts.items() if words[at] or not skip_empty}
 
     def op_types(self, row: int) -> dict[str, int]:
-        """How many ops of each type lie under a group; empty for an op."""
-        if self.hierarchy.kind[row] == Kind.OP:
-            return {}
+        """How many ops of each type lie under a group."""
         return self._count(row, self.op, self.hierarchy.graph.op_types, False)
 
     def devices(self, row: int) -> dict[str, int]:
-        """How many ops name each device under a group; ops without a device are left out; empty for an op."""
-        if self.hierarchy.kind[row] == Kind.OP:
-            return {}
+        """How many ops name each device under a group; ops without a device are left out."""
         return self._count(row, self.device, self.hierarchy.graph.devices, True)
 
 
@@ -166,24 +163,27 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
         sides = annotations.setdefault(str(rows[note.child]), {"in": [], "out": []})
         sides[note.side].append([note.other, note.kind])
     return {
-        "edges": [
-            {
-                "from": rows[edge.source],
-                "to": rows[edge.target],
-                "tensors": edge.tensors,
-                "control": edge.control,
-                "reference": edge.reference,
-                "size": edge.carried.size(),
-                "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in edge.carried],
-                "dtypes": [tensor.dtype for tensor in edge.carried],
-                "origins": [tensor.origin for tensor in edge.carried],
-                **({"back": True} if edge.back else {}),
-            }
-            for edge in metagraph.edges
-        ],
+        "edges": [line(edge, rows) for edge in metagraph.edges],
         "loops": [{"node": rows[child], "edges": count} for child, count in metagraph.loops],
         "in_extract": [rows[at] for at in metagraph.mask.in_extract],
         "out_extract": [rows[at] for at in metagraph.mask.out_extract],
         "functions": list(metagraph.functions),
         "annotations": annotations,
+    }
+
+
+def line(edge: Metaedge, rows: Sequence[int]) -> Node:
+    """One metaedge between `rows`."""
+    tensors = list(edge.carried)
+    return {
+        "from": rows[edge.source],
+        "to": rows[edge.target],
+        "tensors": edge.tensors,
+        "control": edge.control,
+        "reference": edge.reference,
+        "size": edge.carried.size(),
+        "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in tensors],
+        "dtypes": [tensor.dtype for tensor in tensors],
+        "origins": [tensor.origin for tensor in tensors],
+        **({"back": True} if edge.back else {}),
     }
