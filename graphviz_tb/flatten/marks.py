@@ -133,10 +133,14 @@ def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
     anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
     idle = unused(mark, edges)
-    both = np.flatnonzero(marks[edges.source] & marks[edges.target])
-    for source, target in zip(edges.source[both].tolist(), edges.target[both].tolist(), strict=True):
-        if not anchored[source] and source != target and not idle[target]:
+    both = np.flatnonzero(marks[edges.source] & marks[edges.target] & (edges.source != edges.target))
+    sources, targets = edges.source[both], edges.target[both]
+    onward = ~anchored[sources] & ~idle[targets]
+    backward = ~anchored[targets] & ((mark[targets] == Mark.SUMMARY) | idle[targets])
+    pairs = zip(sources.tolist(), targets.tolist(), onward.tolist(), backward.tolist(), strict=True)
+    for source, target, on, back in pairs:
+        if on:
             owners[source][target] = None
-        if not anchored[target] and (mark[target] == Mark.SUMMARY or idle[target]) and source != target:
+        if back:
             owners[target][source] = None
     return {node: tuple(found) for node, found in sorted(owners.items())}

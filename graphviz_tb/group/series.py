@@ -11,7 +11,7 @@ import numpy as np
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 
 # More than 500 digits are no number: Python refuses to read thousands.
@@ -95,7 +95,7 @@ def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: Grou
 
 def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
     """The full name of something called `leaf` in group `parent`."""
-    if parent == 0 or hierarchy.kind[parent] == Kind.FUNCTION:
+    if parent == 0 or hierarchy.kind[parent] == FUNCTION:
         return leaf
     return f"{hierarchy.name[parent]}/{leaf}"
 

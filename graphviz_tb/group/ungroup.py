@@ -37,6 +37,8 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     Before: inner groups stand before those around them. After: the same; members of an opened series are members of
     the group around it.
     """
+    if not names:
+        return list(groups)
     series = {group.name: at for at, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
     stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
     number: dict[int, int] = {}

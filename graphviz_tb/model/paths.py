@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 
 Path = tuple[int, ...]
 
@@ -47,9 +47,9 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
     if len(path) == 1:
         return None if parent < 0 else (parent,)
     call = path[-2]
-    if hierarchy.kind[row] == Kind.FUNCTION:
+    if hierarchy.kind[row] == FUNCTION:
         return path[:-1]
-    if parent >= 0 and hierarchy.kind[parent] != Kind.FUNCTION:
+    if parent >= 0 and hierarchy.kind[parent] != FUNCTION:
         return (*path[:-1], parent)
     return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)
 

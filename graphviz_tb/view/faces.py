@@ -6,20 +6,14 @@ import re
 from collections.abc import Callable, Container
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.view import Face
 
-KINDS: dict[Kind, BoxKind] = {
-    Kind.SCOPE: "scope",
-    Kind.OP: "op",
-    Kind.SERIES: "series",
-    Kind.FOLD: "fold",
-    Kind.FUNCTION: "function",
-}
+KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
 COUNTER = re.compile(r"_[0-9]+", re.ASCII)
 THIN_SPACE = "\u2009"
@@ -66,14 +60,16 @@ class Faces:
 
     def kind(self, row: int) -> BoxKind:
         """What the box of a row is drawn as."""
-        return "call" if row in self.hierarchy.calls else KINDS[Kind(self.hierarchy.kind[row])]
+        return "call" if row in self.hierarchy.calls else KINDS[self.hierarchy.kind[row]]
 
     def label(self, path: Path) -> str:
         """The last segment of the name; one of several functions of a call is called what it is to the call."""
         hierarchy, row = self.hierarchy, path[-1]
-        if len(path) > 1 and hierarchy.kind[row] == Kind.FUNCTION:
+        if hierarchy.kind[row] != FUNCTION:
+            return hierarchy.leaf(row)
+        if len(path) > 1:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
-        if hierarchy.kind[row] == Kind.FUNCTION and (found := HASHED.fullmatch(hierarchy.name[row])):
+        if found := HASHED.fullmatch(hierarchy.name[row]):
             return found[1]
         leaf = hierarchy.leaf(row)
         return leaf if len(path) > 1 else self.in_code(row, leaf)

@@ -20,7 +20,6 @@ a flow. Nothing depends on the order of the file.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
@@ -162,11 +161,13 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
     """The groups of a plan in one level; `serial` is the number of the first."""
     parent, rows = level.parent, level.rows
     return [
-        replace(
-            group,
-            parent=parent,
-            name=below(level.hierarchy, parent, group.name),
-            members=tuple(rows[one] if one >= 0 else one - serial for one in group.members),
+        NewGroup(
+            group.kind,
+            parent,
+            below(level.hierarchy, parent, group.name),
+            tuple([rows[one] if one >= 0 else one - serial for one in group.members]),
+            group.how,
+            group.label,
         )
         for group in planned
     ]
