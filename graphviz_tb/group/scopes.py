@@ -132,22 +132,22 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     name = growing.room.within(name)
     if name in scopes or not name:
         return scopes.get(name, root)
-    missing = [name]
-    parent = root
-    while (cut := missing[-1].rfind("/")) >= 0:
-        around = missing[-1][:cut]
-        found = scopes.get(around)
-        if found is not None:
-            parent = found
-            break
+    missing = []
+    parent = None
+    around = name
+    while parent is None:
         missing.append(around)
+        cut = around.rfind("/")
+        around = around[: max(cut, 0)]
+        parent = scopes.get(around) if cut >= 0 else root
+    if len(name) > growing.longest:
+        growing.longest = len(name)
     for scope in reversed(missing):
         growing.room.left -= len(scope)
-        growing.longest = max(growing.longest, len(scope))
         growing.parent.append(parent)
         growing.name.append(scope)
+        parent = scopes[scope] = len(growing.key)
         growing.key.append(key)
-        parent = scopes[scope] = len(growing.key) - 1
     return parent
 
 

@@ -36,7 +36,9 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
     color[given] = types + template[given]
-    codes, starts = metaedge_codes(hierarchy)
+    wanted = ~given
+    wanted[0] = False  # the root is compared with nothing
+    codes, starts = metaedge_codes(hierarchy, wanted)
     known: dict[bytes, int] = {}
     gave_up = 0
     for height in groups_by_height(hierarchy):
@@ -138,14 +140,16 @@ def renumber(template: Longs, start: int = 0) -> Longs:
     return out
 
 
-def metaedge_codes(hierarchy: Hierarchy) -> tuple[Longs, Longs]:
-    """One number for each metaedge (position of source, of target, data and control flags), filed by owner."""
+def metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
+    """One number for each metaedge (position of source, of target, data and control flags), filed by owner, for those
+    owners that are `wanted`."""
     position = np.zeros(len(hierarchy), np.int64)
     start = hierarchy.child_start
     order = hierarchy.child_order
     position[order] = np.arange(len(order)) - start[hierarchy.parent[order]]
-    edges = hierarchy.edge_order
     owner = np.repeat(np.arange(len(hierarchy)), np.diff(hierarchy.owner_start))
+    held = wanted[owner]
+    edges, owner = hierarchy.edge_order[held], owner[held]
     source, target = position[hierarchy.edge_from[edges]], position[hierarchy.edge_to[edges]]
     flag = np.where(hierarchy.graph.control[edges], 2, 1)
     by = np.lexsort((target, source, owner))

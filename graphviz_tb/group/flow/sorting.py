@@ -32,7 +32,7 @@ class Sorting:
 
     def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
         """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
-        left = [len(self.users(box)) for box in range(len(self.boxes))]
+        left = [len(self.users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
         feeds = set(feeding).union(source for box in self.away for source in self.before[box])
         todo = sorted(box for box in feeds if box not in self.away and not left[box])
         while todo:
@@ -55,7 +55,7 @@ class Sorting:
         self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.users(box)) != 1}
 
     def _flows(self, box: int) -> bool:
-        if self.users(box):
+        if not self.away.issuperset(self.after[box]):
             return True
         return any(source not in self.away and not self.variable[source] for source in self.before[box])
 
