@@ -76,7 +76,7 @@ def completed(said: Shape, found: Shape) -> Shape:
 
 
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
-    """The shape of every output of the main graph; of an op that nobody knows, of the outputs that are used."""
+    """The shape of every output of the main graph; of an op nobody knows, of those used or listed."""
     used: dict[int, int] = {}
     for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
         if graph.function[source] < 0 and graph.keys[key].isdecimal():
@@ -87,6 +87,8 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         if definition is None:
             continue
         outputs, count = facts.decode(node), outputs_of(definition)
-        for at in range(max(used.get(node, 0) if count is None else count, 0)):
+        if count is None:
+            count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
+        for at in range(max(count, 0)):
             found[graph.name[node], at] = outputs(str(at)).shape
     return found

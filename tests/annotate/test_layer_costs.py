@@ -122,3 +122,8 @@ def test_sizes_that_no_tensor_has_are_unknown() -> None:
     given = {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [None, 4]}}
     model = load(json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": [given, layer]}}).encode())
     assert model.shapes()["m/b", 0] == (None, None)
+
+
+def test_the_last_layer_has_a_shape_too() -> None:
+    model = load(EDITS[0])
+    assert {name for name, _ in model.shapes()} == {node.name for node in model.loaded.graph_def.node}  # type: ignore[union-attr]
