@@ -13,7 +13,7 @@ from graphviz_tb.flatten import flatten
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
-from tests.diff.pairs import REAL, chain, copied, graph_def, renamed
+from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
 
 OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
 
@@ -135,3 +135,21 @@ def test_title_and_verdict() -> None:
     told = picture(diff(chain("A", "B"), chain("A", "C"))).render("svg").decode()
     assert ">old → new<" in told
     assert "1 change: 1 changed · 2 ops" in told
+
+
+def test_another_optimizer_is_said_at_its_group() -> None:
+    edits = FIXTURES / "edits"
+    told = diff(edits / "base.train.pb", edits / "sgd.train.pb").picture()
+    signed = [box for box, fill in zip(told.scene.boxes, told.paint.boxes, strict=True) if fill.sign == "~"]
+    assert len(signed) == 1
+    assert told.render("svg").decode().count("optimizer adam → sgd") >= 2  # at its box, and in the legend
+
+
+def test_names_can_be_read_on_a_screen() -> None:
+    # twelve blocks of ops, of half of them the activation is another: all of them open would be a very long sheet
+    ops = ("MatMul", "BiasAdd", "Mul", "Exp")
+    words = ["Tanh", "Elu", "Selu", "Sigmoid", "Softsign", "Relu6"]
+    old = stack(*[(*ops, "Relu")] * 12)
+    new = stack(*[block for word in words for block in ((*ops, "Relu"), (*ops, word))])
+    scene = diff(old, new).picture().scene
+    assert 7 * max(scene.width / 1600, scene.height / 1000) <= 12

@@ -18,8 +18,10 @@ def ways(
     signs: Sequence[str],
     where: Sequence[Where | None],
     shown: Sequence[Where],
+    most: int = MOST_BOXES,
 ) -> tuple[list[Path], int]:
-    """The groups to open so that the nodes `shown` are seen, and how many of those are not for want of room.
+    """The groups to open so that the nodes `shown` are seen in `most` boxes, and how many of those are not for want of
+    room.
 
     What is new, gone or renamed as a whole stays closed.
     """
@@ -33,7 +35,7 @@ def ways(
         chain = groups_around(hierarchy, path, signs) if path else []
         fresh = [group for group in chain if group not in opened]
         more = sum(len(metagraph(group).children) for group in fresh)
-        if fresh and opened and boxes + more > MOST_BOXES:
+        if fresh and opened and boxes + more > most:
             left += 1
             continue
         boxes += more

@@ -13,8 +13,8 @@ import numpy as np
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
-from graphviz_tb.diff.picture.opened import ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places
+from graphviz_tb.diff.picture.opened import MOST_BOXES, ways
+from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
@@ -39,6 +39,8 @@ WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or move
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
 MOST_ROWS = 14
+ROOM = (MOST_BOXES, 28, 20, 12)  # boxes that are tried, the most first, until names can be read
+SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
 HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)
 
@@ -161,8 +163,8 @@ def line(change: Change) -> str:
 def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     """The merged picture, as a `Picture`.
 
-    Before: changes of `diff`. After: every group on the way to a change is open (at most `MOST_GROUPS`), unless
-    `options` say what is.
+    Before: changes of `diff`. After: the groups on the way to the changes are open, as many as can be read on one
+    screen, unless `options` say what is.
     """
     from graphviz_tb.pipeline import load
 
@@ -173,13 +175,23 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     where = places(hierarchy)
     painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
     title = options.title if options.title is not None else title_of(changes)
-    opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown)
-    wanted = options.open or tuple(address(hierarchy, path) for path in opened)
-    drawn = model.coloured(painter).picture(replace(options, title=title, open=wanted))
-    if not left or options.open:
+    coloured, options = model.coloured(painter), replace(options, title=title)
+    if options.open:
+        return coloured.picture(options)
+    for most in ROOM:
+        opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown, most)
+        drawn = coloured.picture(replace(options, open=tuple(address(hierarchy, path) for path in opened)))
+        if len(opened) < 2 or is_legible(drawn.scene):
+            break
+    if not left:
         return drawn
     told = f"{counted(left, 'change')} in groups that stay closed (--open)"
     return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
+
+
+def is_legible(scene: Scene) -> bool:
+    """Whether names can be read where the whole sheet is fitted to a screen."""
+    return LEAST * max(scene.width / SCREEN[0], scene.height / SCREEN[1]) <= NAME
 
 
 def title_of(changes: Changes) -> str:
@@ -215,6 +227,7 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
+    sign_training(hierarchy, changes, signs, words)
     return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.color.colouring import STACKS
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
+from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -72,6 +75,20 @@ def sign_groups(
         if signs[row] == HOLDS and row:
             told = account(every, ordinary[:, row].tolist(), ops(row), away)
             words[row] = told.partition(" of ")[0] if hierarchy.kind[row] in STACKS else told
+
+
+def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
+    """Say another optimizer, which is no op by itself, at the outermost group that holds most of what came and went."""
+    for change in changes:
+        if change.detail.get("key") != "optimizer" or change.ops:
+            continue
+        groups = np.flatnonzero((hierarchy.parent == 0) & (hierarchy.node < 0))
+        inside, _ = of_signs(hierarchy, signs, hierarchy.node >= 0)
+        moved = inside[SIGNS.index("+") - 1] + inside[SIGNS.index("−") - 1]
+        most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
+        if moved[most] and most:
+            signs[most] = "~"
+            words[most] = f"optimizer {change.detail['old']} → {change.detail['new']}"
 
 
 def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

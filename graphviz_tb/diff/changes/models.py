@@ -1,0 +1,50 @@
+"""What is another in a Keras model as a whole: how it is compiled, and its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from graphviz_tb.diff.columns.meaning import configuration, setting_differences
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Ints
+
+
+def model_settings(m: Matching) -> Iterator[Change]:
+    """What is another in how a Keras model is compiled: its optimizer, its loss."""
+    old, new = m.a.graph, m.b.graph
+    for row, name in enumerate(m.a.scopes.name):
+        partner = int(m.scope_to_b[row])
+        other = m.b.scopes.name[partner] if partner >= 0 else ""
+        if name in old.layers and other in new.layers and name not in old.index[0]:
+            found = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
+            for key, one, two in found:
+                detail = {"key": key, "old": one, "new": two}
+                yield Change("changed", "attribute", name, other, 0, detail)
+            yield from other_results(m, name, other)
+
+
+def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
+    """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
+    old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
+    before = [partner_name(one, (m.a, m.b), m.to_b, m.scope_to_b) for one in old]
+    back = [partner_name(one, (m.b, m.a), m.to_a, m.scope_to_a) for one in new]
+    if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
+        return
+    ports = [
+        {"side": "output", "key": str(at), "old": one, "new": two}
+        for at, (one, two, partner) in enumerate(zip_longest(old, new, before))
+        if partner != two
+    ]
+    yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
+
+
+def partner_name(name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints) -> str:
+    """The name that a layer, or a model in the model, has on the other side; "" for none."""
+    mine, other = sides
+    if (node := mine.graph.index[0].get(name, -1)) >= 0:
+        return other.graph.name[partner[node]] if partner[node] >= 0 else ""
+    row = mine.scopes.name.index(name) if name in mine.scopes.name else 0
+    return other.scopes.name[scope_partner[row]] if row and scope_partner[row] >= 0 else ""
