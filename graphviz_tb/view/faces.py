@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 
+import numpy as np
+
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.nameless import nameless
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.view import Face
@@ -16,6 +19,7 @@ from graphviz_tb.model.view import Face
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
 COUNTER = re.compile(r"_[0-9]+", re.ASCII)
+ENOUGH_NAMES = 1000  # that are looked at
 THIN_SPACE = "\u2009"
 
 
@@ -26,6 +30,7 @@ class Faces:
         self.hierarchy = hierarchy
         self.second = second
         self.ops = OpsThroughCalls(hierarchy)
+        self.nameless = without_names(hierarchy)
 
     def face(self, path: Path) -> Face:
         """The face of the child at `path`."""
@@ -54,9 +59,14 @@ class Faces:
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual(self, row: int) -> str:
-        """The second line where the picture has no other: what layer it is, else how many ops it holds."""
-        layer = self.layer(row)
-        return self.count(row) if layer is None else layer.line
+        """The second line where the picture has no other: what layer it is, how many ops it holds, or, where names are
+        little else than numbers, the type of an op."""
+        if (layer := self.layer(row)) is not None:
+            return layer.line
+        if self.nameless and not self.hierarchy.opens(row):
+            graph = self.hierarchy.graph
+            return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+        return self.count(row)
 
     def kind(self, row: int) -> BoxKind:
         """What the box of a row is drawn as."""
@@ -94,6 +104,12 @@ class Faces:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.face((row,)) for row in level.functions if row in shown)
+
+
+def without_names(hierarchy: Hierarchy) -> bool:
+    """Whether names of ops are little else than numbers; a thousand of them tell."""
+    ops = np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == 0))
+    return nameless([hierarchy.leaf(row) for row in ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()])
 
 
 def badge(kind: BoxKind, members: int) -> str:

@@ -28,12 +28,14 @@ def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
     First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
     then the largest, until eight boxes show, and what is a good part of the model until eight of them are the model's.
     What comes after the last weights, a loss or a measure, waits for what has weights; gradients, updates and savers
-    come last. Marks, stubs and the auxiliary area do not count.
+    come last. Of a repeat whose repetitions stand side by side then, one is opened. Marks, stubs and the auxiliary area
+    do not count.
     """
     picture = First(hierarchy, metagraph)
     picture.open_way()
     picture.open_repeats()
     picture.open_largest()
+    picture.open_copy()
     return list(picture.opened)
 
 
@@ -132,6 +134,15 @@ class First:
             self.open(path)
             for child in self.below(path):
                 heapq.heappush(queue, self.entry(child))
+
+    def open_copy(self) -> None:
+        """Open one repetition of the largest repeat that is open, if it is much of the model: what repeats shows."""
+        stacks = [path for path in self.opened if path[-1] in self.repeats.at and self.much(path)]
+        if not stacks:
+            return
+        copies = list(self.below(max(stacks, key=lambda path: self.repeats.most(path[-1]))))
+        if copies and self.opened.keys().isdisjoint(copies) and self.boxes_with(copies[0]) <= ROOMY:
+            self.open(copies[0])
 
     def more(self, path: Path) -> bool:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""

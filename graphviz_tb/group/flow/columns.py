@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.training import Part, Training
-from graphviz_tb.group.flow.words import DIGITS
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.nameless import DIGITS
 
 SMALLEST = 3  # children that can be folded
 HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))

@@ -14,8 +14,10 @@ from graphviz_tb.model.hierarchy import Hierarchy, How
 
 PARTS = re.compile(r"[0-9]+|[^0-9]+")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
-TELLING = 2
-WORK = re.compile(r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU")  # what a part of a network is known by, told first
+TELLING, PRODUCTS = 3, 2  # op types that are told, and how many of them may be products
+# What a part of a network is known by, told first: its products, then what tells one kind of layer from another.
+WORK = re.compile(r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU")
+SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*Norm(V[0-9])?")
 # Op types that every part of a network has: they tell nothing about one.
 COMMON = frozenset(
     [
@@ -35,10 +37,14 @@ COMMON = frozenset(
         "Add",
         "Mul",
         "Sub",
-        "Rsqrt",
         "ExpandDims",
     ]
 )
+# How others are worked out: a product of any shape reckons with shapes, a norm with means.
+PLUMBING = {
+    "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
+    "Rsqrt": frozenset(("Mean", "SquaredDifference", "Neg", "StopGradient", "Square")),
+}
 
 
 def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) -> None:
@@ -70,13 +76,21 @@ def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
 
 
 def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
-    """The commonest telling op types: `3 Conv2D · 2 Relu`."""
+    """The most telling op types: `3 Conv2D · 3 Relu`."""
     graph = hierarchy.graph
     nodes = (int(hierarchy.node[box.row]) for box in rows)
     count = Counter(graph.op_types[graph.op[node]] for node in nodes if node >= 0)
-    telling = sorted((op for op in count if op not in COMMON), key=lambda op: (not WORK.search(op), -count[op], op))
-    found = telling[:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
+    plain = COMMON.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
+    telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
+    others = [op for op in telling if rank(op)]
+    products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
+    found = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
     return " · ".join(f"{count[op]} {op}" if count[op] > 1 else op for op in found)
+
+
+def rank(op: str) -> int:
+    """How early an op type is told: products, what weighs them (attention), other signs, the rest."""
+    return 0 if WORK.search(op) else 1 if "Softmax" in op else 2 if SIGNS.fullmatch(op) else 3
 
 
 def stack_name(names: Sequence[str]) -> str:

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.nameless import nameless
 
 Words = tuple[str, ...]
 
 BREAK = re.compile(r"[_.\-\s/:]+")
 LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")
 COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")
-DIGITS = re.compile(r"[0-9]+")
-ENOUGH = 20  # fewer names say nothing about whether names mean anything
-ALIKE = 0.9  # of all names of one form: they are numbers, not names
 
 
 class Vocabulary:
@@ -45,8 +43,7 @@ class Vocabulary:
     @cached_property
     def nameless(self) -> bool:
         """Whether the names are little else than numbers."""
-        forms = Counter(DIGITS.sub("#", name) for name in self._names)
-        return len(self._names) > ENOUGH and max(forms.values()) > ALIKE * len(self._names)
+        return nameless(self._names)
 
     def words(self, name: str) -> Words:
         """The words of one name."""
