@@ -141,7 +141,7 @@ class First:
         if not stacks:
             return
         copies = list(self.below(max(stacks, key=lambda path: self.repeats.most(path[-1]))))
-        if copies and self.opened.keys().isdisjoint(copies) and self.boxes_with(copies[0]) <= ROOMY:
+        if copies and self.opened.keys().isdisjoint(copies) and self.boxes_with(copies[0]) <= BOXES_OF_REPEATS:
             self.open(copies[0])
 
     def more(self, path: Path) -> bool:
