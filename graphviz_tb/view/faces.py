@@ -8,7 +8,7 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
-from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.nameless import nameless
@@ -108,7 +108,7 @@ class Faces:
 
 def without_names(hierarchy: Hierarchy) -> bool:
     """Whether names of ops are little else than numbers; a thousand of them tell."""
-    ops = np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == 0))
+    ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
     return nameless([hierarchy.leaf(row) for row in ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()])
 
 
