@@ -73,11 +73,12 @@ def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     if not found:
         return found
     used = Counter(node_of(each) for node in graph.node for each in node.input)
+    returned = Counter(node_of(each) for node in graph.node if node.op == "_Retval" for each in node.input)
     waited: Counter[str] = Counter()
     for node in graph.node:
         names = {each[1:] for each in node.input if each.startswith("^")}
         waited.update(names & found)
-        if names & found and (node.op != "Identity" or used[node.name]):
+        if names & found and (node.op != "Identity" or used[node.name] > returned[node.name]):
             found -= names
     found = {name for name in found if waited[name]}
     waiting = list(found)

@@ -32,6 +32,11 @@ def test_the_barrier_before_results_is_left_out() -> None:
     assert "1 op left out" in load(source).picture().caption.facts
 
 
+def test_what_a_function_returns_is_a_result() -> None:
+    found = drawn("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp", "identity_RetVal _Retval Identity")
+    assert found == {"x": [], "Identity": ["x"], "identity_RetVal": ["Identity"]}
+
+
 def test_the_file_as_it_is_keeps_it() -> None:
     source = graph("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp")
     assert read(source, ReadOptions(whole_file=True)).graph_def == source
