@@ -18,6 +18,7 @@ DTYPES = {
     24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
 }  # fmt: skip
 REFERENCE = 100
+MOST_OUTPUTS = 4096  # that a number in the file may claim: more, told of for each op, would fill the memory
 
 # Attributes that say the dtype of the output, the first that is there counts.
 SAYING = (
@@ -55,7 +56,7 @@ def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
             else types_of(definition, output.attr) or [known.defaults.get(output.attr, "")]
         )
         count = int(definition.attr[output.count].i) if output.count and output.count in definition.attr else 1
-        yield from own[:1] * count
+        yield from own[:1] * min(count, MOST_OUTPUTS)
 
 
 def types_of(definition: NodeDef, attr: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from itertools import accumulate
 from typing import Any
 
+MOST = (1 << 63) - 1  # of a quantity: shapes that nobody could hold give numbers of any length
 ROLES = ("forward", "gradient", "optimizer")
 
 
@@ -16,6 +17,7 @@ class Cost:
 
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take.
+    After: none is above `MOST`.
     """
 
     parameters: int = 0
@@ -23,6 +25,11 @@ class Cost:
     flops: int = 0
     activation_bytes: int = 0
     weight_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST:
+            for name in QUANTITIES:
+                object.__setattr__(self, name, min(MOST, getattr(self, name)))
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in QUANTITIES))

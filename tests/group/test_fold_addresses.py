@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,3 +70,22 @@ def test_an_insertion_before_renumbers_nothing() -> None:
     before, after = places(load(plain)), places(load(more))
     assert before
     assert len(before.keys() - after.keys()) <= 2  # what had its name alone says more now
+
+
+def test_thousands_of_one_name_are_numbered_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    class Number(int):
+        def __format__(self, spec: str) -> str:
+            tried.append(spec)
+            return int.__format__(self, spec)
+
+        def __add__(self, other: int) -> Number:
+            return Number(int(self) + other)
+
+    monkeypatch.setitem(addresses.__globals__, "FIRST_AGAIN", Number(2))
+    member = Box("m", 0, 1, 0)
+    groups = [Box("same", 0, 2, how=How.REGION, members=[member, member]) for _ in range(500)]
+    named = addresses(groups, [])
+    assert len(set(named.values())) == 500
+    assert len(tried) < 2 * 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate.dtypes import dtype_name
+from graphviz_tb.annotate.dtypes import MOST_OUTPUTS, dtype_name
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out, Value
 from graphviz_tb.annotate.ops import op_def
@@ -110,6 +110,12 @@ class Op:
         return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)
 
     def count(self, name: str) -> int:
-        """An attribute that counts, or the length of one that lists."""
+        """An attribute that counts, or the length of one that lists.
+
+        Raises ValueError where it counts more outputs than any op gives."""
         found = self.attr(name)
-        return len(found) if isinstance(found, list) else int(found or 0)
+        if isinstance(found, list):
+            return len(found)
+        if int(found or 0) > MOST_OUTPUTS:
+            raise ValueError(f"{name} is {found}")
+        return int(found or 0)

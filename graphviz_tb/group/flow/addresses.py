@@ -20,6 +20,7 @@ SAYINGS: tuple[Say, ...] = (
     lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
 )
+FIRST_AGAIN = 2  # the first that bears a number, as in a series
 
 
 def addresses(boxes: Sequence[Box], labels: Sequence[str]) -> dict[int, str]:
@@ -37,10 +38,13 @@ def addresses(boxes: Sequence[Box], labels: Sequence[str]) -> dict[int, str]:
         found.update((id(box), name) for box, name, one in zip(left, said, alone, strict=True) if one)
         taken.update(said)
         left = [box for box, one in zip(left, alone, strict=True) if not one]
+    following: dict[str, int] = {}  # by name the number after the last one given: thousands may have one name
     for box in left:
-        number = 2
-        while (name := f"{said_last(box)} ({number})") in taken:
+        word = said_last(box)
+        number = following.get(word, FIRST_AGAIN)
+        while (name := f"{word} ({number})") in taken:
             number += 1
+        following[word] = number + 1
         taken.add(name)
         found[id(box)] = name
     return found

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.parameters import parameter_count
@@ -58,9 +59,14 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
         words = " · ".join(filter(None, (words, f"{calls} calls")))
     weights = list(kept(layer))
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
-    count = sum(map(prod, weights)) if weights else parameter_count(kind, config, takes)
+    count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, takes))
     return Layer(name_of_class(layer.json), config, words, tuple(outputs), count,
                  takes=tuple(takes), calls=max(1, calls) * times_around(layer))  # fmt: skip
+
+
+def bounded(count: int | None) -> int | None:
+    """A number of parameters, unknown where no machine could hold as many."""
+    return None if count is not None and count > MOST else count
 
 
 def times_around(layer: Box) -> int:
@@ -106,7 +112,7 @@ def last_axis(axis: Any, takes: list[Shape]) -> bool:
 def of_model(model: Box, facts: Mapping[Box, Layer]) -> Layer:
     """A model's parameters are those of its layers; its own configuration is said without them."""
     counts = [facts[child].parameters for child in model.order]
-    total = None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model)))
+    total = bounded(None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model))))
     config = {key: value for key, value in config_of(model.json).items() if key not in PARTS}
     results = tuple(model.children[name].path for name, _ in model.outputs if name in model.children)
     parts = len(model.order)
