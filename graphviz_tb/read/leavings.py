@@ -22,6 +22,7 @@ ARGUMENT = re.compile(r"unused_control_flow_input(_\d+)?", re.ASCII)
 # core/common_runtime/inline_function_utils.cc of TensorFlow names them.
 BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
+BEGINNINGS = ("NoOp", "unused_control_flow_input", "Func/")
 SUSPECTS = frozenset({"NoOp", "Placeholder", "Identity"})
 
 
@@ -32,6 +33,8 @@ def without_leavings(graph: GraphDef) -> GraphDef:
 
 def without_nodes(graph: GraphDef) -> GraphDef:
     suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
+    if not any(name.startswith(BEGINNINGS) for name in suspects):
+        return graph
     borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op != "Placeholder"}
     left = borders | arguments(graph, suspects) | barriers(graph, suspects)
     if not left:
