@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.color import SCHEMES, Colouring, colour
+from graphviz_tb.color.against import Against
 from graphviz_tb.color.cost import ByCost
 from graphviz_tb.color.hues import mixed, plain
-from graphviz_tb.color.measured import FADED, Measured
+from graphviz_tb.color.measured import FADED, Measured, unmeasured
 from graphviz_tb.color.shares import Shares
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
@@ -50,6 +51,8 @@ def colourings(
             continue
         if isinstance(painters[0], Measured):
             yield from measured(painters, inside, table, scheme)
+        elif isinstance(painters[0], Against):
+            yield from against(painters, inside, table, scheme)
         elif isinstance(painters[0], ByCost):
             yield from costly(painters, table)
         else:
@@ -157,6 +160,27 @@ def measured(painters: list[Colouring], inside: list[Path], table: Words, name: 
     yield from ramp(painters, table, name, values, said, unknown, more)
 
 
+def against(painters: list[Colouring], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
+    """A colouring by the difference of two measurements: less than before to one side of nothing, more to the other."""
+    light = painters[0]
+    assert isinstance(light, Against)
+    paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
+    changes = [light.change(path) for path in paths]
+    said = [light.second(path) or "" for path in paths]
+    first = first_op(light.hierarchy)
+    unknown = [[unmeasured(light.hierarchy, one.theme, row) for one in painters] for row in (0, first)]
+    lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
+    more = {
+        "inside": [".".join(map(str, path)) for path in inside],
+        "faint": lines,
+        "missing": "not measured twice",
+        "signed": True,
+        "accounts": [table(light.account(path)) for path in paths[: len(light.hierarchy)]],
+        "values": [None if change is None else round(change, 3) for change in changes],
+    }
+    yield from ramp(painters, table, name, [], said, unknown, more)
+
+
 def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
     """A colouring by what ops cost; one that costs nothing is white."""
     light = painters[0]
@@ -185,12 +209,14 @@ def ramp(
     unknown: list[list[Fill]],
     more: dict[str, Any],
 ) -> Iterator[Block]:
-    """A colouring by a number: each row's value, what is said of it, and the fills from nothing to the largest.
+    """A colouring by a number: each row's value, what is said of it, and the fills from nothing (from the largest loss
+    where it may be less than nothing) to the largest.
 
     `unknown` are the fills where there is no number (-1): of a group and of an op, in each theme.
     """
     light = painters[0]
-    fills = [[painter.shade((at / STEPS) ** 2) for painter in over(painters)] for at in range(STEPS + 1)]
+    least = -STEPS if isinstance(light, Against) else 0
+    fills = [[one.shade(at * abs(at) / STEPS**2) for one in over(painters)] for at in range(least, STEPS + 1)]
     yield words(
         f"colour/{name}",
         {
@@ -214,7 +240,7 @@ def faint(kind: str, theme: Theme) -> str:
 
 def over(painters: list[Colouring]) -> list[Any]:
     """The same painters with a scale from 0 to 1."""
-    return [replace(painter, top=1) for painter in painters if isinstance(painter, Measured | ByCost)]
+    return [replace(painter, top=1) for painter in painters if isinstance(painter, Measured | Against | ByCost)]
 
 
 def first_op(hierarchy: Hierarchy) -> int:

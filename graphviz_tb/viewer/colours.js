@@ -6,6 +6,7 @@ const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
 const TICKS = 5;
+const SIGNED_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
 /** A value with its unit, three digits. @param {number} value @param {any[][]} units */
 function toldWithUnit(value, units) {
@@ -75,13 +76,25 @@ class Colouring {
     return (path.length > 1 ? this.inside?.get(path.join(".")) : undefined) ?? path[path.length - 1];
   }
 
+  /** A measured value; null where there is none. @param {number} at @returns {number | null} */
+  value(at) {
+    const value = this.told.values[at];
+    return this.told.signed || value >= 0 ? value : null;
+  }
+
   /** @param {number} at */
   shade(at) {
-    const value = this.told.values[at];
+    const value = this.value(at);
     const row = at < this.graph.count ? at : 0;
-    if (value < 0) return this.unknown[this.side][this.graph.ofOps(row) ? 1 : 0];
-    const share = this.top > 0 ? Math.sqrt(Math.min(1, value / this.top)) : 0;
-    return this.fills[this.side][Math.round(share * (this.fills[this.side].length - 1))];
+    return value === null ? this.unknown[this.side][this.graph.ofOps(row) ? 1 : 0] : this.tone(value);
+  }
+
+  /** The colour of a value, along the root of its share of the largest. @param {number} value */
+  tone(value) {
+    const fills = this.fills[this.side];
+    const share = this.top > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / this.top)) : 0;
+    const zero = this.told.signed ? (fills.length - 1) / 2 : 0;
+    return fills[zero + Math.sign(value) * Math.round(share * (fills.length - 1 - zero))];
   }
 
   /** @param {number} row */
@@ -98,7 +111,7 @@ class Colouring {
   became(line) {
     const { faint } = this.told;
     if (!faint || line.kind === "shortcut" || line.source === undefined) return null;
-    const hidden = [line.source, line.target].some((at) => at >= 0 && this.told.values[this.index(this.shown[at])] < 0);
+    const hidden = [line.source, line.target].some((at) => at >= 0 && this.value(this.index(this.shown[at])) === null);
     return hidden ? new layout.Tint(faint[line.kind][this.side], [], "", true) : null;
   }
 
@@ -131,8 +144,14 @@ class Colouring {
   /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
   figure(path) {
     if (!this.measured) return this.second(path);
-    const value = this.told.values[this.index(path)];
-    return value < 0 ? null : TOLD[this.told.measured](value).replace(/ parameters?$/, "");
+    const value = this.value(this.index(path));
+    return value === null ? null : this.inWords(value).replace(/ parameters?$/, "");
+  }
+
+  /** A value with its unit, and with its sign where it is a difference. @param {number} value */
+  inWords(value) {
+    const told = TOLD[this.told.measured](Math.abs(value));
+    return this.told.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + told : told;
   }
 
   /** @param {number} row */
@@ -148,7 +167,7 @@ class Colouring {
     if (!this.measured) return;
     this.top = 0;
     for (const box of scene.boxes) {
-      if (!box.open) this.top = Math.max(this.top, this.told.values[this.index(places.get(box.address) ?? [box.row])]);
+      if (!box.open) this.top = Math.max(this.top, Math.abs(this.value(this.index(places.get(box.address) ?? [box.row])) ?? 0));
     }
   }
 
@@ -172,17 +191,13 @@ class Colouring {
 
   /** @param {number[]} rows */
   ramp(rows) {
-    const told = TOLD[this.told.measured];
-    const fills = this.fills[this.side];
-    const out = [];
-    const ticks = Array.from({ length: TICKS }, (_, at) => this.top * (at / (TICKS - 1)) ** 2);
-    for (const value of new Set(this.told.whole ? ticks.map(Math.round) : ticks)) {
-      const share = this.top > 0 ? Math.sqrt(value / this.top) : 0;
-      out.push(new layout.LegendRow(told(value), fills[Math.round(share * (fills.length - 1))]));
-    }
+    const { signed, whole } = this.told;
+    const ticks = signed ? SIGNED_TICKS.map((tick) => this.top * tick) : Array.from({ length: TICKS }, (_, at) => this.top * (at / (TICKS - 1)) ** 2);
+    const values = new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0)); // -0 is 0
+    const out = [...values].map((value) => new layout.LegendRow(this.inWords(value), this.tone(value)));
     const unknown = this.unknown[this.side][0];
     const { missing, rest } = this.told;
-    if (missing && rows.some((row) => this.told.values[row] < 0)) out.push(new layout.LegendRow(missing, unknown));
+    if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));
     for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));
     return out;
   }

@@ -368,6 +368,21 @@ test("statistics colour the picture, step by step", async ({ tab, page }) => {
   await card(tab).getByRole("table", { name: "Statistics" }).getByText("ms").first().waitFor();
 });
 
+test("a trace compared with another has the colours that render gives it, of what is shown", async ({ tab, page, folder }) => {
+  await page("against.html");
+  for (const [open, fills, legend] of JSON.parse(require("node:fs").readFileSync(`${folder}/against.json`, "utf8"))) {
+    await tab.evaluate((open) => window.tbgraph.state({ open }), open);
+    await tab.keyboard.press("0");
+    const found = await tab.locator("g.node.closed").evaluateAll((all) => all.map((one) => [one.dataset.name, one.querySelector("rect")?.getAttribute("fill")]));
+    const filled = found.filter(([, fill]) => /^#/.test(fill ?? ""));
+    ok(filled.length > 3, `${filled.length} of ${found.length}`);
+    const near = (one, other) => [1, 3, 5].every((at) => Math.abs(parseInt(one.slice(at, at + 2), 16) - parseInt(other.slice(at, at + 2), 16)) <= 3);
+    for (const [name, fill] of filled) ok(near(fill, fills[name]), `${open} ${name}: ${fill}, not ${fills[name]}`);
+    const said = await tab.getByRole("region", { name: "Legend" }).locator("text").allTextContents();
+    for (const label of legend) ok(said.includes(label), `${label} in ${said}`);
+  }
+});
+
 test("the minimap shows the window and moves it", async ({ tab, page }) => {
   await page("mnist.html");
   const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();

@@ -163,6 +163,25 @@ def damaged(folder: Path) -> None:
     (folder / "page.html").write_text(whole.replace(block[1], block[1][: len(block[1]) // 2]), encoding="utf-8")
 
 
+def against(folder: Path) -> None:
+    """The page of a trace compared with an earlier one, and the colours that Python gives some pictures of it."""
+    trace = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
+    half = RunMetadata.FromString(trace.read_bytes())
+    for device in half.step_stats.dev_stats:
+        for at, node in enumerate(device.node_stats):
+            node.op_end_rel_micros = node.op_end_rel_micros * (at % 5) // 2
+            node.all_end_rel_micros = node.all_end_rel_micros * (at % 5) // 2
+    (folder / "before.pb").write_bytes(half.SerializeToString())
+    model = graphviz_tb.load(MNIST, folds=False, run_metadata=str(trace), against=str(folder / "before.pb"))
+    model.save(folder / "page.html", color_by="compute-time")
+    told = []
+    for opened in ([""], ["conv1"], ["train", "fc1"]):
+        picture = model.picture(color_by="compute-time", depth=0, open=tuple(filter(None, opened)))
+        fills = {box.address: fill.fill for box, fill in zip(picture.scene.boxes, picture.paint.boxes, strict=True)}
+        told.append([opened, fills, [row.label for row in picture.paint.legend]])
+    (folder.parent / "against.json").write_text(json.dumps(told), encoding="utf-8")
+
+
 PAGES: dict[str, Callable[[Path], None]] = {
     "mnist": drawn("mnist_cnn.pbtxt", folds=False),
     "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
@@ -172,6 +191,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "hostile_diff": hostile_diff,
     "hostile_run": hostile_run,
     "steps": steps,
+    "against": against,
     "diff": compared,
     "consequences": consequences,
     "notebook": notebook,
