@@ -1,6 +1,6 @@
 """Levels: what each group holds when it is open, with its order of drawing, as runs of whole numbers.
 
-A list is its length and its items. Texts are numbers of the table. `viewer/levels.js` reads the same in the same order.
+A list is its length and its items. Texts are numbers of the table. `viewer/reader.js` reads the same in the same order.
 """
 
 from __future__ import annotations

@@ -14,23 +14,11 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 # The modules of the viewer in the order in which they are joined: what is used stands before what uses it.
-LAYOUT = ("python.js", "words.js", "place.js")  # a scope of its own: their names are many
-MODULES = (
-    *("dom.js", "strings.js", "data.js", "moves.js", "levels.js", "colours.js", "changes.js", "facts.js", "state.js"),
-    *(
-        "draw.js",
-        "camera.js",
-        "card.js",
-        "find.js",
-        "outline.js",
-        "minimap.js",
-        "trace.js",
-        "save.js",
-        "app.js",
-        "keys.js",
-        "start.js",
-    ),
-)
+LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # a scope of its own: their names are many
+DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
+PARTS = ("shapes", "draw", "camera", "card", "find", "outline", "minimap", "trace", "save")
+PAGE = ("standing", "framed", "shown", "acting", "app", "arrows", "keys", "start")
+MODULES = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
 

@@ -6,79 +6,6 @@ const NEAR = 0.5; // below this scale a label of 12 would be under 6 pixels: nam
 const FAR = 0.2; // below this one boxes are specks: whole groups are named
 const BUNDLE = 64; // lines that are one element when they are seen from afar
 
-/** A number with at most one decimal. @param {number} value */
-const num = (value) => String(Math.round(value * 10) / 10);
-
-/** A number with at most two decimals. @param {number} value */
-const fine = (value) => String(Math.round(value * 100) / 100);
-
-/** Path data of steps, moved and scaled. @param {[string, number[]][]} steps @param {number} x @param {number} y @param {number} scale */
-function pathData(steps, x, y, scale) {
-  const write = scale === 1 ? num : fine;
-  const place = (/** @type {number[]} */ at, first = 0) => at.map((value, axis) => write(value * scale + ((axis + first) % 2 ? y : x))).join(" ");
-  return steps
-    .map(([command, at]) => (command === "A" ? `A${write(at[0] * scale)} ${write(at[0] * scale)} 0 0 1 ${place(at.slice(1))}` : command + place(at, command === "V" ? 1 : 0)))
-    .join("");
-}
-
-/** @param {any} pen @param {number} [scale] */
-function stroke(pen, scale = 1) {
-  if (!pen) return {};
-  return {
-    stroke: pen.colour,
-    "stroke-width": pen.width * scale === 1 ? null : fine(pen.width * scale),
-    "stroke-dasharray": pen.dashes.map(num).join(" ") || null,
-    "stroke-linecap": pen.cap === "butt" ? null : pen.cap,
-    "stroke-linejoin": pen.join === "miter" ? null : pen.join,
-  };
-}
-
-/** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
- * @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function shape(one, parent, dx, dy) {
-  if (one instanceof layout.Rect || one instanceof layout.Hatch) {
-    const hatch = one instanceof layout.Hatch;
-    const size = { x: num(one.x + dx), y: num(one.y + dy), width: num(one.width), height: num(one.height), rx: one.radius ? num(one.radius) : null };
-    return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...stroke(one.pen) }, parent);
-  }
-  if (one instanceof layout.Disc) return svgEl("circle", { cx: num(one.x + dx), cy: num(one.y + dy), r: num(one.radius), fill: one.fill, ...stroke(one.pen) }, parent);
-  if (one instanceof layout.Curve) {
-    const d = pathData(one.steps, one.at[0] + dx, one.at[1] + dy, one.scale);
-    return svgEl("path", { d, fill: one.fill ?? "none", ...stroke(one.pen, one.scale) }, parent);
-  }
-  return written(one, parent, dx, dy);
-}
-
-/** A text, held to its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function written(one, parent, dx, dy) {
-  const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
-  const found = svgEl(
-    "text",
-    {
-      x: num(one.x + dx),
-      y: num(one.y + dy),
-      "font-size": one.size,
-      "font-weight": one.semibold ? 600 : null,
-      "text-anchor": one.anchor === "start" ? null : one.anchor,
-      textLength: one.width,
-      lengthAdjust: "spacingAndGlyphs",
-      fill: one.colour,
-      ...halo,
-    },
-    parent,
-  );
-  const spaced = /^ | $| {2}/.test(one.content) ? one.content.replaceAll(" ", "\u00a0") : one.content;
-  found.textContent = safe(spaced);
-  return found;
-}
-
-/** A group of primitives. @param {any} group @param {Element} [parent] */
-function grouped(group, parent) {
-  const found = svgEl("g", {}, parent);
-  for (const one of group.shapes) shape(one, found, group.at[0], group.at[1]);
-  return found;
-}
-
 /**
  * One thing of a scene that is drawn by itself.
  * @typedef {{key: string, layer: string, rect: number[], make: (far: number) => any, tip: string, box: number, route: any, stub: any,
@@ -335,36 +262,4 @@ class Picture {
     }
     return best;
   }
-}
-
-/** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
-const outlined = (group, far) => (far === 2 ? Object.assign(new layout.Group(group.shapes.slice(0, 1)), { tooltip: group.tooltip }) : group);
-
-/** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
-function bundled(routes, first, paint) {
-  const found = new Map();
-  routes.forEach((one, at) => {
-    for (const shape of layout.route(one, paint.theme, false, paint.tints.routes[first + at]).shapes) {
-      if (!(shape instanceof layout.Curve) || !shape.pen || shape.fill || shape.scale !== 1) continue;
-      const key = JSON.stringify(shape.pen);
-      if (!found.has(key)) found.set(key, new layout.Curve([], null, shape.pen));
-      found.get(key).steps.push(...shape.steps);
-    }
-  });
-  return new layout.Group([...found.values()]);
-}
-
-/** The rectangle around points. @param {number[][]} points @param {number} room */
-function around(points, room) {
-  const xs = points.map((one) => one[0]);
-  const ys = points.map((one) => one[1]);
-  return [Math.min(...xs) - room, Math.min(...ys) - room, Math.max(...xs) + room, Math.max(...ys) + room];
-}
-
-/** How far a point lies from a run. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
-function distance(x, y, a, b) {
-  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
-  const long = dx * dx + dy * dy;
-  const share = long ? Math.max(0, Math.min(1, ((x - a[0]) * dx + (y - a[1]) * dy) / long)) : 0;
-  return Math.hypot(x - a[0] - share * dx, y - a[1] - share * dy);
 }

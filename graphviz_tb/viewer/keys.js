@@ -40,7 +40,7 @@ class Hands {
     on("language", (event) => this.speak(event.target.value), "change");
     on("changes-button", () => app.changes?.toggle());
     on("help-button", () => this.help());
-    on("copy-link", () => this.copy());
+    on("copy-link", () => copyLink(app));
     on("save-svg", () => saveSvg(app));
     on("save-png", () => savePng(app));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.themeChoice === "system" && app.setTheme("system"));
@@ -64,24 +64,6 @@ class Hands {
     app.dressPage();
     app.changes?.draw();
     app.queue(() => app.redraw(null, false)).then(() => app.selected && app.card.show(app.selected));
-  }
-
-  async copy() {
-    const { app } = this;
-    app.remember();
-    byId("share").open = false;
-    try {
-      if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
-      await navigator.clipboard.writeText(location.href);
-    } catch {
-      const area = el("textarea", {});
-      area.value = location.href;
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
-    app.toast(t("copied"));
   }
 
   help() {
@@ -308,38 +290,4 @@ class Hands {
     const next = nextBox(app.scene, at, way);
     return next >= 0 ? app.reveal(/** @type {Path} */ (app.places.get(boxes[next].address))) : null;
   }
-}
-
-/** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
- * @param {any} scene @param {number} at @param {string} way */
-function nextBox(scene, at, way) {
-  const { boxes, routes } = scene;
-  const middle = (/** @type {any} */ box) => [box.x + box.width / 2, box.y + box.height / 2];
-  const [x, y] = middle(boxes[at]);
-  const [dx, dy] = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] }[/** @type {"up"} */ (way)];
-  const flow = scene.direction === "BT" || scene.direction === "TB" ? way === "up" || way === "down" : way === "left" || way === "right";
-  const linked = new Set();
-  if (flow) for (const one of routes) {
-    if (one.source === at && one.target >= 0) linked.add(one.target);
-    if (one.target === at && one.source >= 0) linked.add(one.source);
-  }
-  const cost = (/** @type {number} */ other) => {
-    const [ox, oy] = middle(boxes[other]);
-    const [along, aside] = [(ox - x) * dx + (oy - y) * dy, Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx)];
-    return along > 0 ? along + 2 * aside : Infinity;
-  };
-  const best = (/** @type {number[]} */ list) => list.reduce((one, other) => (cost(other) < (one < 0 ? Infinity : cost(one)) ? other : one), -1);
-  const found = best([...linked].filter((one) => one !== at));
-  if (found >= 0) return found;
-  return best(boxes.map((/** @type {any} */ box, /** @type {number} */ number) => [box, number]).filter((/** @type {any[]} */ [box, number]) => number !== at && box.parent === boxes[at].parent).map((/** @type {any[]} */ pair) => pair[1]));
-}
-
-/** The camera after a zoom about the middle. @param {App} app @param {number} factor */
-function zoomed(app, factor) {
-  const { camera } = app;
-  const [wide, tall] = camera.size;
-  const [x, y, from] = camera.bound; // a key pressed twice counts twice
-  const k = Math.max(LEAST, Math.min(MOST, from * factor));
-  const share = k / from;
-  return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];
 }

@@ -1,11 +1,7 @@
-// The folded graph: rows by columns, levels by path, and the pictures that `place.js` makes of a set of open groups.
+// The folded graph: rows by columns, levels by path.
 //
 // A path is a list of rows: the calls around a node, then its own row; as a key it is joined by dots.
 
-const KINDS = ["scope", "op", "series", "fold", "call", "function"];
-const SIDES = ["in", "out"];
-const STUBS = ["shortcut", "constant", "summary", "weight"];
-const MOST_LISTED = 12; // functions beside the graph, as in Python
 const SCOPE = 0;
 const OP = 1;
 const SERIES = 2;
@@ -13,37 +9,6 @@ const FOLD = 3;
 const FUNCTION = 4;
 
 /** @typedef {number[]} Path */
-
-/** Reads a run of numbers as Python wrote it. */
-class Reader {
-  /** @param {Int32Array} numbers @param {number} at */
-  constructor(numbers, at) {
-    this.numbers = numbers;
-    this.at = at;
-  }
-  next() {
-    return this.numbers[this.at++];
-  }
-  /** @returns {number[]} */
-  list() {
-    const count = this.next();
-    const out = Array.from(this.numbers.subarray(this.at, this.at + count));
-    this.at += count;
-    return out;
-  }
-  /** Rows that were written column by column. @param {number} width @returns {number[][]} */
-  rows(width) {
-    const count = this.next();
-    const out = [];
-    for (let row = 0; row < count; row++) {
-      const one = [];
-      for (let column = 0; column < width; column++) one.push(this.numbers[this.at + column * count + row]);
-      out.push(one);
-    }
-    this.at += count * width;
-    return out;
-  }
-}
 
 class Graph {
   /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns */
@@ -288,9 +253,9 @@ class Graph {
       const found = this.place(path);
       if (!found || this.levels.has(found[0])) continue;
       const [block, start] = found[1];
-      this.levels.set(found[0], this.read(new Reader(blocks.get(`levels/${block}`), start)));
+      this.levels.set(found[0], readLevel(this.words, new Reader(blocks.get(`levels/${block}`), start)));
       const second = this.head.levels[`${found[0]}+`];
-      if (second) this.levels.set(`${found[0]}+`, this.read(new Reader(blocks.get(`levels/${second[0]}`), second[1])));
+      if (second) this.levels.set(`${found[0]}+`, readLevel(this.words, new Reader(blocks.get(`levels/${second[0]}`), second[1])));
     }
   }
 
@@ -305,62 +270,6 @@ class Graph {
     const found = this.place(path);
     return found && this.levels.get(found[0]);
   }
-
-  /** @param {Reader} from */
-  read(from) {
-    const word = (/** @type {number} */ at) => this.words[at];
-    const row = from.next();
-    const children = from.list();
-    const functions = from.list();
-    const faces = [];
-    for (let at = 0; at < children.length + functions.length; at++) {
-      const [label, second, badge, about, flags] = Array.from({ length: 5 }, () => from.next());
-      faces.push({
-        label: word(label),
-        second: word(second),
-        badge: word(badge),
-        about: word(about),
-        openable: !!(flags & 1),
-        connected: !!(flags & 2),
-        kind: KINDS[(flags >> 2) & 7],
-        member: KINDS[flags >> 5],
-      });
-    }
-    const said = (/** @type {any} */ line, /** @type {number[]} */ [label, thickness, told]) =>
-      Object.assign(line, { label: word(label), thickness, told: word(told) });
-    const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
-      said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
-    );
-    const bridges = from.rows(9).map(([child, other, seen, tensors, control, reference, ...rest]) =>
-      said(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), rest),
-    );
-    const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
-    const notes = from
-      .rows(4)
-      .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], other, STUBS[flags >> 2], count, !!(flags & 2)));
-    const loops = from.rows(2);
-    const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
-    return { metagraph, skeleton: this.skeleton(from, children.length), faces };
-  }
-
-  /** @param {Reader} from @param {number} children */
-  skeleton(from, children) {
-    const ports = [];
-    for (let left = from.next(); left > 0; left--) {
-      ports.push(new layout.PortSlot(!!from.next(), from.rows(2).map(([row, inbound]) => [row, !!inbound])));
-    }
-    const wires = from.rows(3).map(([edge, bridge, turned]) => new layout.Wire(edge, bridge, [], !!turned));
-    for (const wire of wires) wire.chain = from.list();
-    const waypoint = from.list();
-    const lists = () => Array.from({ length: from.next() }, () => from.list());
-    const parts = Array.from({ length: from.next() }, lists);
-    const shelves = lists();
-    const main = from.next();
-    const spine = from.list();
-    const breaks = lists();
-    const plain = !!from.next();
-    return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain });
-  }
 }
 
 /** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */
@@ -370,88 +279,4 @@ function shortcut(path) {
     if (start >= 0) return [...path.slice(0, start), ...path.slice(end)];
   }
   return null;
-}
-
-/** The tree of open groups that `place` takes, groups that did not change kept as they were. */
-class Views {
-  /** @param {Graph} graph */
-  constructor(graph) {
-    this.graph = graph;
-    /** @type {Map<string, Path>} where each box of the last picture is, by its address */
-    this.places = new Map();
-  }
-
-  /**
-   * @param {Map<string, Path>} open the open groups by key, without the root
-   * @param {(path: Path) => string | null} second what a colouring says on the second line
-   * @param {number} stubs how many stubs a side of a box shows
-   * @param {Moves | null} moves what the reader moved
-   */
-  build(open, second, stubs, moves = null) {
-    const graph = this.graph;
-    this.places = new Map();
-    const names = { get: (/** @type {number} */ row) => graph.name(row) };
-    /** @type {{path: Path, at: number, up: any}[]} */
-    const todo = [{ path: [0], at: -1, up: null }];
-    let top = null;
-    const views = [];
-    for (let next = 0; next < todo.length; next++) {
-      const { path, at, up } = todo[next];
-      const held = graph.level(path);
-      if (!held) continue;
-      const around = up && at < up.metagraph.children.length ? { metagraph: up.metagraph, at } : null;
-      const level = moves ? moves.level(graph, path, held, around) : held;
-      const count = level.metagraph.children.length;
-      const listed = path.length === 1 && path[0] === 0 ? this.listed(open) : [];
-      const face = (/** @type {Path} */ one, /** @type {any} */ told) => {
-        const row = one[one.length - 1];
-        const address = graph.address(one);
-        this.places.set(address, one);
-        return Object.assign(Object.create(layout.Face.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
-      };
-      const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
-      const faces = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => face(one, level.faces[number]));
-      const functions = listed.map((row) => face([row], level.faces[count + level.metagraph.functions.indexOf(row)]));
-      /** @type {any} */
-      const view = Object.assign(Object.create(layout.View.prototype), {
-        address: graph.address(path),
-        row: path[path.length - 1],
-        metagraph: level.metagraph,
-        skeleton: level.skeleton,
-        faces,
-        opened: new Map(),
-        names,
-        labels: graph.labels,
-        addresses: this.addresses(path, level.metagraph),
-        functions,
-        paths: [...paths, ...listed.map((row) => [row])],
-      });
-      views.push(view);
-      if (up) up.opened.set(at, view);
-      else top = view;
-      view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
-        if (open.has(graph.key(one)) && graph.level(one)) todo.push({ path: one, at: number, up: view });
-      });
-    }
-    for (const view of views) view.words = layout.words_of(view, stubs);
-    return top;
-  }
-
-  /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
-  addresses(path, metagraph) {
-    const outside = new Set(metagraph.bridges.map((/** @type {any} */ one) => one.other));
-    return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
-  }
-
-  /** Functions that stand beside the graph: the largest that nothing calls, and those that were opened by themselves.
-   * @param {Map<string, Path>} open @returns {number[]} */
-  listed(open) {
-    const { graph } = this;
-    const size = (/** @type {number} */ row) => (graph.ops[row] < 0 ? Infinity : graph.ops[row]);
-    let uncalled = [...graph.head.uncalled];
-    if (uncalled.length > MOST_LISTED) uncalled.sort((a, b) => size(b) - size(a) || a - b);
-    uncalled = uncalled.slice(0, MOST_LISTED);
-    const own = graph.head.functions.filter((/** @type {number} */ row) => open.has(String(row)));
-    return [...new Set([...own, ...uncalled])].sort((a, b) => a - b);
-  }
 }

@@ -80,3 +80,21 @@ async function savePng(app) {
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   download(blob, `${fileName(app)}.png`);
 }
+
+/** Put the address of what is shown on the clipboard. @param {App} app */
+async function copyLink(app) {
+  app.remember();
+  byId("share").open = false;
+  try {
+    if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
+    await navigator.clipboard.writeText(location.href);
+  } catch {
+    const area = el("textarea", {});
+    area.value = location.href;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  app.toast(t("copied"));
+}

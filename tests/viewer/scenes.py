@@ -21,7 +21,7 @@ Apart = list[int]  # rows of levels whose series are apart
 def script() -> str:
     """The part of the viewer that needs no page."""
     layout = "\n".join(map(source, LAYOUT))
-    rest = source("data.js") + source("levels.js")
+    rest = "".join(map(source, ("data.js", "reader.js", "levels.js", "views.js")))
     return f"const layout = (() => {{ {layout}\nreturn {{ {EXPORTS} }}; }})();\n{rest}"
 
 

@@ -14,7 +14,7 @@ from twin.names import Global, World  # noqa: E402
 from twin.statements import Statements  # noqa: E402
 
 TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
-PYTHON = TARGET.with_name("python.js")
+PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 VIEW = ("labels", "shared", "stubs", "words")
 RENDER = ("compose", "boxes", "lines", "legend", "rows", "sheet", "signs", "texts")
 NOT_READ = ("__init__", "advances")
@@ -73,8 +73,9 @@ def translated() -> str:
         done[one] = writer.definition(one)
         waiting += list(writer.used)
     text = "\n".join(line for lines in done.values() for line in lines)
-    missing = set(re.findall(r"\bpy_\w+", text)) - set(re.findall(r"\bpy_\w+(?= =|\()", PYTHON.read_text()))
-    assert not missing, f"viewer/python.js has no {', '.join(sorted(missing))}"
+    there = "".join(one.read_text(encoding="utf-8") for one in PYTHON)
+    missing = set(re.findall(r"\bpy_\w+", text)) - set(re.findall(r"\bpy_\w+(?= =|\()", there))
+    assert not missing, f"neither viewer/keyed.js nor viewer/python.js has {', '.join(sorted(missing))}"
     given = [f"  {one.name.removeprefix('_')}: {world.js[one]}," for one in wanted]
     return HEAD + "\n".join([*in_order(world, done), "", "const exported = {", *given, "};"])
 

@@ -1,0 +1,35 @@
+// Where an arrow key leads, and what a zoom key zooms to.
+
+/** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
+ * @param {any} scene @param {number} at @param {string} way */
+function nextBox(scene, at, way) {
+  const { boxes, routes } = scene;
+  const middle = (/** @type {any} */ box) => [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = middle(boxes[at]);
+  const [dx, dy] = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] }[/** @type {"up"} */ (way)];
+  const flow = scene.direction === "BT" || scene.direction === "TB" ? way === "up" || way === "down" : way === "left" || way === "right";
+  const linked = new Set();
+  if (flow) for (const one of routes) {
+    if (one.source === at && one.target >= 0) linked.add(one.target);
+    if (one.target === at && one.source >= 0) linked.add(one.source);
+  }
+  const cost = (/** @type {number} */ other) => {
+    const [ox, oy] = middle(boxes[other]);
+    const [along, aside] = [(ox - x) * dx + (oy - y) * dy, Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx)];
+    return along > 0 ? along + 2 * aside : Infinity;
+  };
+  const best = (/** @type {number[]} */ list) => list.reduce((one, other) => (cost(other) < (one < 0 ? Infinity : cost(one)) ? other : one), -1);
+  const found = best([...linked].filter((one) => one !== at));
+  if (found >= 0) return found;
+  return best(boxes.map((/** @type {any} */ box, /** @type {number} */ number) => [box, number]).filter((/** @type {any[]} */ [box, number]) => number !== at && box.parent === boxes[at].parent).map((/** @type {any[]} */ pair) => pair[1]));
+}
+
+/** The camera after a zoom about the middle. @param {App} app @param {number} factor */
+function zoomed(app, factor) {
+  const { camera } = app;
+  const [wide, tall] = camera.size;
+  const [x, y, from] = camera.bound; // a key pressed twice counts twice
+  const k = Math.max(LEAST, Math.min(MOST, from * factor));
+  const share = k / from;
+  return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];
+}

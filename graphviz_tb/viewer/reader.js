@@ -1,0 +1,92 @@
+// Levels as runs of whole numbers, in the order in which `page/levels.py` writes them.
+
+const KINDS = ["scope", "op", "series", "fold", "call", "function"];
+const SIDES = ["in", "out"];
+const STUBS = ["shortcut", "constant", "summary", "weight"];
+
+/** Reads a run of numbers as Python wrote it. */
+class Reader {
+  /** @param {Int32Array} numbers @param {number} at */
+  constructor(numbers, at) {
+    this.numbers = numbers;
+    this.at = at;
+  }
+  next() {
+    return this.numbers[this.at++];
+  }
+  /** @returns {number[]} */
+  list() {
+    const count = this.next();
+    const out = Array.from(this.numbers.subarray(this.at, this.at + count));
+    this.at += count;
+    return out;
+  }
+  /** Rows that were written column by column. @param {number} width @returns {number[][]} */
+  rows(width) {
+    const count = this.next();
+    const out = [];
+    for (let row = 0; row < count; row++) {
+      const one = [];
+      for (let column = 0; column < width; column++) one.push(this.numbers[this.at + column * count + row]);
+      out.push(one);
+    }
+    this.at += count * width;
+    return out;
+  }
+}
+
+/** A level as Python wrote it. @param {string[]} words @param {Reader} from */
+function readLevel(words, from) {
+  const word = (/** @type {number} */ at) => words[at];
+  const row = from.next();
+  const children = from.list();
+  const functions = from.list();
+  const faces = [];
+  for (let at = 0; at < children.length + functions.length; at++) {
+    const [label, second, badge, about, flags] = Array.from({ length: 5 }, () => from.next());
+    faces.push({
+      label: word(label),
+      second: word(second),
+      badge: word(badge),
+      about: word(about),
+      openable: !!(flags & 1),
+      connected: !!(flags & 2),
+      kind: KINDS[(flags >> 2) & 7],
+      member: KINDS[flags >> 5],
+    });
+  }
+  const said = (/** @type {any} */ line, /** @type {number[]} */ [label, thickness, told]) =>
+    Object.assign(line, { label: word(label), thickness, told: word(told) });
+  const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
+    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
+  );
+  const bridges = from.rows(9).map(([child, other, seen, tensors, control, reference, ...rest]) =>
+    said(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), rest),
+  );
+  const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
+  const notes = from
+    .rows(4)
+    .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], other, STUBS[flags >> 2], count, !!(flags & 2)));
+  const loops = from.rows(2);
+  const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
+  return { metagraph, skeleton: readSkeleton(from, children.length), faces };
+}
+
+/** An order of drawing. @param {Reader} from @param {number} children */
+function readSkeleton(from, children) {
+  const ports = [];
+  for (let left = from.next(); left > 0; left--) {
+    ports.push(new layout.PortSlot(!!from.next(), from.rows(2).map(([row, inbound]) => [row, !!inbound])));
+  }
+  const wires = from.rows(3).map(([edge, bridge, turned]) => new layout.Wire(edge, bridge, [], !!turned));
+  for (const wire of wires) wire.chain = from.list();
+  const waypoint = from.list();
+  const lists = () => Array.from({ length: from.next() }, () => from.list());
+  const parts = Array.from({ length: from.next() }, lists);
+  const shelves = lists();
+  const main = from.next();
+  const spine = from.list();
+  const breaks = lists();
+  const plain = !!from.next();
+  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain });
+}

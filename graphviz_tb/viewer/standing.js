@@ -1,0 +1,157 @@
+// What a page knows: what is open, chosen, moved and coloured; and the address that holds all of it.
+
+class Standing {
+  /** @param {Graph} graph @param {Head} head */
+  constructor(graph, head) {
+    this.graph = graph;
+    this.head = head;
+    this.title = head.title || "graph";
+    this.facts = new Facts(graph);
+    this.views = new Views(graph);
+    /** @type {Map<string, Path>} the open groups, without the root */
+    this.open = new Map();
+    /** @type {Path | null} */
+    this.selected = null;
+    /** @type {Map<string, Colouring>} */
+    this.colourings = new Map();
+    this.scheme = head.options.color_by;
+    this.themeChoice = "system";
+    /** the step whose measurements are shown, all together at -1 */
+    this.at = -1;
+    /** @type {Record<string, any>} */
+    this.extra = {};
+    /** @type {{path: Path, way: string, hops: number, rows: Set<number>} | null} */
+    this.traced = null;
+    /** @type {Set<number>} */
+    this.marked = new Set();
+    /** @type {any} */
+    this.scene = null;
+    /** @type {Map<string, Path>} */
+    this.places = new Map([["", [0]]]);
+    this.moves = new Moves();
+    /** @type {string[]} */
+    this.past = [];
+    /** @type {string[]} */
+    this.future = [];
+    /** @type {string | null | undefined} the address of the box under the pointer */
+    this.hovered = null;
+    /** @type {any} the ring around what is chosen */
+    this.circle = null;
+    /** @type {any} */
+    this.defs = null;
+    /** @type {any} */
+    this.paint = null;
+    this.touched = false;
+    this.looked = false;
+    /** whether what comes next is a view of its own, to which the browser goes back */
+    this.stepped = false;
+    /** @type {boolean | null} whether the reader opened or closed the legend */
+    this.legendOpen = null;
+    this.written = "";
+    /** @type {any} */
+    this.writing = 0;
+    /** @type {any} */
+    this.toasting = 0;
+    this.busy = Promise.resolve();
+    this.svg = byId("picture");
+    /** @type {any} what is chosen, traced and found, as the picture shows it */
+    this.light = { chosen: null, row: -1, trace: null, marks: null };
+    /** @type {Picture} */
+    this.picture = null;
+    /** @type {Camera} */
+    this.camera = null;
+    /** @type {Card} */
+    this.card = null;
+    /** @type {Find} */
+    this.find = null;
+    /** @type {Outline} */
+    this.outline = null;
+    /** @type {Minimap} */
+    this.minimap = null;
+    /** @type {Tracing} */
+    this.tracing = null;
+    /** @type {ChangeList | null} */
+    this.changes = null;
+  }
+
+  /** Do one thing after another. @param {() => Promise<any>} run @returns {Promise<any>} */
+  queue(run) {
+    const next = this.busy.then(run);
+    this.busy = next.catch(() => undefined); // who asked is told
+    return next;
+  }
+
+  get theme() {
+    if (this.themeChoice !== "system") return this.themeChoice;
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  /** The state as plain values: what the hash holds. */
+  state() {
+    /** @type {Record<string, any>} */
+    const out = { ...this.extra };
+    const inner = [...this.open.values()].filter((path) => ![...this.open.values()].some((other) => other !== path && this.graph.within(other, path)));
+    if (this.touched) out.open = inner.map((path) => this.graph.address(path));
+    if (out.open && !out.open.length) out.open = [""];
+    if (this.selected) out.select = this.graph.address(this.selected);
+    if (this.scheme !== this.head.options.color_by) out.colour = this.scheme;
+    if (this.at >= 0) out.step = this.head.steps[this.at];
+    if (this.themeChoice !== "system") out.theme = this.themeChoice;
+    for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
+      if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
+    }
+    const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
+    if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
+    if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
+    if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
+    return out;
+  }
+
+  /** Put the state into the address. */
+  remember() {
+    clearTimeout(this.writing);
+    const hash = hashOf(this.state());
+    if (hash === this.written) return;
+    this.written = hash;
+    try {
+      const address = hash ? `#${hash}` : location.pathname + location.search;
+      if (this.stepped && parent === window) history.pushState(null, "", address);
+      else history.replaceState(null, "", address);
+      this.stepped = false;
+    } catch {
+      // a frame without an address of its own
+    }
+    this.emit("state", this.state());
+  }
+
+  /** The same soon, for what goes on many times a second. */
+  rememberSoon() {
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => this.remember(), 250);
+  }
+
+  /** @param {string} name @param {any} detail */
+  emit(name, detail) {
+    this.svg.dispatchEvent(new CustomEvent(`tbgraph:${name}`, { bubbles: true, detail }));
+  }
+
+  /** Note a view, to come back to it. */
+  step() {
+    this.stepped = true;
+    this.past.push(hashOf(this.state()));
+    this.future = [];
+    if (this.past.length > 200) this.past.shift();
+  }
+
+  focus() {
+    this.svg.focus({ preventScroll: true });
+  }
+
+  /** The last word of a path's name. @param {Path} path */
+  leaf(path) {
+    const around = this.graph.around(path);
+    const held = around && this.graph.level(around);
+    const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
+    return at >= 0 ? safe(held.faces[at].label) : brief(this.graph.name(path[path.length - 1]), 80);
+  }
+}

@@ -1,0 +1,87 @@
+// The views that `place.js` takes, made of a set of open groups.
+
+const MOST_LISTED = 12; // functions beside the graph, as in Python
+
+/** The tree of open groups that `place` takes, groups that did not change kept as they were. */
+class Views {
+  /** @param {Graph} graph */
+  constructor(graph) {
+    this.graph = graph;
+    /** @type {Map<string, Path>} where each box of the last picture is, by its address */
+    this.places = new Map();
+  }
+
+  /**
+   * @param {Map<string, Path>} open the open groups by key, without the root
+   * @param {(path: Path) => string | null} second what a colouring says on the second line
+   * @param {number} stubs how many stubs a side of a box shows
+   * @param {Moves | null} moves what the reader moved
+   */
+  build(open, second, stubs, moves = null) {
+    const graph = this.graph;
+    this.places = new Map();
+    const names = { get: (/** @type {number} */ row) => graph.name(row) };
+    /** @type {{path: Path, at: number, up: any}[]} */
+    const todo = [{ path: [0], at: -1, up: null }];
+    let top = null;
+    const views = [];
+    for (let next = 0; next < todo.length; next++) {
+      const { path, at, up } = todo[next];
+      const held = graph.level(path);
+      if (!held) continue;
+      const around = up && at < up.metagraph.children.length ? { metagraph: up.metagraph, at } : null;
+      const level = moves ? moves.level(graph, path, held, around) : held;
+      const count = level.metagraph.children.length;
+      const listed = path.length === 1 && path[0] === 0 ? this.listed(open) : [];
+      const face = (/** @type {Path} */ one, /** @type {any} */ told) => {
+        const row = one[one.length - 1];
+        const address = graph.address(one);
+        this.places.set(address, one);
+        return Object.assign(Object.create(layout.Face.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
+      };
+      const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
+      const faces = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => face(one, level.faces[number]));
+      const functions = listed.map((row) => face([row], level.faces[count + level.metagraph.functions.indexOf(row)]));
+      /** @type {any} */
+      const view = Object.assign(Object.create(layout.View.prototype), {
+        address: graph.address(path),
+        row: path[path.length - 1],
+        metagraph: level.metagraph,
+        skeleton: level.skeleton,
+        faces,
+        opened: new Map(),
+        names,
+        labels: graph.labels,
+        addresses: this.addresses(path, level.metagraph),
+        functions,
+        paths: [...paths, ...listed.map((row) => [row])],
+      });
+      views.push(view);
+      if (up) up.opened.set(at, view);
+      else top = view;
+      view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
+        if (open.has(graph.key(one)) && graph.level(one)) todo.push({ path: one, at: number, up: view });
+      });
+    }
+    for (const view of views) view.words = layout.words_of(view, stubs);
+    return top;
+  }
+
+  /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
+  addresses(path, metagraph) {
+    const outside = new Set(metagraph.bridges.map((/** @type {any} */ one) => one.other));
+    return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
+  }
+
+  /** Functions that stand beside the graph: the largest that nothing calls, and those that were opened by themselves.
+   * @param {Map<string, Path>} open @returns {number[]} */
+  listed(open) {
+    const { graph } = this;
+    const size = (/** @type {number} */ row) => (graph.ops[row] < 0 ? Infinity : graph.ops[row]);
+    let uncalled = [...graph.head.uncalled];
+    if (uncalled.length > MOST_LISTED) uncalled.sort((a, b) => size(b) - size(a) || a - b);
+    uncalled = uncalled.slice(0, MOST_LISTED);
+    const own = graph.head.functions.filter((/** @type {number} */ row) => open.has(String(row)));
+    return [...new Set([...own, ...uncalled])].sort((a, b) => a - b);
+  }
+}
