@@ -40,6 +40,7 @@ from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import View
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
@@ -163,7 +164,7 @@ class Model:
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
-        return f"<Model: {ops:,} op{'s' * (ops != 1)}, {edges:,} edge{'s' * (edges != 1)}>"
+        return f"<Model: {ops:,} {plural(ops, 'op')}, {edges:,} {plural(edges, 'edge')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
@@ -308,7 +309,7 @@ class Picture:
 
     def __repr__(self) -> str:
         shown = sum(not box.open for box in self.scene.boxes)
-        return f"<Picture: {shown:,} node{'s' * (shown != 1)}, {self.scene.width} × {self.scene.height}>"
+        return f"<Picture: {shown:,} {plural(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model; unpickling draws the picture again, to the same bytes."""

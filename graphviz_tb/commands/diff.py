@@ -156,11 +156,11 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
 def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     """The changes; a file that git says is not there is an empty graph."""
     from graphviz_tb.diff import diff as run
-    from graphviz_tb.diff.run import Loaded
+    from graphviz_tb.diff.run import Input
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
-    one, two = (Loaded(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
+    one, two = (Input(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
     return run(one, two, options=options, **read)
 
 

@@ -12,7 +12,7 @@ from graphviz_tb.commands.hotspots import Hotspot, Hotspots, hotspots
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.units import format_bytes, format_micros
+from graphviz_tb.model.units import format_bytes, format_micros, plural
 from graphviz_tb.outline import Line, Part, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
@@ -322,13 +322,13 @@ def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
     return [line for text in said for line in wrap(text, width)]
 
 
-def many(count: int, word: str, words: str | None = None) -> str:
+def many(count: int, word: str, words: str = "") -> str:
     """A number and its noun.
 
     >>> many(1, "op"), many(2300, "op")
     ('1 op', '2,300 ops')
     """
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
+    return f"{count:,} {plural(count, word, words)}"
 
 
 def percent(share: float) -> str:

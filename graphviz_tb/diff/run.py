@@ -29,7 +29,7 @@ from graphviz_tb.read import read
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class Input:
     """A flat graph with the name and the signatures of its source."""
 
     graph: Graph
@@ -50,7 +50,7 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
     return compared(one, two, options)
 
 
-def compared(one: Loaded, two: Loaded, options: DiffOptions) -> Changes:
+def compared(one: Input, two: Input, options: DiffOptions) -> Changes:
     """The changes between two flat graphs."""
     known: Known = {}
     a, b = Side(one.graph, options, known), Side(two.graph, options, known)
@@ -60,7 +60,7 @@ def compared(one: Loaded, two: Loaded, options: DiffOptions) -> Changes:
     return straight(one, two, a, b, options)
 
 
-def straight(one: Loaded, two: Loaded, a: Side, b: Side, options: DiffOptions) -> Changes:
+def straight(one: Input, two: Input, a: Side, b: Side, options: DiffOptions) -> Changes:
     """The changes, matched in the given orientation."""
     m = match(a, b)
     layers = Layers(a), Layers(b)
@@ -91,9 +91,9 @@ def with_signatures(changes: tuple[Change, ...], found: list[Change]) -> tuple[C
     return in_order([*(one for one in changes if one not in said), *(first if one is ports else one for one in found)])
 
 
-def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
+def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
-    if isinstance(source, Loaded):
+    if isinstance(source, Input):
         return source
     if is_model(source):
         options = source.options.flatten
@@ -103,12 +103,12 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Loaded:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
         if known is None:
-            return Loaded(graph, "")
-        return Loaded(graph, known.label, known.signatures, kind=known.kind)
+            return Input(graph, "")
+        return Input(graph, known.label, known.signatures, kind=known.kind)
     mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
     loaded = read(source, ReadOptions(**mine))
     graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
-    return Loaded(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
+    return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 
 def is_model(source: Any) -> bool:

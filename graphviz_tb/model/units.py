@@ -59,3 +59,12 @@ def significant(value: float) -> str:
         return "0"
     rounded = float(f"{value:.3g}")
     return f"{rounded:.12f}".rstrip("0").rstrip(".")
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """The noun that goes with a count.
+
+    >>> plural(1, "op"), plural(2, "op"), plural(0, "entry", "entries")
+    ('op', 'ops', 'entries')
+    """
+    return noun if count == 1 else nouns or f"{noun}s"

@@ -10,17 +10,18 @@ import numpy as np
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.nameless import nameless
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
+from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import Face
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
 COUNTER = re.compile(r"_[0-9]+", re.ASCII)
 ENOUGH_NAMES = 1000  # that are looked at
-THIN_SPACE = "\u2009"
 
 
 class Faces:
@@ -98,7 +99,7 @@ class Faces:
         ops = self.ops(row)
         if ops is None:
             return "∞ ops"
-        return f"{ops:,} op{'' if ops == 1 else 's'}".replace(",", THIN_SPACE)
+        return f"{thousands(ops)} {plural(ops, 'op')}"
 
     def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[Face, ...]:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
@@ -118,4 +119,4 @@ def badge(kind: BoxKind, members: int) -> str:
     >>> badge("series", 12), badge("fold", 3)
     ('×12', '3 parts')
     """
-    return f"×{members}" if kind == "series" else f"{members} part{'' if members == 1 else 's'}"
+    return f"×{members}" if kind == "series" else f"{members} {plural(members, 'part')}"

@@ -7,6 +7,7 @@ from itertools import islice
 from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, thousands
 from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.tensors import Shape, Tensor
+from graphviz_tb.model.units import plural
 
 LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
 SHAPES_NAMED = 6  # in a tooltip: as many as one line of it holds
@@ -59,8 +60,8 @@ def contents(edge: Line) -> str:
     '3 tensors, 1 reference edge'
     """
     parts = [tensors(edge)] if edge.tensors + edge.reference or len(edge.carried) else []
-    parts += [plural(edge.control, "control edge")] if edge.control else []
-    parts += [plural(edge.reference, "reference edge")] if edge.reference else []
+    parts += [counted(edge.control, "control edge")] if edge.control else []
+    parts += [counted(edge.reference, "reference edge")] if edge.reference else []
     return ", ".join(parts)
 
 
@@ -80,7 +81,7 @@ def tensors(edge: Line) -> str:
     each = [in_words(tensor) for tensor in islice(edge.carried, SHAPES_NAMED)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried) > SHAPES_NAMED else ""
-    return plural(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
+    return counted(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 
 def in_words(tensor: Tensor) -> str:
@@ -104,10 +105,10 @@ def describe(dims: Shape, dtype: str) -> str:
     return f"{brief(shape(dims)) or 'scalar'} {dtype}".strip()
 
 
-def plural(count: int, word: str) -> str:
+def counted(count: int, noun: str) -> str:
     """A count and its noun.
 
-    >>> plural(1, "tensor"), plural(2, "tensor")
+    >>> counted(1, "tensor"), counted(2, "tensor")
     ('1 tensor', '2 tensors')
     """
-    return f"{thousands(count)} {word}{'' if count == 1 else 's'}"
+    return f"{thousands(count)} {plural(count, noun)}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
+from graphviz_tb.model.units import plural
 
 
 def facts_line(
@@ -26,4 +27,4 @@ def counts(ops: int, shown: int, scheme: str) -> str:
     >>> counts(12670, 24, "structure")
     '12\\u2009670 ops · 24 shown · colour: structure'
     """
-    return f"{thousands(ops)} op{'' if ops == 1 else 's'} · {thousands(shown)} shown · colour: {scheme}"
+    return f"{thousands(ops)} {plural(ops, 'op')} · {thousands(shown)} shown · colour: {scheme}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.model.metagraph import Annotation, Bridge
 from graphviz_tb.model.view import Face, LineWords, View, Words
-from graphviz_tb.view.labels import Line, account, brief, plural, shown
+from graphviz_tb.view.labels import Line, account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
 from graphviz_tb.view.stubs import stubs_at
 
@@ -60,7 +60,7 @@ def second_line(face: Face, links: int = 0) -> str:
     """
     second = face.second
     if links:
-        second = " · ".join(part for part in (second, plural(links, "link")) if part)
+        second = " · ".join(part for part in (second, counted(links, "link")) if part)
     number = face.badge.removeprefix("×").replace(" parts", "")
     if face.badge and second.startswith(f"{number} op"):
         return face.badge if face.kind == "series" else second

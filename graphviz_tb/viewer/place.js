@@ -94,6 +94,11 @@ class Drawing {
   }
 }
 
+// model.units
+function plural(count, noun, nouns = "") {
+  return ((count === 1) ? noun : (nouns || (String(noun) + "s")));
+}
+
 // model.metagraph
 class Metaedge {
   constructor(source, target, tensors_, control, reference, carried = hand_carry(), edges = null, back = false) {
@@ -3125,8 +3130,8 @@ function brief(name, most = LONGEST_NAME_of_labels) {
   name = hand_clean(name);
   return ((py_len(name) <= most) ? name : (String(py_slice(name, 0, Math.floor(most / 2))) + "…" + String(name.slice(((py_len(name) - Math.floor(most / 2)) + 1)))));
 }
-function plural(count, word) {
-  return (String(hand_thousands(count)) + " " + String(word) + String(((count === 1) ? "" : "s")));
+function counted(count, noun) {
+  return (String(hand_thousands(count)) + " " + String(plural(count, noun)));
 }
 
 // view.stubs
@@ -3220,7 +3225,7 @@ function second_line(face, links_ = 0) {
   let second, number;
   second = face.second;
   if (links_) {
-    second = py_join(" · ", (() => { const out = []; for (const part of [second, plural(links_, "link")]) if (part) { out.push(part); } return out; })());
+    second = py_join(" · ", (() => { const out = []; for (const part of [second, counted(links_, "link")]) if (part) { out.push(part); } return out; })());
   }
   number = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
   if ((face.badge && second.startsWith((String(number) + " op")))) {

@@ -66,7 +66,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
     away = (m.scope_to_b[start] != stop) & (stop >= 0)
     pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
-    free = free_children(m)
+    free = has_free_children(m)
     told: list[tuple[int, int]] = []
     places: Counter[int] = Counter()
     for at in np.argsort(-counts, kind="stable").tolist():
@@ -77,7 +77,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     return told
 
 
-def free_children(m: Matching) -> np.ndarray:
+def has_free_children(m: Matching) -> np.ndarray:
     """Which old scopes have free children."""
     a = m.a.scopes
     told = np.zeros(len(a), bool)

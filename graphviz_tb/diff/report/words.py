@@ -8,7 +8,7 @@ from typing import Any
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.units import format_count
+from graphviz_tb.model.units import format_count, plural
 
 SIGNS = {
     "added": "+",
@@ -30,7 +30,7 @@ def counted(count: int, word: str) -> str:
     >>> counted(1, "op"), counted(12604, "op")
     ('1 op', '12,604 ops')
     """
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+    return f"{count:,} {plural(count, word)}"
 
 
 def head(change: Change, types: int = MOST_TYPES) -> str:
