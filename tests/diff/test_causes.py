@@ -331,3 +331,23 @@ def test_a_result_more_is_one_of_the_signature() -> None:
     new = graph("x Placeholder", "m/a/MatMul MatMul x", "Identity Identity m/a/MatMul", "Identity_1 Identity x")
     (change,) = diff(old, new)
     assert (change.kind, change.severity) == ("added", "signature")
+
+
+def test_functions_that_came_together() -> None:
+    # nobody calls them: in a graph with variables they count all the same
+    old, new = graph("x Placeholder", "w VarHandleOp"), graph("x Placeholder", "w VarHandleOp")
+    for branch, op in (("then_branch", "Neg"), ("else_branch", "Exp")):
+        function = new.library.function.add()
+        function.signature.name = branch
+        function.signature.input_arg.add(name="a", type=FLOAT)
+        function.signature.output_arg.add(name="b", type=FLOAT)
+        function.node_def.add(name="made", op=op, input=["a"])
+        function.ret["b"] = "made:y:0"
+    (change,) = diff(old, new)
+    assert (change.kind, change.places) == ("added", 2)
+    assert change.ops == 4  # an argument and an op in each
+    assert change.detail["op_types"]
+    frozen = graph("x Placeholder")
+    left = copied(frozen)
+    left.library.CopyFrom(new.library)
+    assert diff(frozen, left).same

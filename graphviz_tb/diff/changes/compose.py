@@ -52,6 +52,9 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return replace(first, consequences=in_order([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
     ordered = list(in_order(changes))
+    if len(kinds) == 1 and all("function" in change.detail for change in ordered):
+        first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
+        return replace(first, ops=ops, also=places_of(ordered, first), edits=edits_of(ordered))
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
     if kinds <= {"added", "rewired"} and "added" in kinds:
         return came_or_went(m, layers, ordered, "added", severity)
