@@ -8,7 +8,7 @@ from typing import Any
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
-from tests.diff.pairs import FIXTURES, graph_def, renamed
+from tests.diff.pairs import FIXTURES, graph_def, renamed, shuffled
 
 INT = 3
 
@@ -85,6 +85,8 @@ def test_by_wires() -> None:
     changes = diff(old, new)
     assert told(changes) == [("removed", "m/norm", None)]
     assert partner(changes, "m/norm_1/Mul") == "m/norm/Mul"
+    for seed in range(4):  # whatever the order of the file
+        assert diff(shuffled(old, seed), shuffled(new, seed + 1)).items == changes.items
 
 
 def test_constants() -> None:

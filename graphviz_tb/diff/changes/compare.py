@@ -21,7 +21,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.attributes import Difference, differences
 from graphviz_tb.diff.changes.causes import folded
-from graphviz_tb.diff.changes.interface import function_signatures, versions
+from graphviz_tb.diff.changes.interface import function_signatures, other_outputs, versions
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
@@ -219,6 +219,8 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         for _, alike in members:
             for one in alike:
                 edits = edits + one.all_edits()
+        written = tuple((back[other], other) for other, _ in members if other_outputs(m, back[other], other))
+        edits = edits + Edits(functions=written)
         base = base_name(places[0][1])
         ops = sum(one.ops for one in inside) * len(members)
         detail = {"function": base}

@@ -54,6 +54,12 @@ def same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tupl
     )
 
 
+def other_outputs(m: Matching, mine: int, other: int) -> bool:
+    """Whether what a function gives back is written otherwise, whatever it means."""
+    one, two = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
+    return [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in one] != list(two)
+
+
 def other_op(m: Matching, old: int, new: int) -> bool:
     """Whether two matched nodes have other op types."""
     before, after = m.a.graph, m.b.graph

@@ -11,6 +11,7 @@ from collections import defaultdict
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import match_whole
+from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.diff.match.matching import Matching, Reason
 
 MOST = 64  # members of a run that are tried each with each
@@ -47,11 +48,11 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
         if other < 0:
             continue
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for row in m.a.scopes.children(around):
-            groups[int(m.a.structural[row])][0].append(row)
-        for row in m.b.scopes.children(other):
-            groups[int(m.b.structural[row])][1].append(row)
-        told += [pair for pair in groups.values() if pair[0] and pair[1]]
+        for which, side, parent in ((0, m.a, around), (1, m.b, other)):
+            leaf = side.scopes.leaf
+            for row in sorted(side.scopes.children(parent), key=lambda row: natural(leaf[row])):
+                groups[int(side.structural[row])][which].append(row)
+        told += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
     return told
 
 
