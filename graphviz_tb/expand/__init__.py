@@ -170,7 +170,8 @@ class Expander:
         ops = np.flatnonzero(hierarchy.node >= 0)
         kinds = np.array([op in types for op in hierarchy.graph.op_types] or [False])
         found[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
-        around = np.unique(hierarchy.parent[found])
+        roots = [row for row in np.flatnonzero(found).tolist() if hierarchy.name[row].endswith(")")]
+        around = np.unique(hierarchy.parent[roots])
         for row in around[(around >= 0) & (hierarchy.kind[around] == SCOPE)].tolist():
             found[row] = self._is_sink(row)
         return found
