@@ -193,10 +193,10 @@ NUMBERS = (
     ("longest title of an open group", "place.titles MOST"),
     ("constant, summary, stub: width and height", "place.beside EXTENT"),
     ("from one stub to the next", "place.beside ROW"),
-    ("longest label of a stub", "place.beside LABEL_MOST"),
+    ("longest label of a stub", "view.stubs LONGEST_LABEL"),
     ("auxiliary area: distance from the drawing", "place.auxiliary AWAY"),
     ("auxiliary area: heading", "place.auxiliary HEADING_SIZE"),
-    ("longest label of an edge", "place.labels LABEL_MOST"),
+    ("longest label of an edge", "view.labels LONGEST_LABEL"),
     ("thinnest and thickest edge, tenths of a pixel", "model.thickness THIN THICK"),
     ("widest level before it wraps", "arrange.shelves WIDEST"),
     ("most ports on a side", "arrange.lines MAX_PORTS"),
@@ -206,9 +206,9 @@ NUMBERS = (
     ("port, radius", "render.compose PORT"),
     ("margin of the picture", "render.sheet MARGIN"),
     ("picture title, facts below it", "render.sheet TITLE_SIZE FACTS_SIZE"),
-    ("widest legend", "render.legend MOST"),
+    ("widest legend", "render.legend WIDEST_COLUMN"),
     ("legend: type size", "render.legend SIZE"),
-    ("PNG: widest, and most pixels in all, unless asked", "render.png WIDEST MOST"),
+    ("PNG: widest, and most pixels in all, unless asked", "render.png WIDEST LARGEST_PIXELS"),
 )
 
 
