@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.group.flow.dag import circles
+from graphviz_tb.group.flow.box import Box, Symbols, group
+from graphviz_tb.group.flow.dag import circles, make_dag
+from graphviz_tb.group.flow.regions import branch
+from graphviz_tb.group.flow.setting import Budget, Setting
+from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.proto import GraphDef
 
@@ -198,3 +202,17 @@ def test_time_grows_with_the_level(shape: str) -> None:
         graphviz_tb.load(graph)
         seconds.append(process_time() - start)
     assert seconds[1] < 20 * seconds[0] + 0.2
+
+
+def test_a_branch_opens_beside_what_is_around_it() -> None:
+    """35 unlike groups without a narrow place between them: as one branch they must fit in a picture."""
+    symbols = Symbols()
+    ops = [
+        [Box(f"g{at}_{one}", symbols.of("op", f"T{at}{one}"), 1, 3 * at + one) for one in range(3)] for at in range(35)
+    ]
+    groups = [group(How.NAME, inside, symbols.of("group", *(box.symbol for box in inside))) for inside in ops]
+    dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])
+    names = Vocabulary(box.name for inside in ops for box in inside)
+    found = branch(dag, Setting(names, symbols, Budget(100_000)), 0)
+    assert len(found.members) <= 28
+    assert found.ops == 105

@@ -14,7 +14,7 @@ from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread
 from graphviz_tb.group.flow.repeats import Element, fold_repeats
 from graphviz_tb.group.flow.setting import DEEPEST, Setting
-from graphviz_tb.group.flow.sizes import narrowed, width
+from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import HEADS, fold_stages
 from graphviz_tb.group.flow.tokens import FAR, tokens
 from graphviz_tb.model.hierarchy import How
@@ -25,6 +25,7 @@ MOST_OF = 0.8  # of a level in one region: its places are not narrow enough
 NEAR = 8  # distances that count where every box is an element
 DEARER = 1.1  # such a sequence must be that much shorter to be taken
 SHORTER = 0.8  # of a level; less is no repeat worth the name
+FITTING = 28  # boxes of a branch: with as many it opens in a picture beside what is around it
 WAYS, FEW = 3, 8  # parallel ways behind shared inputs, which need little themselves
 WAY_MOST = 0.5  # of the level in one way: the others are branches of it
 PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
@@ -70,6 +71,8 @@ def branch(dag: Dag, setting: Setting, deep: int) -> Box:
     """A part of a level as one box."""
     symbol = setting.symbols.of("shape", *tokens(dag, setting.order(dag), setting.symbols))
     boxes = fold_flow(dag, setting, setting.soft, deep + 1)
+    if width(boxes) > FITTING:
+        boxes = cut_up(boxes, setting)
     return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
 
 
