@@ -91,7 +91,7 @@ class Draft:
         """Give the lines to the last ports waypoints on the ranks that came before these."""
         rank = {item: r for r, row in enumerate(rows) for item in row}
         for key, chain in self.wires.items():
-            for upper, lower in pairwise(chain[::-1] if key in self.turned else chain):
+            for upper, lower in pairwise(chain[::-1] if key in self.turned else chain[:]):  # it grows meanwhile
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
                     self.put_waypoint(key, upper, lower, rows[r])
 
