@@ -93,13 +93,13 @@ class Draft:
         for key, chain in self.wires.items():
             for upper, lower in pairwise(chain[::-1] if key in self.turned else chain[:]):  # it grows meanwhile
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
-                    self.put_waypoint(key, upper, lower, rows[r])
+                    self.put_waypoint(key, lower, rows[r])
 
-    def put_waypoint(self, key: Key, upper: int, lower: int, row: Row) -> None:
+    def put_waypoint(self, key: Key, lower: int, row: Row) -> None:
         """One more waypoint of a wire, above the item `lower` of its chain, at the right end of a rank."""
         item = self.fresh()
         chain = self.wires[key]
-        chain.insert(chain.index(upper) if key in self.turned else chain.index(lower), item)
+        chain.insert(chain.index(lower) + (key in self.turned), item)
         row.append(item)
 
     def open_rank(self, part: int, rank: int) -> None:
@@ -112,8 +112,8 @@ class Draft:
                 if at[upper][:2] == (part, rank - 1):
                     crossing.append((upper, lower, key))
         self.parts[part].insert(rank, [])
-        for upper, lower, key in sorted(crossing, key=lambda link: (at[link[0]][2], at[link[1]][2])):
-            self.put_waypoint(key, upper, lower, self.parts[part][rank])
+        for _, lower, key in sorted(crossing, key=lambda link: (at[link[0]][2], at[link[1]][2])):
+            self.put_waypoint(key, lower, self.parts[part][rank])
 
     def reroute(self, keys: list[Key]) -> None:
         """Give the waypoints of the named wires their best ways, all else held."""
