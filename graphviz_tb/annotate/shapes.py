@@ -33,7 +33,7 @@ STATED = {
 LISTING = frozenset(
     (
         *("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "MapDefun", "ReduceDataset"),
-        *("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "DatasetToSingleElement"),
+        *("IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement"),
         *("OptionalGetValue", "GetElementAtIndex"),
     )
 )

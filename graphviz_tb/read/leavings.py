@@ -32,6 +32,7 @@ def without_leavings(graph: GraphDef) -> GraphDef:
 
 
 def without_nodes(graph: GraphDef) -> GraphDef:
+    """The graph without what tracing and lowering left among its nodes; the same object where there is nothing."""
     suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
     if not any(name.startswith(BEGINNINGS) for name in suspects):
         return graph

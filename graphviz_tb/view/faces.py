@@ -77,13 +77,13 @@ class Faces:
         """The last segment of the name; one of several functions of a call is called what it is to the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION:
-            return hierarchy.leaf(row)
+            leaf = hierarchy.leaf(row)
+            return leaf if len(path) > 1 else self.in_code(row, leaf)
         if len(path) > 1:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
         if found := HASHED.fullmatch(hierarchy.name[row]):
             return found[1]
-        leaf = hierarchy.leaf(row)
-        return leaf if len(path) > 1 else self.in_code(row, leaf)
+        return hierarchy.leaf(row)
 
     def in_code(self, row: int, leaf: str) -> str:
         """What the program calls a layer: Keras 3 puts a counter behind the name of its scope."""

@@ -252,6 +252,7 @@ def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
 
 
 def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    """`MultiHeadAttention`: three projections, scores, what they weigh, and the projection back."""
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
     heads, size = config["num_heads"], config["key_dim"]

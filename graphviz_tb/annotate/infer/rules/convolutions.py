@@ -156,6 +156,17 @@ def conv_general(op: Op) -> Given:
     return convolution(len(shape) - 2)(op) if shape is not None and len(shape) in (4, 5) else [None]
 
 
+def input_gradient(op: Op) -> Given:
+    """`Conv2DBackpropInput`: the sizes of the input, all four or height and width alone."""
+    sizes = op.target(0)
+    if sizes is None or len(sizes) != 2:
+        return [sizes]
+    kernel, gradient = op.shape(1), op.shape(2)
+    batch = gradient[0] if gradient else op.symbols.fresh()
+    channels = kernel[2] if kernel is not None and len(kernel) == 4 else op.symbols.fresh()
+    return [(batch, channels, *sizes) if op.attr("data_format") == "NCHW" else (batch, *sizes, channels)]
+
+
 RULES: dict[str, Rule] = {
     "Conv2D": convolution(2),
     "_FusedConv2D": convolution(2),
@@ -163,7 +174,7 @@ RULES: dict[str, Rule] = {
     "DepthwiseConv2dNative": convolution(2, depthwise=True),
     "_FusedDepthwiseConv2dNative": convolution(2, depthwise=True),
     "Dilation2D": dilation,
-    "Conv2DBackpropInput": shape_from_input(0),
+    "Conv2DBackpropInput": input_gradient,
     "Conv3DBackpropInputV2": shape_from_input(0),
     "DepthwiseConv2dNativeBackpropInput": shape_from_input(0),
     "Conv2DBackpropFilter": shape_from_input(1),

@@ -50,7 +50,6 @@ RULES: dict[str, Rule] = {
     "FakeQuantWithMinMaxVarsGradient": lambda op: [op.shape(0), (), ()],
     "FakeQuantWithMinMaxVarsPerChannelGradient": as_input(0, 2, 3),
     "SymbolicGradient": loss_gradient,
-    "LSTMBlockCellGrad": lambda op: [op.shape(1), None, op.shape(1), op.shape(1), op.shape(1)],
     "BlockLSTMGrad": as_input(1, 2, 3, 4, 5, 6, 7, 8),
     "BlockLSTMGradV2": as_input(1, 2, 3, 4, 5, 6, 7, 8),
     "CudnnRNNBackpropV3": as_input(0, 1, 2, 3),

@@ -69,7 +69,7 @@ def stacked(op: Op) -> Given:
 def gathered(op: Op) -> Given:
     """`TensorListGather`: list, indices, element shape."""
     element, indices = both(op.held(0), element_shape_input(op, 2)), op.shape(1)
-    return [None if element is None or not indices else (indices[0], *element)]
+    return [None if element is None or indices is None else (*indices, *element)]
 
 
 def concatenated(op: Op) -> Given:

@@ -22,9 +22,24 @@ def sparse_softmax_loss(op: Op) -> Given:
     return [rows, logits]
 
 
+def cell(op: Op) -> Dims:
+    """(batch, cell size): x gives the first, the state before the second."""
+    x, state = op.shape(0), op.shape(1)
+    return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
+
+
 def lstm_cell(op: Op) -> Given:
     """`LSTMBlockCell`: seven tensors of (batch, cell size)."""
-    return [op.shape(1)] * 7
+    return [cell(op)] * 7
+
+
+def lstm_cell_gradient(op: Op) -> Given:
+    """`LSTMBlockCellGrad`: of the state, of the four gates together, then of three vectors of peepholes."""
+    shape = cell(op)
+    if shape is None or len(shape) != 2:
+        return [shape, None, None, None, None]
+    batch, size = shape
+    return [shape, (batch, op.symbols.product([size, 4])), *[(size,)] * 3]
 
 
 def block_lstm(op: Op) -> Given:
@@ -37,17 +52,18 @@ def block_lstm(op: Op) -> Given:
 
 def gru_cell(op: Op) -> Given:
     """`GRUBlockCell`: r, u, c, h of (batch, cell size)."""
-    return [op.shape(1)] * 4
+    return [cell(op)] * 4
 
 
 def cudnn_rnn(op: Op) -> Given:
     """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, the gradient's space."""
-    shape, state, cell = op.shape(0), op.shape(1), op.shape(2)
+    shape, state = op.shape(0), op.shape(1)
+    last = state if op.attr("rnn_mode") == "lstm" else ()
     if shape is None or state is None or len(shape) != 3 or len(state) != 3:
-        return [None, state, cell, None, None]
+        return [None, state, last, None, None]
     ways = 2 if op.attr("direction") == "bidirectional" else 1
     units = op.symbols.product([state[2], ways])
-    return [(shape[0], shape[1], units), state, cell if op.attr("rnn_mode") == "lstm" else (), None, None]
+    return [(shape[0], shape[1], units), state, last, None, None]
 
 
 def ctc_loss(op: Op) -> Given:
@@ -74,6 +90,7 @@ RULES: dict[str, Rule] = {
     "SparseSoftmaxCrossEntropyWithLogits": sparse_softmax_loss,
     "L2Loss": lambda op: [()],
     "LSTMBlockCell": lstm_cell,
+    "LSTMBlockCellGrad": lstm_cell_gradient,
     "BlockLSTM": block_lstm,
     "BlockLSTMV2": lambda op: block_lstm(op),
     "GRUBlockCell": gru_cell,

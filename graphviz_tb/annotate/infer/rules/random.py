@@ -60,7 +60,6 @@ RULES: dict[str, Rule] = {
     "RandomGamma": each_rate,
     "RandomPoisson": each_rate,
     "RandomPoissonV2": each_rate,
-    "RandomGammaGrad": lambda op: [op.shape(1)],
     "StatelessRandomGetKeyCounterAlg": lambda op: [(1,), (op.symbols.fresh(),), ()],
     "StatelessRandomGetKeyCounter": lambda op: [(1,), (2,)],
     "StatelessRandomGetAlg": lambda op: [()],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import as_input, handle, held, nothing, scalar, scalars
+from graphviz_tb.annotate.infer.rules.common import as_input, fixed_shapes, handle, held, nothing, scalar, scalars
 from graphviz_tb.annotate.infer.values import Out, merge
 
 
@@ -115,13 +115,17 @@ SILENT = """
     WriteFile WriteAudioSummary WriteRawProtoSummary WriteSummary ImportEvent BoostedTreesCreateEnsemble
 """
 HANDLES = """
-    HashTableV2 HashTable MutableHashTableV2 MutableHashTableOfTensorsV2 MutableDenseHashTableV2 Iterator IteratorV2
-    OneShotIterator AnonymousIterator SummaryWriter ConditionalAccumulator MutexV2 StatefulRandomSeed Barrier
+    HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2 MutableDenseHashTableV2 Iterator IteratorV2
+    OneShotIterator AnonymousIterator SummaryWriter MutexV2 StatefulRandomSeed
     TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2 WholeFileReaderV2 IdentityReaderV2
     IteratorFromStringHandle IteratorFromStringHandleV2 AnonymousHashTable AnonymousMutableHashTable DummySeedGenerator
     AnonymousSeedGenerator AnonymousRandomSeedGenerator DummyMemoryCache AnonymousMemoryCache MultiDeviceIterator
 """
+OLD_HANDLES = (
+    "HashTable MutableHashTable MutableHashTableOfTensors MutableDenseHashTable ConditionalAccumulator Barrier"
+)
 RULES: dict[str, Rule] = {
+    **dict.fromkeys(OLD_HANDLES.split(), fixed_shapes((2,))),  # a container and a name
     **dict.fromkeys(REFERENCES.split(), scattered),
     **dict.fromkeys(SILENT.split(), nothing),
     **dict.fromkeys(HANDLES.split(), scalar),
@@ -140,6 +144,7 @@ RULES: dict[str, Rule] = {
     "Assign": assigned,
     "VarIsInitializedOp": scalar,
     "IsVariableInitialized": scalar,
+    **dict.fromkeys(["TensorMapHasKey", "ToBool", "ExperimentalBytesProducedStatsDataset"], scalar),
     "QueueSize": scalar,
     "QueueSizeV2": scalar,
     "QueueIsClosedV2": scalar,
