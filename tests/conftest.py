@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+collect_ignore = ["annotate/infer/every_op.py"]  # a program that imports TensorFlow
 
 # Part of the machine → how to get it.
 PARTS = {
