@@ -7,12 +7,13 @@ model with its loss. The rest stands beside both: metrics, summaries, savers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 
@@ -257,15 +258,3 @@ def join(head: dict[int, int], one: int, other: int) -> None:
 def sums(flags: Bools) -> Longs:
     """Prefix sums: `found[end[r]] - found[r]` rows are flagged in row r."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))
-
-
-def reached(start: Iterable[int], after: dict[int, list[int]]) -> set[int]:
-    """All that edges lead to, `start` too."""
-    found = set(start)
-    todo = sorted(found)
-    while todo:
-        for other in after.get(todo.pop(), ()):
-            if other not in found:
-                found.add(other)
-                todo.append(other)
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -55,30 +55,10 @@ class Extra:
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, Words()
-    order, drawn = ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements
     opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
-    held, inside = Held(hierarchy, table, limit := int(options.page_max * 1e6)), list[Path]()
-    away: list[Away] = []
-    usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
-    with model.report.stage("expand"):
-        model.expander.expect_all()
-    with model.report.stage("arrange"):
-
-        def lay(level: Metagraph, turned: Turned) -> Skeleton:
-            return arrange(level, order, turned, drawn)
-
-        for path, level, skeleton, turned in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
-            if held.full:
-                break
-            held.put(".".join(map(str, path)), path, level, skeleton)
-            usual[path] = level, skeleton
-            children = (child_path(hierarchy, path, row) for row in level.children)
-            inside += [child for child in children if len(child) > 1]
-            if level.mask.extracted:
-                away.append((path, level, turned))
-        for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
-            held.put(".".join(map(str, path)) + "+", path, level, skeleton)
-        apart = {} if extra.schemes else put_apart(model, held, usual, lay)
+    limit = int(options.page_max * 1e6)
+    held = Held(hierarchy, table, limit)
+    inside, apart = put_levels(model, options, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table)
@@ -107,6 +87,39 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
     head["left"] = sum(str(row) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", kept), *runs, *last, *attributes]
+
+
+def put_levels(
+    model: Model, options: PictureOptions, opened: Collection[Path], held: Held, whole: bool
+) -> tuple[list[Path], dict[int, int]]:
+    """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
+    and, unless series stay `whole`, with series apart.
+
+    After: the groups inside calls, and the rank of each level that can come apart (`put_apart`).
+    """
+    order, hierarchy = ArrangeOptions(options.engine, wrap=options.wrap), model.hierarchy
+    inside: list[Path] = []
+    away: list[Away] = []
+    usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
+    with model.report.stage("expand"):
+        model.expander.expect_all()
+    with model.report.stage("arrange"):
+
+        def lay(level: Metagraph, turned: Turned) -> Skeleton:
+            return arrange(level, order, turned, model.arrangements)
+
+        for path, level, skeleton, turned in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
+            if held.full:
+                break
+            held.put(".".join(map(str, path)), path, level, skeleton)
+            usual[path] = level, skeleton
+            children = (child_path(hierarchy, path, row) for row in level.children)
+            inside += [child for child in children if len(child) > 1]
+            if level.mask.extracted:
+                away.append((path, level, turned))
+        for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
+            held.put(".".join(map(str, path)) + "+", path, level, skeleton)
+        return inside, {} if whole else put_apart(model, held, usual, lay)
 
 
 def told_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:

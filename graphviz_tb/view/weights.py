@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.algorithms.reached import reached
+from graphviz_tb.algorithms.training import sums
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -24,7 +26,9 @@ class Weights:
         inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
         calls = [call for call in calls_with(hierarchy, inside) if not quiet[call]]
         self.hierarchy = hierarchy
-        self._sums = sums(len(hierarchy), [*inside, *calls])
+        holding = np.zeros(len(hierarchy), bool)
+        holding[[*inside, *calls]] = True
+        self._sums = sums(holding)
 
     def held(self, row: int) -> bool:
         """Whether a row holds an op that uses a weight."""
@@ -42,13 +46,7 @@ class Weights:
         leading = {position for position, row in enumerate(level.children) if self.held(row)}
         if not leading:
             return set()
-        todo = sorted(leading)
-        while todo:
-            for source in before.get(todo.pop(), ()):
-                if source not in leading:
-                    leading.add(source)
-                    todo.append(source)
-        return set(range(len(level.children))) - leading
+        return set(range(len(level.children))) - reached(leading, before)
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
@@ -65,10 +63,3 @@ def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
                 found.add(call)
                 todo.append(function_of(hierarchy, call))
     return found
-
-
-def sums(size: int, rows: Iterable[int]) -> Longs:
-    """Prefix sums of how many of `rows` stand before each row."""
-    flags = np.zeros(size + 1, np.int64)
-    flags[np.array(list(rows), np.int64) + 1] = 1
-    return np.cumsum(flags)

@@ -1,0 +1,21 @@
+"""What edges lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def reached(start: Iterable[int], after: Mapping[int, Sequence[int]]) -> set[int]:
+    """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to.
+
+    >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))
+    [1, 2, 3]
+    """
+    found = set(start)
+    todo = sorted(found)
+    while todo:
+        for other in after.get(todo.pop(), ()):
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
