@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +18,3 @@ class Tree:
     node: NDArray[np.int64]
     name: NDArray[np.object_]
     key: NDArray[np.int64]
-
-
-def make_tree(
-    kind: Sequence[int], parent: Sequence[int], node: Sequence[int], name: Sequence[str], key: Sequence[int]
-) -> Tree:
-    """A tree from plain columns."""
-    names = np.empty(len(name), object)
-    names[:] = name
-    whole = (np.array(column, np.int64) for column in (parent, node, key))
-    parents, nodes, keys = whole
-    return Tree(np.array(kind, np.uint8), parents, nodes, names, keys)

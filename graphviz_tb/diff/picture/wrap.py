@@ -7,7 +7,6 @@ import re
 from graphviz_tb.model.measure import clean, elide, width
 
 BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
-LEAST_SEGMENTS = 3
 
 
 def wrapped(text: str, most: int, size: int) -> list[str]:

@@ -18,11 +18,9 @@ from graphviz_tb.model.columns import Longs
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
 BROADCAST_FROM = 12  # smaller levels have none
-BROADCAST_NEEDS, OF_LEVEL, NEEDS_MOST = (
-    8,
-    32,
-    64,
-)  # nor do results of longer computations: tables of positions are short
+# What such a value may need itself: results of longer computations are none, tables of positions in large levels are.
+BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
+OF_LEVEL = 32  # one for each so many boxes of the level
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 COLLECTOR_FROM = 24

@@ -150,12 +150,6 @@ def fused_bn(op: Op) -> Given:
     return [y, (channels,), (channels,), (channels,), (channels,), None]
 
 
-def conv_general(op: Op) -> Given:
-    """`Conv`: two or three spatial dimensions, channels last or first."""
-    shape = op.shape(0)
-    return convolution(len(shape) - 2)(op) if shape is not None and len(shape) in (4, 5) else [None]
-
-
 def input_gradient(op: Op) -> Given:
     """`Conv2DBackpropInput`: the sizes of the input, all four or height and width alone."""
     sizes = op.target(0)

@@ -156,11 +156,6 @@ def searched(op: Op) -> Given:
     return [op.shape(1)]
 
 
-def boolean_mask(op: Op) -> Given:
-    """`NonMaxSuppression`: as many as are left, at most so many."""
-    return [(op.symbols.fresh(),)]
-
-
 def scatter_nd(op: Op) -> Given:
     """`ScatterNd`: indices, updates, shape."""
     return [op.target(2)]
