@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import Path, address, child_path
-from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.first import ROOT, first_picture
+from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.repeats import quiet_rows
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def outline(model: Model) -> tuple[Line, ...]:
     hierarchy = model.hierarchy
     opened = set(first_picture(hierarchy, model.metagraph))
     quiet = quiet_rows(hierarchy)
-    faces = Faces(hierarchy, lambda path: None)
+    node_labels = NodeLabels(hierarchy, lambda path: None)
 
     def part(path: Path) -> Part:
         row = path[-1]
         times = len(hierarchy.children(row)) if hierarchy.kind[row] == Kind.SERIES else 1
-        return Part(faces.label(path), address(hierarchy, path), hierarchy.ops(row), times)
+        return Part(node_labels.label(path), address(hierarchy, path), hierarchy.ops(row), times)
 
     lines: list[Line] = []
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
@@ -64,7 +64,7 @@ def outline(model: Model) -> tuple[Line, ...]:
         beside = [row for rank in flow for row in rank if row not in held]
         lines.append(
             Line(
-                "" if path == ROOT else faces.label(path),
+                "" if path == ROOT else node_labels.label(path),
                 "" if path == ROOT else address(hierarchy, path),
                 depth,
                 tuple(tuple(part(child_path(hierarchy, path, row)) for row in rank) for rank in shown if rank),

@@ -50,7 +50,7 @@ from graphviz_tb.render import compose
 from graphviz_tb.render.json import document
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import statistics, statistics_before
-from graphviz_tb.view import Faces, Names, build_view, facts_line, open_groups
+from graphviz_tb.view import Names, NodeLabels, build_view, facts_line, open_groups
 
 if TYPE_CHECKING:
     import graphviz
@@ -115,8 +115,8 @@ def draw(model: Model, options: PictureOptions) -> Picture:
             order = ArrangeOptions(options.engine, wrap=options.wrap)
             skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
         with report.stage("view"):
-            faces = Faces(hierarchy, colouring.second)
-            view = build_view(hierarchy, model.metagraph, opened, skeletons, faces, options.max_annotations)
+            node_labels = NodeLabels(hierarchy, colouring.second)
+            view = build_view(hierarchy, model.metagraph, opened, skeletons, node_labels, options.max_annotations)
         with report.stage("place"):
             scene = place(view, options)
         with report.stage("paint"):

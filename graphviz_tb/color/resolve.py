@@ -39,12 +39,12 @@ def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path]
     todo = [(ROOT, view)]
     while todo:
         around, level = todo.pop()
-        for position, face in enumerate(level.faces):
-            path = paths[face.address, face.row] = child_path(colouring.hierarchy, around, face.row)
+        for position, node in enumerate(level.node_labels):
+            path = paths[node.address, node.row] = child_path(colouring.hierarchy, around, node.row)
             if position in level.opened:
                 todo.append((path, level.opened[position]))
             else:
                 closed.append(path)
-        listed = enumerate(level.functions, len(level.faces))
-        todo += [((face.row,), level.opened[at]) for at, face in listed if at in level.opened]
+        listed = enumerate(level.functions, len(level.node_labels))
+        todo += [((node.row,), level.opened[at]) for at, node in listed if at in level.opened]
     return paths, closed

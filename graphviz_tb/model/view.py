@@ -12,8 +12,8 @@ from graphviz_tb.model.skeleton import Skeleton
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
-    """What one child of an open group shows.
+class NodeLabel:
+    """The words on one child of an open group, and what kind of box it is.
 
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
     empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
@@ -85,11 +85,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One open group: its metagraph, its order of drawing, a face for each child, and the children that are open.
+    """One open group: its metagraph, its order of drawing, a label for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
     and bridges of this metagraph speak of (rows may lie anywhere in the graph), `labels` what they are
-    called where that is not the last segment of the name, `addresses` where they are. `functions` is a face for each
+    called where that is not the last segment of the name, `addresses` where they are. `functions` is a label for each
     of `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` is all that
     is said.
     """
@@ -98,12 +98,12 @@ class View:
     row: int
     metagraph: Metagraph
     skeleton: Skeleton
-    faces: tuple[Face, ...]
+    node_labels: tuple[NodeLabel, ...]
     opened: Mapping[int, View] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
     addresses: Mapping[int, str] = field(default_factory=dict)
-    functions: tuple[Face, ...] = ()
+    functions: tuple[NodeLabel, ...] = ()
     words: Words = Words()
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:

@@ -10,7 +10,7 @@ from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.blocks import Block, Words, ints
 from graphviz_tb.page.levels import Lines, Told, level
-from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
 
@@ -27,7 +27,7 @@ class Held:
         self.hierarchy = hierarchy
         self.index: dict[str, Place] = {}
         self._table, self._limit = table, limit
-        self._faces, self._say = Faces(hierarchy, lambda path: None), Lines(table)
+        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None), Lines(table)
         self._known: dict[tuple[int, ...], Place] = {}
         self._blocks: list[Block] = []
         self._numbers: list[int] = []  # of the block that is being filled
@@ -54,7 +54,7 @@ class Held:
     def _told(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> tuple[int, ...]:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        told = Told(metagraph, skeleton, [self._faces.face(one) for one in listed])
+        told = Told(metagraph, skeleton, [self._node_labels.node_label(one) for one in listed])
         return tuple(level(told, self._table, self._say))
 
     def _write(self, numbers: tuple[int, ...]) -> Place:

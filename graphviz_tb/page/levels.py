@@ -13,7 +13,7 @@ from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.tensors import carry
 from graphviz_tb.model.thickness import thickness
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.page.blocks import Words
 from graphviz_tb.view.labels import contents, shown
 
@@ -23,11 +23,11 @@ SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A level in memory: its metagraph, its skeleton, and a face for each child and for each function listed."""
+    """A level in memory: its metagraph, its skeleton, and a label for each child and for each function listed."""
 
     metagraph: Metagraph
     skeleton: Skeleton
-    faces: Sequence[Face]
+    node_labels: Sequence[NodeLabel]
 
 
 def level(told: Told, words: Words, say: Lines) -> list[int]:
@@ -36,8 +36,14 @@ def level(told: Told, words: Words, say: Lines) -> list[int]:
     out: list[int] = [graph.row]
     out += listed(graph.children)
     out += listed(graph.functions)
-    for face in told.faces:
-        out += (words(face.label), words(face.second), words(face.badge), words(face.about), flags(face))
+    for node in told.node_labels:
+        out += (
+            words(node.label),
+            words(node.second),
+            words(node.badge),
+            words(node.about),
+            flags(node),
+        )
     out += rows(edges(graph.edges, say))
     out += rows(bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
@@ -51,9 +57,9 @@ def level(told: Told, words: Words, say: Lines) -> list[int]:
     return out
 
 
-def flags(face: Face) -> int:
+def flags(node: NodeLabel) -> int:
     """What kind of box a child is."""
-    return face.openable | face.connected << 1 | KINDS.index(face.kind) << 2 | KINDS.index(face.member) << 5
+    return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
 
 
 def listed(items: Iterable[int]) -> list[int]:

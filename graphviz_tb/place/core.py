@@ -123,8 +123,8 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
     """The piece of every child, then of every function; `below` are the sizes of the open ones."""
     upright = vertical(direction)
     return [
-        framed(below[position]) if position in below else piece(face, view.words, position, upright)
-        for position, face in enumerate((*view.faces, *view.functions))
+        framed(below[position]) if position in below else piece(node, view.words, position, upright)
+        for position, node in enumerate((*view.node_labels, *view.functions))
     ]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphviz_tb.model.metagraph import Bridge
-from graphviz_tb.model.view import Face, View
+from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.place.core import Outside
 
-Heading = tuple[Face, str]  # the face of an open group, and the second line of its title bar
+Heading = tuple[NodeLabel, str]  # the label of an open group, and the second line of its title bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Open:
     outside: Outside
 
     @property
-    def faces(self) -> tuple[Face, ...]:
-        """The face of each child, then of each function."""
-        return (*self.view.faces, *self.view.functions)
+    def node_labels(self) -> tuple[NodeLabel, ...]:
+        """The label of each child, then of each function."""
+        return (*self.view.node_labels, *self.view.functions)
 
 
 def in_order(view: View) -> list[Open]:
@@ -37,12 +37,14 @@ def in_order(view: View) -> list[Open]:
         above[position] = len(groups)
         below: dict[int, int] = {}
         groups.append(Open(one, heading, below, outside))
-        faces = (*one.faces, *one.functions)
-        shown = {*one.metagraph.core(), *one.metagraph.mask.extracted, *range(len(one.faces), len(faces))}
+        node_labels = (*one.node_labels, *one.functions)
+        shown = {*one.metagraph.core(), *one.metagraph.mask.extracted, *range(len(one.node_labels), len(node_labels))}
         labels = line_labels(one) if one.opened else {}
         for child, inner in sorted(one.opened.items(), reverse=True):
             if child in shown:
-                todo.append((inner, (faces[child], one.words.seconds[child]), labels.get(child, {}), below, child))
+                todo.append(
+                    (inner, (node_labels[child], one.words.seconds[child]), labels.get(child, {}), below, child)
+                )
     return groups
 
 

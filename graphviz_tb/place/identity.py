@@ -15,17 +15,21 @@ def of_wire(view: View, index: int) -> Identity:
     if wire.edge >= 0:
         edge = view.metagraph.edges[wire.edge]
         return Identity(
-            view.address, "edge", wire.edge, view.faces[edge.source].address, view.faces[edge.target].address
+            view.address,
+            "edge",
+            wire.edge,
+            view.node_labels[edge.source].address,
+            view.node_labels[edge.target].address,
         )
     bridge = view.metagraph.bridges[wire.bridge]
-    ends = view.faces[bridge.child].address, view.addresses.get(bridge.other, "")
+    ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
     return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends))
 
 
 def of_loop(view: View, position: int) -> Identity:
     """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
     at = [child for child, _ in view.metagraph.loops].index(position)
-    address = view.faces[position].address
+    address = view.node_labels[position].address
     return Identity(view.address, "loop", at, address, address)
 
 
@@ -48,5 +52,5 @@ class Undrawn:
         """The edge behind annotation `index`; the annotation itself for constants and summaries, which have none."""
         note: Annotation = self.view.metagraph.annotations[index]
         entry, number = self.entries.get((note.child, note.side, note.other), ("annotation", index))
-        ends = self.view.addresses.get(note.other, ""), self.view.faces[note.child].address
+        ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
         return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.model.scene import Point, Stub, Text
-from graphviz_tb.model.view import Face, StubWords, Words
+from graphviz_tb.model.view import NodeLabel, StubWords, Words
 from graphviz_tb.place import beside
 from graphviz_tb.place.sizes import Shape, closed, drawn_as
 
@@ -37,10 +37,10 @@ def framed(size: tuple[int, int]) -> Piece:
     return Piece(*size, 0, 0, size)
 
 
-def piece(face: Face, words: Words, position: int, upright: bool) -> Piece:
+def piece(node: NodeLabel, words: Words, position: int, upright: bool) -> Piece:
     """The piece of a closed child; `upright` where the flow is vertical."""
-    shape = closed(face, words.seconds[position])
-    pill = drawn_as(face) == "op"
+    shape = closed(node, words.seconds[position])
+    pill = drawn_as(node) == "op"
     make = _upright if upright else _lying
     return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)
 

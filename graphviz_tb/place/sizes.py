@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import NodeLabel
 
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
 OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
@@ -35,39 +35,39 @@ class Shape:
         return (self.height + self.top) // 2
 
 
-def closed(face: Face, second: str) -> Shape:
+def closed(node: NodeLabel, second: str) -> Shape:
     """The box of a child that is not open; `second` is its second line.
 
-    >>> from graphviz_tb.model.view import Face
-    >>> shape = closed(Face(1, "conv1", "scope", "conv1", "conv1", openable=True), "12 ops")
+    >>> from graphviz_tb.model.view import NodeLabel
+    >>> shape = closed(NodeLabel(1, "conv1", "scope", "conv1", "conv1", openable=True), "12 ops")
     >>> shape.width, shape.height, [text.content for text in shape.texts]
     (73, 32, ['conv1', '12 ops'])
-    >>> closed(Face(2, "Relu", "op", "Relu", "Relu"), "").height
+    >>> closed(NodeLabel(2, "Relu", "op", "Relu", "Relu"), "").height
     24
     """
-    kind = drawn_as(face)
-    stack = face.kind in ("series", "fold")
+    kind = drawn_as(node)
+    stack = node.kind in ("series", "fold")
     two_lines = bool(second) or kind != "op"
-    inner, height, texts = _front(face, kind, clean(second), two_lines)
+    inner, height, texts = _front(node, kind, clean(second), two_lines)
     if not stack:
         return Shape(inner, height, 0, texts)
-    if not face.connected:
+    if not node.connected:
         return Shape(inner + 2 * SHEET, height, 2, texts)
     return Shape(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
 
 
-def drawn_as(face: Face) -> BoxKind:
+def drawn_as(node: NodeLabel) -> BoxKind:
     """The kind that decides the outline: a stack's front sheet is drawn as its members."""
-    kind = face.member if face.kind in ("series", "fold") else face.kind
+    kind = node.member if node.kind in ("series", "fold") else node.kind
     return "op" if kind in ("op", "call") else "scope"
 
 
-def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int, int, tuple[Text, ...]]:
+def _front(node: NodeLabel, kind: BoxKind, second: str, two_lines: bool) -> tuple[int, int, tuple[Text, ...]]:
     """Width, height and texts of the front sheet."""
     op = kind == "op"
     least, most, size = (OP_LEAST, OP_MOST, OP_SIZE) if op else (SCOPE_LEAST, SCOPE_MOST, NODE_SIZE)
-    side = MARK_ROOM["op" if op else "scope"] if face.openable else PADDING
-    name = clean(face.label)
+    side = MARK_ROOM["op" if op else "scope"] if node.openable else PADDING
+    name = clean(node.label)
     name = name if name.strip() else f"“{name}”"
     label = elide(name if width(name, size) <= most - 2 * side else briefly(name), most - 2 * side, size)
     second = elide(second, most - 2 * BADGE_ROOM, SMALL_SIZE)
@@ -75,8 +75,8 @@ def _front(face: Face, kind: BoxKind, second: str, two_lines: bool) -> tuple[int
     total = max(least, wanted)
     height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
     if not second:
-        return total, height, (_line(total // 2, height // 2, label, face.full, size, "label"),)
-    first = _line(total // 2, 10, label, face.full, size, "label")
+        return total, height, (_line(total // 2, height // 2, label, node.full, size, "label"),)
+    first = _line(total // 2, 10, label, node.full, size, "label")
     return total, height, (first, _line(total // 2, 23, second, second, SMALL_SIZE, "second"))
 
 

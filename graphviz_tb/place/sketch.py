@@ -10,7 +10,7 @@ from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text, Web
 from graphviz_tb.model.thickness import THIN, thickness
-from graphviz_tb.model.view import Face, LineWords, View
+from graphviz_tb.model.view import LineWords, NodeLabel, View
 from graphviz_tb.place.attachment import gate_of
 from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import Frame
@@ -84,16 +84,16 @@ class Sketch:
         group, made = self.groups[number], self.frames[number]
         numbers: dict[int, int] = {}
         areas, undrawn = areas_of(group.view), Undrawn(group.view)
-        faces, words = group.faces, group.view.words
+        node_labels, words = group.node_labels, group.view.words
         for position, slot in enumerate(made.slots):
             if slot is None:
                 continue
-            face = faces[position]
+            node = node_labels[position]
             box = numbers[position] = len(self.boxes)
             at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below
             area, title = areas.get(position, "main"), words.titles[position]
-            self.boxes.append(_box(face, slot, at, parent, depth, opened, area, title))
+            self.boxes.append(_box(node, slot, at, parent, depth, opened, area, title))
             self.texts += [moved(text, *at, box) for text in slot[0].texts]
             self.stubs += [_stub(one, at, box, undrawn) for one in slot[0].stubs]
             if slot[0].loop:
@@ -166,28 +166,30 @@ def _add(point: Point, shift: Point) -> Point:
 
 def areas_of(view: View) -> dict[int, AreaName]:
     """Where children stand that are not in the main area."""
-    mask, count = view.metagraph.mask, len(view.faces)
+    mask, count = view.metagraph.mask, len(view.node_labels)
     areas: dict[int, AreaName] = dict.fromkeys(mask.in_extract, "in_extract")
     areas.update(dict.fromkeys(mask.out_extract, "out_extract"))
     areas.update(dict.fromkeys(range(count, count + len(view.functions)), "functions"))
     return areas
 
 
-def _box(face: Face, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str) -> Box:
+def _box(
+    node: NodeLabel, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str
+) -> Box:
     return Box(
-        face.address,
-        face.row,
-        face.kind,
+        node.address,
+        node.row,
+        node.kind,
         parent,
         depth,
         *at,
         *slot[0].box,
         open=opened,
-        openable=bool(face.openable),
+        openable=bool(node.openable),
         sheets=0 if opened else slot[0].sheets,
-        connected=face.connected,
+        connected=node.connected,
         area=area,
-        member=face.member,
+        member=node.member,
         title=title,
     )
 

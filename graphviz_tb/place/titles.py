@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.measure import NODE_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import Text
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import NodeLabel
 
 BAR = 24
 LEFT, RIGHT = 12, 24  # room before the text, and after it for the mark
@@ -31,27 +31,27 @@ class Title:
 NO_TITLE = Title((), 0, 0)
 
 
-def title(face: Face, count: str, crossing: Sequence[int], wide: int) -> Title:
+def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Title:
     """Find room for the name and the count.
 
     Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
     After: the name stands at the left of all of them: where it has no room there, the content moves to the right. The
     count follows it, or stands in the first gap that is wide enough, or nowhere.
     """
-    name = elide(clean(face.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
+    name = elide(clean(node.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
     end = LEFT + width(name, NODE_SIZE, True)
     shift = max(0, end + CLEAR - min(crossing, default=end + CLEAR))
     moved = sorted(x + shift for x in crossing)
     wide = max([wide + shift, end + RIGHT, *(x + RIGHT for x in moved)])
     if not count:
-        return Title((_name(face, name),), shift, wide)
+        return Title((_name(node, name),), shift, wide)
     need = width(count, SMALL_SIZE)
     if not moved:
         wide = max(wide, end + BETWEEN + need + RIGHT)
     for start, stop in _gaps(end + BETWEEN, moved, wide):
         if stop - start >= need:
-            return Title((_name(face, name), _count(count, start)), shift, wide)
-    return Title((_name(face, name),), shift, wide)
+            return Title((_name(node, name), _count(count, start)), shift, wide)
+    return Title((_name(node, name),), shift, wide)
 
 
 def _gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
@@ -61,9 +61,9 @@ def _gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int
     return list(zip(starts, stops, strict=True))
 
 
-def _name(face: Face, name: str) -> Text:
+def _name(node: NodeLabel, name: str) -> Text:
     wide = width(name, NODE_SIZE, True)
-    return Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", True, inside=True)
+    return Text(LEFT, BASE, name, node.full, NODE_SIZE, wide, "title", "start", True, inside=True)
 
 
 def _count(count: str, x: int) -> Text:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphviz_tb.view.build import build_view
-from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.opening import open_groups
 from graphviz_tb.view.repeats import quiet_rows
 from graphviz_tb.view.select import Names
 from graphviz_tb.view.title import facts_line
 
-__all__ = ["Faces", "Names", "build_view", "facts_line", "open_groups", "quiet_rows"]
+__all__ = ["Names", "NodeLabels", "build_view", "facts_line", "open_groups", "quiet_rows"]

@@ -1,4 +1,4 @@
-"""The tree of open groups, with the order of drawing of each level and the face of each child."""
+"""The tree of open groups, with the order of drawing of each level and the label of each child."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
-from graphviz_tb.view.faces import Faces
 from graphviz_tb.view.first import ROOT, Open
+from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.opening import OpenSet
 from graphviz_tb.view.words import words_of
 
@@ -21,7 +21,7 @@ def build_view(
     metagraph: Open,
     opened: OpenSet,
     skeletons: Mapping[Path, Skeleton],
-    faces: Faces,
+    node_labels: NodeLabels,
     stubs: int,
 ) -> View:
     """Put the view of a picture together, from the inside out.
@@ -31,7 +31,7 @@ def build_view(
     """
     views: dict[Path, View] = {}
     for path in reversed(list(opened)):
-        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, faces, stubs)
+        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
     return views[ROOT]
 
 
@@ -41,14 +41,18 @@ def one_view(
     path: Path,
     skeleton: Skeleton,
     views: dict[Path, View],
-    faces: Faces,
+    node_labels: NodeLabels,
     stubs: int,
 ) -> View:
     """One open group; the views of its open children are taken from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = faces.functions(level, views) if path == (0,) else ()
+    listed = node_labels.functions(level, views) if path == (0,) else ()
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
-    opened |= {len(paths) + index: views[face.row,] for index, face in enumerate(listed) if (face.row,) in views}
+    opened |= {
+        len(paths) + index: views[node_label.row,]
+        for index, node_label in enumerate(listed)
+        if (node_label.row,) in views
+    }
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
     view = View(
@@ -56,7 +60,7 @@ def one_view(
         row=path[-1],
         metagraph=level,
         skeleton=skeleton,
-        faces=tuple(faces.face(child) for child in paths),
+        node_labels=tuple(node_labels.node_label(child) for child in paths),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
         labels={row: hierarchy.leaf(row) for row in sorted(rows) if labelled(hierarchy, row)},

@@ -37,7 +37,7 @@ def note(view: View, side: Side, other: int, indices: list[int], count: int) -> 
     who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
     name = elide(called(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)
-    boxes = [view.faces[view.metagraph.annotations[index].child].label for index in indices]
+    boxes = [view.node_labels[view.metagraph.annotations[index].child].label for index in indices]
     full = clean(view.names.get(other, ""))
     account = f"{brief(full)} {'←' if side == 'out' else '→'} {', '.join(map(brief, boxes[:BOXES_NAMED]))}"
     return Note(f"{who} {arrow} {name}", account, tuple(indices))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.model.metagraph import Annotation, Bridge
-from graphviz_tb.model.view import Face, LineWords, View, Words
+from graphviz_tb.model.view import LineWords, NodeLabel, View, Words
 from graphviz_tb.view.labels import Line, account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
 from graphviz_tb.view.stubs import stubs_at
@@ -14,18 +14,18 @@ NAMELESS = "…"
 
 def words_of(view: View, limit: int) -> Words:
     """The words of a view without words; `limit` is how many stubs a side of a box shows before the rest is counted."""
-    faces = (*view.faces, *view.functions)
+    node_labels = (*view.node_labels, *view.functions)
     notes = notes_of(view)
     beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
-    links = [linked_names(view, position) for position in range(len(faces))]
+    links = [linked_names(view, position) for position in range(len(node_labels))]
     return Words(
-        seconds=tuple(second_line(face, len(links[position])) for position, face in enumerate(faces)),
-        titles=tuple(title(face, links[position]) for position, face in enumerate(faces)),
+        seconds=tuple(second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
+        titles=tuple(title(node, links[position]) for position, node in enumerate(node_labels)),
         incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),
         outgoing=tuple(stubs_at(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={wire: LineWords(shown(line), account(line, *ends(view, line))) for wire, line in view.drawn().items()},
-        loops={position: f"{brief(faces[position].full)} → itself" for position, _ in view.metagraph.loops},
+        loops={position: f"{brief(node_labels[position].full)} → itself" for position, _ in view.metagraph.loops},
         ports=tuple(
             ", ".join(brief(view.names.get(row, NAMELESS)) for row, _ in port.others[:NAMES_LISTED])
             for port in view.skeleton.ports
@@ -35,7 +35,7 @@ def words_of(view: View, limit: int) -> Words:
 
 def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
     """The annotations that are drawn beside each box, with their numbers: none at an open group or in a note."""
-    found: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.faces, *view.functions)]
+    found: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
         if index not in noted and annotation.child not in view.opened:
             found[annotation.child].append((index, annotation))
@@ -49,33 +49,33 @@ def linked_names(view: View, position: int) -> list[str]:
     return [view.names.get(one.other, NAMELESS) for one in view.metagraph.annotations if one.child == position]
 
 
-def second_line(face: Face, links: int = 0) -> str:
+def second_line(node: NodeLabel, links: int = 0) -> str:
     """The badge of a stack and the count (a stack of ops does not say the same number twice); in the title bar of an
     open group also how many stubs were beside it when it was closed.
 
-    >>> second_line(Face(1, "", "series", "", "", "25 ops", "×25", member="op"))
+    >>> second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     '×25'
-    >>> second_line(Face(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
+    >>> second_line(NodeLabel(1, "", "fold", "", "", "25 ops", "25 parts", member="op"), 2)
     '25 ops · 2 links'
     """
-    second = face.second
+    second = node.second
     if links:
         second = " · ".join(part for part in (second, counted(links, "link")) if part)
-    number = face.badge.removeprefix("×").replace(" parts", "")
-    if face.badge and second.startswith(f"{number} op"):
-        return face.badge if face.kind == "series" else second
-    return " · ".join(part for part in (face.badge, second) if part)
+    number = node.badge.removeprefix("×").replace(" parts", "")
+    if node.badge and second.startswith(f"{number} op"):
+        return node.badge if node.kind == "series" else second
+    return " · ".join(part for part in (node.badge, second) if part)
 
 
-def title(face: Face, links: list[str]) -> str:
+def title(node: NodeLabel, links: list[str]) -> str:
     """The tooltip of a box; that of an open group names the ends of the stubs that are not shown beside it."""
     linked = f"linked with {', '.join(map(brief, links[:NAMES_LISTED]))}" if links else ""
-    return " · ".join(part for part in (brief(face.full), second_line(face), face.about, linked) if part)
+    return " · ".join(part for part in (brief(node.full), second_line(node), node.about, linked) if part)
 
 
 def ends(view: View, line: Line) -> tuple[str, str]:
     """The names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
-        return view.faces[line.source].full, view.faces[line.target].full
-    inside, outside = view.faces[line.child].full, view.names.get(line.other, NAMELESS)
+        return view.node_labels[line.source].full, view.node_labels[line.target].full
+    inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NAMELESS)
     return (outside, inside) if line.inbound else (inside, outside)

@@ -646,7 +646,7 @@ class Heights {
 const THIN = 10;
 
 // model.view
-class Face {
+class NodeLabel {
   constructor(row, address_, kind, label_, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
     this.row = row;
     this.address = address_;
@@ -697,12 +697,12 @@ class Words {
   }
 }
 class View {
-  constructor(address_, row, metagraph, skeleton, faces, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
+  constructor(address_, row, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
     this.address = address_;
     this.row = row;
     this.metagraph = metagraph;
     this.skeleton = skeleton;
-    this.faces = faces;
+    this.node_labels = node_labels;
     this.opened = opened;
     this.names = names;
     this.labels = labels;
@@ -888,31 +888,31 @@ class Shape_of_sizes {
     return Math.floor((this.height + this.top) / 2);
   }
 }
-function closed_of_sizes(face, second) {
+function closed_of_sizes(node, second) {
   let kind, stack, two_lines, inner, height_, texts;
-  kind = drawn_as(face);
-  stack = ["series", "fold"].includes(face.kind);
+  kind = drawn_as(node);
+  stack = ["series", "fold"].includes(node.kind);
   two_lines = (!!second || (kind !== "op"));
-  [inner, height_, texts] = _front(face, kind, hand_clean(second), two_lines);
+  [inner, height_, texts] = _front(node, kind, hand_clean(second), two_lines);
   if (!stack) {
     return new Shape_of_sizes(inner, height_, 0, texts);
   }
-  if (!face.connected) {
+  if (!node.connected) {
     return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
   }
   return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
-function drawn_as(face) {
+function drawn_as(node) {
   let kind;
-  kind = (["series", "fold"].includes(face.kind) ? face.member : face.kind);
+  kind = (["series", "fold"].includes(node.kind) ? node.member : node.kind);
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
-function _front(face, kind, second, two_lines) {
+function _front(node, kind, second, two_lines) {
   let op, least, most, size, side_, name, label_, wanted, total, height_, first;
   op = (kind === "op");
   [least, most, size] = (op ? [OP_LEAST, OP_MOST, OP_SIZE] : [SCOPE_LEAST, SCOPE_MOST, NODE_SIZE]);
-  side_ = (face.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
-  name = hand_clean(face.label);
+  side_ = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
+  name = hand_clean(node.label);
   name = (name.trim() ? name : ("“" + String(name) + "”"));
   label_ = elide(((hand_width(name, size) <= (most - (2 * side_))) ? name : briefly(name)), (most - (2 * side_)), size);
   second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
@@ -920,9 +920,9 @@ function _front(face, kind, second, two_lines) {
   total = Math.max(least, wanted);
   height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
   if (!second) {
-    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, face.full, size, "label")]];
+    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, node.full, size, "label")]];
   }
-  first = _line(Math.floor(total / 2), 10, label_, face.full, size, "label");
+  first = _line(Math.floor(total / 2), 10, label_, node.full, size, "label");
   return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
 }
 function briefly(name) {
@@ -1041,10 +1041,10 @@ class Piece {
 function framed(size) {
   return new Piece(...size, 0, 0, size);
 }
-function piece(face, words, position, upright) {
+function piece(node, words, position, upright) {
   let shape_, pill, make;
-  shape_ = closed_of_sizes(face, words.seconds.at(position));
-  pill = (drawn_as(face) === "op");
+  shape_ = closed_of_sizes(node, words.seconds.at(position));
+  pill = (drawn_as(node) === "op");
   make = (upright ? _upright : _lying);
   return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
 }
@@ -2194,15 +2194,15 @@ class Title {
   }
 }
 const NO_TITLE = new Title([], 0, 0);
-function title_of_titles(face, count, crossing, wide) {
+function title_of_titles(node, count, crossing, wide) {
   let name, end, shift, moved_, need, start, stop;
-  name = elide(hand_clean(face.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
+  name = elide(hand_clean(node.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
   end = (LEFT + hand_width(name, NODE_SIZE, true));
   shift = Math.max(0, ((end + CLEAR) - py_min(crossing, {default: (end + CLEAR)})));
   moved_ = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
   wide = py_max([(wide + shift), (end + RIGHT), ...(() => { const out = []; for (const x of moved_) { out.push((x + RIGHT)); } return out; })()]);
   if (!count) {
-    return new Title([_name(face, name)], shift, wide);
+    return new Title([_name(node, name)], shift, wide);
   }
   need = hand_width(count, SMALL_SIZE);
   if (!moved_.length) {
@@ -2210,10 +2210,10 @@ function title_of_titles(face, count, crossing, wide) {
   }
   for ([start, stop] of _gaps((end + BETWEEN), moved_, wide)) {
     if (((stop - start) >= need)) {
-      return new Title([_name(face, name), _count(count, start)], shift, wide);
+      return new Title([_name(node, name), _count(count, start)], shift, wide);
     }
   }
-  return new Title([_name(face, name)], shift, wide);
+  return new Title([_name(node, name)], shift, wide);
 }
 function _gaps(begin, crossing, wide) {
   let starts, stops;
@@ -2221,10 +2221,10 @@ function _gaps(begin, crossing, wide) {
   stops = [...(() => { const out = []; for (const x of crossing) { out.push((x - CLEAR)); } return out; })(), (wide - RIGHT)];
   return [...py_zip(starts, stops)];
 }
-function _name(face, name) {
+function _name(node, name) {
   let wide;
   wide = hand_width(name, NODE_SIZE, true);
-  return new Text(LEFT, BASE, name, face.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
+  return new Text(LEFT, BASE, name, node.full, NODE_SIZE, wide, "title", "start", true, undefined, true);
 }
 function _count(count, x) {
   return new Text(x, BASE, count, count, SMALL_SIZE, hand_width(count, SMALL_SIZE), "count", "start", undefined, undefined, true);
@@ -2576,7 +2576,7 @@ function _size(one) {
 function children(view, below, direction) {
   let upright;
   upright = vertical(direction);
-  return (() => { const out = []; for (const [position, face] of py_enumerate([...view.faces, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(face, view.words, position, upright))); } return out; })();
+  return (() => { const out = []; for (const [position, node] of py_enumerate([...view.node_labels, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(node, view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
   let main, found, wire, line, text, bridge, one;
@@ -2646,16 +2646,16 @@ function of_wire(view, index) {
   wire = view.skeleton.wires.at(index);
   if ((wire.edge >= 0)) {
     edge = view.metagraph.edges.at(wire.edge);
-    return new Identity(view.address, "edge", wire.edge, view.faces.at(edge.source).address, view.faces.at(edge.target).address);
+    return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address);
   }
   bridge = view.metagraph.bridges.at(wire.bridge);
-  ends_ = [view.faces.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
+  ends_ = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
   return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_));
 }
 function of_loop(view, position) {
   let at, address_;
   at = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
-  address_ = view.faces.at(position).address;
+  address_ = view.node_labels.at(position).address;
   return new Identity(view.address, "loop", at, address_, address_);
 }
 class Undrawn {
@@ -2679,7 +2679,7 @@ class Undrawn {
     let note_, entry, number, ends_;
     note_ = this.view.metagraph.annotations.at(index);
     [entry, number] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
-    ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.faces.at(note_.child).address];
+    ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
     return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)));
   }
 }
@@ -2692,12 +2692,12 @@ class Open {
     this.below = below;
     this.outside = outside;
   }
-  get faces() {
-    return [...this.view.faces, ...this.view.functions];
+  get node_labels() {
+    return [...this.view.node_labels, ...this.view.functions];
   }
 }
 function in_order_of_groups(view) {
-  let groups, todo, one, heading, outside, above, position, below, faces, shown, labels, child, inner;
+  let groups, todo, one, heading, outside, above, position, below, node_labels, shown, labels, child, inner;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
@@ -2705,12 +2705,12 @@ function in_order_of_groups(view) {
     above.set(position, groups.length);
     below = new Map();
     groups.push(new Open(one, heading, below, outside));
-    faces = [...one.faces, ...one.functions];
-    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.faces.length, faces.length)]);
+    node_labels = [...one.node_labels, ...one.functions];
+    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.node_labels.length, node_labels.length)]);
     labels = (one.opened.size ? line_labels(one) : new Map());
     for ([child, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
-        todo.push([inner, [faces.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
+        todo.push([inner, [node_labels.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
       }
     }
   }
@@ -2999,22 +2999,22 @@ class Sketch {
     return found;
   }
   _boxes(number, parent, depth, origin) {
-    let group, made, numbers, areas, undrawn, faces, words, position, slot, face, box, at, opened, area, title, points, identity, loop;
+    let group, made, numbers, areas, undrawn, node_labels, words, position, slot, node, box, at, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
-    [faces, words] = [group.faces, group.view.words];
+    [node_labels, words] = [group.node_labels, group.view.words];
     for ([position, slot] of py_enumerate(made.slots)) {
       if ((slot == null)) {
         continue;
       }
-      face = faces.at(position);
+      node = node_labels.at(position);
       box = this.boxes.length;
       numbers.set(position, box);
       at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_box(face, slot, at, parent, depth, opened, area, title));
+      this.boxes.push(_box(node, slot, at, parent, depth, opened, area, title));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...at, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const one of slot[0].stubs) { out.push(_stub_of_sketch(one, at, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
@@ -3077,14 +3077,14 @@ function _add_of_sketch(point, shift) {
 }
 function areas_of(view) {
   let mask, count, areas;
-  [mask, count] = [view.metagraph.mask, view.faces.length];
+  [mask, count] = [view.metagraph.mask, view.node_labels.length];
   areas = py_fromkeys(Map, mask.in_extract, "in_extract");
   py_update(areas, py_fromkeys(Map, mask.out_extract, "out_extract"));
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _box(face, slot, at, parent, depth, opened, area, title) {
-  return new Box(face.address, face.row, face.kind, parent, depth, ...at, ...slot[0].box, opened, !!face.openable, (opened ? 0 : slot[0].sheets), face.connected, area, face.member, title);
+function _box(node, slot, at, parent, depth, opened, area, title) {
+  return new Box(node.address, node.row, node.kind, parent, depth, ...at, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
 }
 function _stub_of_sketch(one, at, number, undrawn) {
   let points, identities;
@@ -3188,7 +3188,7 @@ function note(view, side_, other, indices, count) {
   who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
   arrow = (py_truth((side_ === "out")) ? "→" : "←");
   name = elide(called(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
-  boxes = (() => { const out = []; for (const index of indices) { out.push(view.faces.at(view.metagraph.annotations.at(index).child).label); } return out; })();
+  boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_clean(py_get(view.names, other, ""));
   account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, BOXES_NAMED)))));
   return new Note((String(who) + " " + String(arrow) + " " + String(name)), account_, [...indices]);
@@ -3198,16 +3198,16 @@ function note(view, side_, other, indices, count) {
 const NAMES_LISTED = 40;
 const NAMELESS = "…";
 function words_of(view, limit) {
-  let faces, notes, beside_, links_;
-  faces = [...view.faces, ...view.functions];
+  let node_labels, notes, beside_, links_;
+  node_labels = [...view.node_labels, ...view.functions];
   notes = notes_of(view);
   beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
-  links_ = (() => { const out = []; for (const position of py_range(faces.length)) { out.push(linked_names(view, position)); } return out; })();
-  return new Words([...(() => { const out = []; for (const [position, face] of py_enumerate(faces)) { out.push(second_line(face, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, face] of py_enumerate(faces)) { out.push(title_of_words(face, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(faces.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
+  links_ = (() => { const out = []; for (const position of py_range(node_labels.length)) { out.push(linked_names(view, position)); } return out; })();
+  return new Words([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
 function stubs_by_child(view, noted) {
   let found, index, annotation;
-  found = (() => { const out = []; for (const _ of [...view.faces, ...view.functions]) { out.push([]); } return out; })();
+  found = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
     if ((!noted.has(index) && !view.opened.has(annotation.child))) {
       found.at(annotation.child).push([index, annotation]);
@@ -3221,29 +3221,29 @@ function linked_names(view, position) {
   }
   return (() => { const out = []; for (const one of view.metagraph.annotations) if ((one.child === position)) { out.push(py_get(view.names, one.other, NAMELESS)); } return out; })();
 }
-function second_line(face, links_ = 0) {
+function second_line(node, links_ = 0) {
   let second, number;
-  second = face.second;
+  second = node.second;
   if (links_) {
     second = py_join(" · ", (() => { const out = []; for (const part of [second, counted(links_, "link")]) if (part) { out.push(part); } return out; })());
   }
-  number = py_removeprefix(face.badge, "×").replaceAll(" parts", "");
-  if ((face.badge && second.startsWith((String(number) + " op")))) {
-    return ((face.kind === "series") ? face.badge : second);
+  number = py_removeprefix(node.badge, "×").replaceAll(" parts", "");
+  if ((node.badge && second.startsWith((String(number) + " op")))) {
+    return ((node.kind === "series") ? node.badge : second);
   }
-  return py_join(" · ", (() => { const out = []; for (const part of [face.badge, second]) if (part) { out.push(part); } return out; })());
+  return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
 }
-function title_of_words(face, links_) {
+function title_of_words(node, links_) {
   let linked;
   linked = (links_.length ? ("linked with " + String(py_join(", ", py_map(brief, links_.slice(0, NAMES_LISTED))))) : "");
-  return py_join(" · ", (() => { const out = []; for (const part of [brief(face.full), second_line(face), face.about, linked]) if (part) { out.push(part); } return out; })());
+  return py_join(" · ", (() => { const out = []; for (const part of [brief(node.full), second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
 function ends(view, line) {
   let inside_, outside;
   if (!(line instanceof Bridge)) {
-    return [view.faces.at(line.source).full, view.faces.at(line.target).full];
+    return [view.node_labels.at(line.source).full, view.node_labels.at(line.target).full];
   }
-  [inside_, outside] = [view.faces.at(line.child).full, py_get(view.names, line.other, NAMELESS)];
+  [inside_, outside] = [view.node_labels.at(line.child).full, py_get(view.names, line.other, NAMELESS)];
   return (line.inbound ? [outside, inside_] : [inside_, outside]);
 }
 
@@ -4042,7 +4042,7 @@ const exported = {
   PortSlot: PortSlot,
   Wire: Wire,
   Skeleton: Skeleton,
-  Face: Face,
+  NodeLabel: NodeLabel,
   View: View,
   Fill: Fill,
   LegendRow: LegendRow,

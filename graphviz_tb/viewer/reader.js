@@ -41,10 +41,10 @@ function readLevel(words, from) {
   const row = from.next();
   const children = from.list();
   const functions = from.list();
-  const faces = [];
+  const nodeLabels = [];
   for (let at = 0; at < children.length + functions.length; at++) {
     const [label, second, badge, about, flags] = Array.from({ length: 5 }, () => from.next());
-    faces.push({
+    nodeLabels.push({
       label: word(label),
       second: word(second),
       badge: word(badge),
@@ -69,7 +69,7 @@ function readLevel(words, from) {
     .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], other, STUBS[flags >> 2], count, !!(flags & 2)));
   const loops = from.rows(2);
   const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
-  return { metagraph, skeleton: readSkeleton(from, children.length), faces };
+  return { metagraph, skeleton: readSkeleton(from, children.length), node_labels: nodeLabels };
 }
 
 /** An order of drawing. @param {Reader} from @param {number} children */

@@ -152,6 +152,6 @@ class Standing {
     const around = this.graph.around(path);
     const held = around && this.graph.level(around);
     const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
-    return at >= 0 ? safe(held.faces[at].label) : brief(this.graph.name(path[path.length - 1]), 80);
+    return at >= 0 ? safe(held.node_labels[at].label) : brief(this.graph.name(path[path.length - 1]), 80);
   }
 }

@@ -33,22 +33,22 @@ class Views {
       const level = moves ? moves.level(graph, path, held, around) : held;
       const count = level.metagraph.children.length;
       const listed = path.length === 1 && path[0] === 0 ? this.listed(open) : [];
-      const face = (/** @type {Path} */ one, /** @type {any} */ told) => {
+      const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ told) => {
         const row = one[one.length - 1];
         const address = graph.address(one);
         this.places.set(address, one);
-        return Object.assign(Object.create(layout.Face.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
+        return Object.assign(Object.create(layout.NodeLabel.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
-      const faces = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => face(one, level.faces[number]));
-      const functions = listed.map((row) => face([row], level.faces[count + level.metagraph.functions.indexOf(row)]));
+      const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => nodeLabel(one, level.node_labels[number]));
+      const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
       const view = Object.assign(Object.create(layout.View.prototype), {
         address: graph.address(path),
         row: path[path.length - 1],
         metagraph: level.metagraph,
         skeleton: level.skeleton,
-        faces,
+        node_labels: nodeLabels,
         opened: new Map(),
         names,
         labels: graph.labels,

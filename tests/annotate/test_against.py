@@ -87,7 +87,7 @@ def test_more_is_red_less_is_blue_and_the_same_is_neither(files: dict[str, str])
 def test_the_second_line_and_the_tooltip_say_it_in_numbers(files: dict[str, str]) -> None:
     model = compared(files)
     scheme = model.picture(color_by="compute-time")
-    seconds = {face.address: face.second for face in scheme.view.faces}
+    seconds = {node_label.address: node_label.second for node_label in scheme.view.node_labels}
     assert (seconds["a"], seconds["b"], seconds["c"]) == ("+200 µs · 300 µs", "−50 µs · 50 µs", "±0 µs · 20 µs")
     accounts = dict(zip((box.address for box in scheme.scene.boxes), scheme.paint.accounts, strict=True))
     assert accounts["a"] == "300 µs, before 100 µs (+200%)"

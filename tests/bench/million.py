@@ -50,20 +50,20 @@ from graphviz_tb import load
 from graphviz_tb.arrange import arrange
 from graphviz_tb.place import place
 from graphviz_tb.view.build import one_view
-from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.node_labels import NodeLabels
 
 model = load(sys.argv[1])
 hierarchy = model.hierarchy
 rows = [row for row in range(1, len(hierarchy)) if hierarchy.opens(row)]
 large = sorted(rows, key=lambda row: int(row - hierarchy.end[row]))[:50]
 some = random.Random(1).sample(rows, min(300, len(rows)))
-faces = Faces(hierarchy, lambda row: None)
+node_labels = NodeLabels(hierarchy, lambda row: None)
 model.metagraph((0,))
 taken = []
 for row in dict.fromkeys([*large, *some]):
     start = process_time()
     level = model.metagraph((row,))
-    view = one_view(hierarchy, level, (row,), arrange(level), {}, faces, model.options.picture.max_annotations)
+    view = one_view(hierarchy, level, (row,), arrange(level), {}, node_labels, model.options.picture.max_annotations)
     place(view, model.options.picture)
     taken.append((process_time() - start, hierarchy.name[row]))
 print(json.dumps(taken))

@@ -76,7 +76,7 @@ def metagraphs(view: View) -> str:
     todo = [view]
     while todo:
         one = todo.pop()
-        told += [f"group {one.address!r}", *group(one.metagraph, [face.full for face in one.faces])]
+        told += [f"group {one.address!r}", *group(one.metagraph, [node_label.full for node_label in one.node_labels])]
         todo += [inner for _, inner in sorted(one.opened.items(), reverse=True)]
     return "\n".join(told) + "\n"
 

@@ -9,7 +9,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.thickness import THICK, THIN, THRESHOLDS
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.place.titles import title
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -112,19 +112,19 @@ def test_lines_are_thicker_where_more_flows_and_grow_evenly() -> None:
     assert THIN < thin < thick <= THICK
 
 
-FACE = Face(1, "scope", "scope", "scope", "scope", openable=True)
+NODE_LABEL = NodeLabel(1, "scope", "scope", "scope", "scope", openable=True)
 
 
 def test_a_title_stands_left_of_the_lines_that_cross_it() -> None:
-    plain = title(FACE, "12 ops", [], 300)
+    plain = title(NODE_LABEL, "12 ops", [], 300)
     assert plain.texts[0].x == 12
-    assert title(FACE, "12 ops", [200], 300).texts == plain.texts
-    crossed = title(FACE, "12 ops", [60], 300)
+    assert title(NODE_LABEL, "12 ops", [200], 300).texts == plain.texts
+    crossed = title(NODE_LABEL, "12 ops", [60], 300)
     assert crossed.texts[0].x > 60 or crossed.texts[0].x + crossed.texts[0].width < 60
 
 
 def test_where_there_is_no_room_for_a_title_the_content_moves() -> None:
-    found = title(FACE, "12 ops", [20, 30, 40], 60)
+    found = title(NODE_LABEL, "12 ops", [20, 30, 40], 60)
     (name,) = found.texts
     assert name.x + name.width < 20 + found.shift or name.x > 40
     assert found.width >= 60

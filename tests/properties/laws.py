@@ -58,8 +58,8 @@ def levels(picture: Picture) -> Iterator[tuple[Path, View, int]]:
         path, view, frame = todo.pop()
         yield path, view, frame
         for position, inner in view.opened.items():
-            rows = (*view.metagraph.children, *(face.row for face in view.functions))
-            own = position < len(view.faces)
+            rows = (*view.metagraph.children, *(node_label.row for node_label in view.functions))
+            own = position < len(view.node_labels)
             child = child_path(picture.model.hierarchy, path, rows[position]) if own else (rows[position],)
             todo.append((child, inner, numbers[frame, rows[position]]))
 

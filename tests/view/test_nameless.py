@@ -24,7 +24,7 @@ def chain(count: int, name: str = "op_{}") -> GraphDef:
 def second_lines(graph: GraphDef) -> dict[str, str]:
     """What closed ops say below their names."""
     view = load(graph, folds=False).picture().view
-    return {face.full: face.second for face in view.faces if not face.openable}
+    return {node_label.full: node_label.second for node_label in view.node_labels if not node_label.openable}
 
 
 def test_ops_with_numbers_for_names_say_their_type() -> None:

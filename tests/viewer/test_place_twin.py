@@ -28,7 +28,7 @@ from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
 from graphviz_tb.place import place
 from graphviz_tb.view import build_view, open_groups
-from graphviz_tb.view.faces import Faces
+from graphviz_tb.view.node_labels import NodeLabels
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -133,9 +133,9 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     """The scene that Python makes for a set of open groups."""
     hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}
     skeletons = arrange_levels(hierarchy, model.metagraph, order, ArrangeOptions(), model.arrangements)
-    options, faces = options or model.options.picture, Faces(hierarchy, lambda path: None)
+    options, node_labels = options or model.options.picture, NodeLabels(hierarchy, lambda path: None)
     return place(
-        build_view(hierarchy, model.metagraph, order, skeletons, faces, options.max_annotations),
+        build_view(hierarchy, model.metagraph, order, skeletons, node_labels, options.max_annotations),
         options,
     )
 

@@ -34,7 +34,7 @@ WANTED = {
     "view.words": ("words_of",),
     "model.metagraph": ("Metaedge", "Bridge", "Annotation", "Mask", "Metagraph"),
     "model.skeleton": ("PortSlot", "Wire", "Skeleton"),
-    "model.view": ("Face", "View"),
+    "model.view": ("NodeLabel", "View"),
     "model.paint": ("Fill", "LegendRow", "Tint", "Caption", "Paint"),
     "model.theme": ("THEMES",),
     "model.measure": ("elide",),

@@ -1,4 +1,4 @@
-"""What each closed box shows."""
+"""The label of each closed box: its name, second line and badge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphviz_tb.model.nameless import nameless
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.units import plural
-from graphviz_tb.model.view import Face
+from graphviz_tb.model.view import NodeLabel
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
@@ -24,8 +24,8 @@ COUNTER = re.compile(r"_[0-9]+", re.ASCII)
 ENOUGH_NAMES = 1000  # that are looked at
 
 
-class Faces:
-    """Makes faces; `second(path)` is what the picture says on the second line, None to leave the usual one."""
+class NodeLabels:
+    """Makes the labels of nodes; `second(path)` is the second line that a picture wants, None for the usual one."""
 
     def __init__(self, hierarchy: Hierarchy, second: Callable[[Path], str | None]) -> None:
         self.hierarchy = hierarchy
@@ -33,14 +33,14 @@ class Faces:
         self.ops = OpsThroughCalls(hierarchy)
         self.nameless = without_names(hierarchy)
 
-    def face(self, path: Path) -> Face:
-        """The face of the child at `path`."""
+    def node_label(self, path: Path) -> NodeLabel:
+        """The label of the child at `path`."""
         hierarchy, row = self.hierarchy, path[-1]
         kind = self.kind(row)
         stack = kind in ("series", "fold")
         members = hierarchy.children(row).tolist() if stack else []
         said = self.second(path)
-        return Face(
+        return NodeLabel(
             row=row,
             address=address(hierarchy, path),
             kind=kind,
@@ -101,10 +101,10 @@ class Faces:
             return "∞ ops"
         return f"{thousands(ops)} {plural(ops, 'op')}"
 
-    def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[Face, ...]:
+    def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[NodeLabel, ...]:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
         shown, _ = listed_functions(self.hierarchy, opened)
-        return tuple(self.face((row,)) for row in level.functions if row in shown)
+        return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 
 
 def without_names(hierarchy: Hierarchy) -> bool:
