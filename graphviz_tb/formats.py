@@ -102,7 +102,7 @@ def renderer(format: str) -> Renderer:
 
 
 def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format of an output: said, or told by its suffix; standard output ("-") is SVG.
+    """The format of an output: as asked, or by its suffix; standard output ("-") is SVG.
 
     >>> format_of("a/b.SVG"), format_of("-", "png")
     ('svg', 'png')

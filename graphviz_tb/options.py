@@ -52,15 +52,15 @@ def check(options: DataclassInstance) -> None:
     Traceback (most recent call last):
     graphviz_tb.errors.WrongType: scale is '2', a str; it takes float or None
     """
-    for one in fields(options):
-        value = getattr(options, one.name)
-        check_type(one.name, str(one.type), value)
+    for option in fields(options):
+        value = getattr(options, option.name)
+        check_type(option.name, str(option.type), value)
         if isinstance(value, bool) or not isinstance(value, Real):
             continue
-        if one.name in LEAST and not float(value) >= LEAST[one.name]:
-            raise RequestError(f"{one.name} is {value}; the least is {LEAST[one.name]}")
-        if one.name in GREATEST and not float(value) <= GREATEST[one.name]:
-            raise RequestError(f"{one.name} is {value}; the most is {GREATEST[one.name]}")
+        if option.name in LEAST and not float(value) >= LEAST[option.name]:
+            raise RequestError(f"{option.name} is {value}; the least is {LEAST[option.name]}")
+        if option.name in GREATEST and not float(value) <= GREATEST[option.name]:
+            raise RequestError(f"{option.name} is {value}; the most is {GREATEST[option.name]}")
 
 
 def check_type(name: str, annotation: str, value: object) -> None:

@@ -57,7 +57,7 @@ def outline(model: Model) -> tuple[Line, ...]:
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
     while waiting:
         path, depth = waiting.pop()
-        away = {model.metagraph(path).children[at] for at in model.metagraph(path).mask.extracted}
+        away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted}
         flow = along_flow(hierarchy, path)
         shown = [[row for row in rank if not quiet[row] and row not in away] for rank in flow]
         held = {row for rank in shown for row in rank}

@@ -122,8 +122,8 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         with report.stage("paint"):
             paint = resolve(colouring, view, scene)
     caption = caption_of(model, colouring, scene, options)
-    told = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Picture(model, view, scene, paint, caption, options, (*odd, *told, *model.facts.odd()))
+    notices = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
+    return Picture(model, view, scene, paint, caption, options, (*odd, *notices, *model.facts.odd()))
 
 
 @contextmanager

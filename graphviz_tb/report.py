@@ -16,15 +16,15 @@ STAGES = (
 class Report:
     """Remembers how long each stage took, in seconds of wall and CPU time.
 
-    `told` is called with the stage's name when it begins, `part` with how far reading is: bytes done, and of how many.
+    `begin` is called with the stage's name when it begins, `part` with how far reading is: bytes done, and of how many.
     """
 
     def __init__(
         self,
-        told: Callable[[str], None] = lambda stage: None,
+        begin: Callable[[str], None] = lambda stage: None,
         part: Callable[[int, int | None], None] | None = None,
     ) -> None:
-        self.told = told
+        self.begin = begin
         self.part = part
         self.seconds: dict[str, tuple[float, float]] = {}
         self._running: list[tuple[str, float, float]] = []  # a stage, and what stages within it took so far
@@ -39,7 +39,7 @@ class Report:
         >>> sorted(report.seconds)
         ['expand', 'open']
         """
-        self.told(name)
+        self.begin(name)
         self._running.append((name, 0.0, 0.0))
         wall, cpu = perf_counter(), process_time()
         try:

@@ -104,7 +104,7 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
     number = (
         re.compile(rf"(^|.*\D)0*{step.lstrip('0') or '0'}", re.DOTALL) if step.isascii() and step.isdigit() else None
     )
-    found = [tag for tag in known if number and number.fullmatch(tag)]
-    if len(found) != 1:
+    matches = [tag for tag in known if number and number.fullmatch(tag)]
+    if len(matches) != 1:
         raise UnknownChoice.among("step", step, [*known, "all"])
-    return found
+    return matches

@@ -159,7 +159,7 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         ops_through_calls=through(0),
         constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
         weights=int((main & (graph.mark == Mark.WEIGHT)).sum()),
-        variables=len({told.variable for node, told in graph.weights.items() if main[node]}),
+        variables=len({weight.variable for node, weight in graph.weights.items() if main[node]}),
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
         scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,
@@ -187,8 +187,8 @@ def displayed_name(hierarchy: Hierarchy, row: int) -> str:
 def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
     """How often each word occurs, the most frequent first, then by name."""
     counts = np.bincount(column, minlength=len(words)).tolist()
-    found = [(word, count) for word, count in zip(words, counts, strict=True) if count]
-    return dict(sorted(found, key=lambda pair: (-pair[1], pair[0])))
+    pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]
+    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
 def count_edges(graph: Graph) -> Edges:
@@ -250,11 +250,11 @@ def count_shapes(graph: Graph, facts: Facts) -> Shapes:
     data = np.flatnonzero(~graph.control)
     tensors = graph.source[data].astype(np.int64) * len(graph.keys) + graph.key[data]
     distinct, uses = np.unique(tensors, return_counts=True)
-    found: Counter[str] = Counter()
+    by_origin: Counter[str] = Counter()
     last, lookup = -1, None
     for tensor, edges in zip(distinct.tolist(), uses.tolist(), strict=True):
         node, key = divmod(tensor, len(graph.keys))
         if lookup is None or node != last:
             last, lookup = node, facts.decode(node)
-        found[lookup(graph.keys[key]).origin] += edges
-    return Shapes(len(data), found["declared"], found["stated"], found["signature"], found["inferred"])
+        by_origin[lookup(graph.keys[key]).origin] += edges
+    return Shapes(len(data), by_origin["declared"], by_origin["stated"], by_origin["signature"], by_origin["inferred"])

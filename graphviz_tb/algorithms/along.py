@@ -27,9 +27,9 @@ def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
     rows = content_rows(hierarchy, path)
     pairs = data_pairs(hierarchy, owner_row(hierarchy, path))
     joined = {row for pair in pairs for row in pair}
-    found = ranks([row for row in rows if row in joined], pairs)
+    levels = ranks([row for row in rows if row in joined], pairs)
     loose = [row for row in rows if row not in joined]
-    return [*found, loose] if loose else found
+    return [*levels, loose] if loose else levels
 
 
 def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
@@ -65,7 +65,7 @@ def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[in
                 rank[target] = max(rank[target], rank[row] + 1)
                 if not missing[target]:
                     ready.append(target)
-    found: list[list[int]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
+    levels: list[list[int]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
     for row in rows:
-        found[rank[row]].append(row)
-    return [held for held in found if held]
+        levels[rank[row]].append(row)
+    return [held for held in levels if held]

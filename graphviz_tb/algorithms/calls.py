@@ -89,25 +89,25 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
         callees[function_of(hierarchy, call)].update(body for _, body in bodies)
     reached = _reached(callees, [0])
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
-    found = []
+    uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
     for row in sorted(unreached, key=lambda row: (row in called, row)):  # those in circles only where nothing leads in
         if row not in reached:
-            found.append(row)
+            uncalled.append(row)
             reached |= _reached(callees, [row])
     other = other_forms(hierarchy)
-    return sorted(row for row in found if row not in other)
+    return sorted(row for row in uncalled if row not in other)
 
 
 def _reached(callees: dict[int, set[int]], start: list[int]) -> set[int]:
     """All that calls lead to from `start`."""
-    found = set(start)
+    reached = set(start)
     waiting = list(start)
     while waiting:
-        for callee in callees[waiting.pop()] - found:
-            found.add(callee)
+        for callee in callees[waiting.pop()] - reached:
+            reached.add(callee)
             waiting.append(callee)
-    return found
+    return reached
 
 
 def other_forms(hierarchy: Hierarchy) -> set[int]:

@@ -25,15 +25,15 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
     """
     layers = dict.fromkeys(layers)
     scopes, models = tree_of_scopes(names), tree_of_layers(layers)
-    found: dict[str, str] = {}
+    layer_of: dict[str, str] = {}
     waiting = list(roots(scopes, models))
     while waiting:
         scope, path = waiting.pop()
         if path in layers and scope:
-            found[scope] = path
+            layer_of[scope] = path
         matched = match(scopes.get(scope, ()), models.get(path, ()))
         waiting += [(joined(scope, inner), joined(path, name)) for inner, name in reversed(matched.items())]
-    return found
+    return layer_of
 
 
 def joined(around: str, name: str) -> str:
@@ -42,33 +42,33 @@ def joined(around: str, name: str) -> str:
 
 def tree_of_scopes(names: Iterable[str]) -> Tree:
     """The names of the scopes in each scope, in the order of their first ops; "" is the graph."""
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    tree: dict[str, dict[str, None]] = defaultdict(dict)
     seen: set[str] = set()
     for name in names:
         inner = name.rpartition("/")[0]
         while inner and inner not in seen:
             seen.add(inner)
             around, _, last = inner.rpartition("/")
-            found[around][last] = None
+            tree[around][last] = None
             inner = around
-    return {scope: list(inside) for scope, inside in found.items()}
+    return {scope: list(inside) for scope, inside in tree.items()}
 
 
 def tree_of_layers(layers: Collection[str]) -> Tree:
     """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
-    found: dict[str, list[str]] = defaultdict(list)
+    tree: dict[str, list[str]] = defaultdict(list)
     for path in layers:
         around = path.rpartition("/")[0]
         while around and around not in layers:
             around = around.rpartition("/")[0]
-        found[around].append(path[len(around) + 1 :] if around else path)
-    return found
+        tree[around].append(path[len(around) + 1 :] if around else path)
+    return tree
 
 
 def roots(scopes: Tree, models: Tree) -> Iterator[tuple[str, str]]:
     """Where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph itself,
     if that holds its layers."""
-    told = False
+    matched = False
     for model in models.get("", ()):
         waiting = [""]
         for around in waiting:
@@ -79,10 +79,10 @@ def roots(scopes: Tree, models: Tree) -> Iterator[tuple[str, str]]:
                 if match(scopes.get(joined(around, name), ()), models.get(model, ()))
             ]
             yield from ((scope, model) for scope in own)
-            told |= bool(own)
-            if not told:
+            matched |= bool(own)
+            if not matched:
                 waiting += [joined(around, name) for name in inside]
-        if not told:
+        if not matched:
             yield "", model
 
 
@@ -95,6 +95,6 @@ def match(scopes: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """
     known = set(names)
     plain = {scope: scope for scope in scopes if scope in known}
-    counted = {scope: found[1] for scope in scopes if (found := COUNTED.fullmatch(scope)) and found[1] in known}
+    counted = {scope: counter[1] for scope in scopes if (counter := COUNTED.fullmatch(scope)) and counter[1] in known}
     first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
     return {scope: {**second, **first}[scope] for scope in scopes if scope in first or scope in second}

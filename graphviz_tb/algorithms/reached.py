@@ -11,11 +11,11 @@ def reached(start: Iterable[int], after: Mapping[int, Sequence[int]]) -> set[int
     >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))
     [1, 2, 3]
     """
-    found = set(start)
-    todo = sorted(found)
+    seen = set(start)
+    todo = sorted(seen)
     while todo:
         for other in after.get(todo.pop(), ()):
-            if other not in found:
-                found.add(other)
+            if other not in seen:
+                seen.add(other)
                 todo.append(other)
-    return found
+    return seen

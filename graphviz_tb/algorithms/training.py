@@ -1,4 +1,4 @@
-"""What trains a model: gradients and updates, told from the forward part by the way the data takes.
+"""What trains a model: gradients and updates, distinguished from the forward part by the direction of data flow.
 
 What gradients reach trains: their sums, clipping, the optimizer. What they are worked out from and do not reach is the
 model with its loss. The rest stands beside both: metrics, summaries, savers.
@@ -55,34 +55,38 @@ class Training:
     def quiet(self) -> Bools:
         """For each row whether it is gradients or updates, and nothing of a model."""
         behind = self._behind[self.hierarchy.end] - self._behind[:-1]
-        found: Bools = (behind > 0) & (self.forward <= FORWARD * (self.forward + behind))
-        return found
+        quiet: Bools = (behind > 0) & (self.forward <= FORWARD * (self.forward + behind))
+        return quiet
 
     @cached_property
     def forward(self) -> Longs:
         """For each row how many ops in it gradients are worked out from."""
-        found: Longs = self._forward[self.hierarchy.end] - self._forward[:-1]
-        return found
+        forward: Longs = self._forward[self.hierarchy.end] - self._forward[:-1]
+        return forward
 
     @cached_property
     def part(self) -> Bytes:
         """For each row which `Part` of its level it is."""
         hierarchy = self.hierarchy
-        found = np.zeros(len(hierarchy), np.uint8)
+        part_of = np.zeros(len(hierarchy), np.uint8)
         size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
         trains = (self.forward >= np.maximum(FEWEST_OPS, LEAST * size)) & ~self.quiet
         around = hierarchy.parent[self.quiet & (hierarchy.parent >= 0)]
         for row in np.unique(around[trains[around]]).tolist():
             for part, rows in self._parts(row).items():
-                found[list(rows)] = part
-        return found
+                part_of[list(rows)] = part
+        return part_of
 
     def _parts(self, row: int) -> dict[Part, set[int]]:
         """The parts of the level that `row` opens to, but for the model."""
         children = self.hierarchy.children(row).tolist()
         behind = {child for child in children if self.quiet[child]}
         after = self._after(row)
-        shapes = {one for one in children if self._shape[one] and after.get(one) and behind.issuperset(after[one])}
+        shapes = {
+            candidate
+            for candidate in children
+            if self._shape[candidate] and after.get(candidate) and behind.issuperset(after[candidate])
+        }
         model = {child for child in children if self.forward[child]} - behind - shapes
         updates = reached({child for child in behind if self._writes(child)}, after) & behind
         others = [child for child in children if child not in behind | model | shapes]
@@ -124,19 +128,19 @@ class Training:
         name = hierarchy.name
         heads = gradient_scopes(hierarchy)
         heads += [row for row in hierarchy.function_rows if BACKWARD.fullmatch(name[row])]
-        found = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == Kind.OP))
+        gradients = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == Kind.OP))
         for call, bodies in hierarchy.calls.items():
-            found[call] |= any(BACKWARD.fullmatch(hierarchy.name[body]) for _, body in bodies)
-        plain: Bools = found & (hierarchy.mark == 0)
+            gradients[call] |= any(BACKWARD.fullmatch(hierarchy.name[body]) for _, body in bodies)
+        plain: Bools = gradients & (hierarchy.mark == 0)
         return plain
 
     def _ops(self, pattern: re.Pattern[str]) -> Bools:
         """For each row whether it is an op of such a type."""
         hierarchy, graph = self.hierarchy, self.hierarchy.graph
-        found = np.zeros(len(hierarchy), bool)
+        matching = np.zeros(len(hierarchy), bool)
         leaves = (hierarchy.node >= 0) & (hierarchy.mark == 0)
-        found[leaves] = fitting(hierarchy, pattern)[graph.op[hierarchy.node[leaves]]]
-        return found
+        matching[leaves] = fitting(hierarchy, pattern)[graph.op[hierarchy.node[leaves]]]
+        return matching
 
     def _count(self, total: Longs, row: int) -> int:
         return int(total[self.hierarchy.end[row]] - total[row])
@@ -144,7 +148,7 @@ class Training:
     def _writes(self, row: int) -> bool:
         """Whether a row writes variables, through calls too."""
         bodies = [body for _, body in self.hierarchy.calls.get(row, ())]
-        return any(self._count(self._updates, one) for one in (row, *bodies))
+        return any(self._count(self._updates, place) for place in (row, *bodies))
 
     def _after(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
         """For each child of a level those that need it; where only `values` count, not those of its variables, and
@@ -165,13 +169,13 @@ class Training:
 
 def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
     """The outermost scopes of gradients."""
-    found: list[int] = []
+    scopes: list[int] = []
     behind = 0
     for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist():
         if row >= behind and "gradient" in hierarchy.name[row] and GRADIENTS.fullmatch(hierarchy.leaf(row)):
-            found.append(row)
+            scopes.append(row)
             behind = int(hierarchy.end[row])
-    return found
+    return scopes
 
 
 def fitting(hierarchy: Hierarchy, pattern: re.Pattern[str]) -> Bools:
@@ -184,8 +188,8 @@ def inside(hierarchy: Hierarchy, heads: Sequence[int]) -> Bools:
     change = np.zeros(len(hierarchy) + 1, np.int64)
     np.add.at(change, np.array(heads, np.int64), 1)
     np.add.at(change, hierarchy.end[np.array(heads, np.int64)], -1)
-    found: Bools = np.cumsum(change[:-1]) > 0
-    return found
+    inner: Bools = np.cumsum(change[:-1]) > 0
+    return inner
 
 
 def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
@@ -197,36 +201,36 @@ def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
     graph = hierarchy.graph
     start = np.zeros(len(graph), bool)
     start[hierarchy.node[seeds]] = True
-    told = start.tobytes()
-    if told not in graph.ways:  # the raw and the folded hierarchy have the same gradients
+    seeds_key = start.tobytes()
+    if seeds_key not in graph.ways:  # the raw and the folded hierarchy have the same gradients
         data = ~graph.control & ~fitting(hierarchy, LISTS)[graph.op[graph.source]]
         behind = spread(start, graph.source[data], graph.target[data])
-        graph.ways[told] = spread(start, graph.target[data], graph.source[data]) & ~behind, behind
-    feeding, behind = graph.ways[told]
+        graph.ways[seeds_key] = spread(start, graph.target[data], graph.source[data]) & ~behind, behind
+    feeding, behind = graph.ways[seeds_key]
     leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
-    found = np.zeros((2, len(hierarchy)), bool)
-    found[:, leaves] = feeding[hierarchy.node[leaves]], behind[hierarchy.node[leaves]]
-    return found[0], found[1]
+    by_row = np.zeros((2, len(hierarchy)), bool)
+    by_row[:, leaves] = feeding[hierarchy.node[leaves]], behind[hierarchy.node[leaves]]
+    return by_row[0], by_row[1]
 
 
 def spread(start: Bools, source: Ints, target: Ints) -> Bools:
     """All nodes that edges lead to from `start`, which is taken in."""
     order = np.argsort(source, kind="stable")
     first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()
-    targets, found = target[order].tolist(), start.tolist()
+    targets, reached = target[order].tolist(), start.tolist()
     todo = np.flatnonzero(start).tolist()
     while todo:
         node = todo.pop()
         for other in targets[first[node] : first[node + 1]]:
-            if not found[other]:
-                found[other] = True
+            if not reached[other]:
+                reached[other] = True
                 todo.append(other)
-    return np.array(found, bool)
+    return np.array(reached, bool)
 
 
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
     """What nothing but `users` needs: rates, counters of steps."""
-    found: set[int] = set()
+    helpers: set[int] = set()
     left = {child: len(after[child]) for child in children if after.get(child)}
     before: dict[int, list[int]] = {}
     for child in left:
@@ -237,9 +241,9 @@ def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int
         for child in before.get(todo.pop(), ()):
             left[child] -= 1
             if not left[child]:
-                found.add(child)
+                helpers.add(child)
                 todo.append(child)
-    return found
+    return helpers
 
 
 def find(head: dict[int, int], row: int) -> int:
@@ -249,10 +253,10 @@ def find(head: dict[int, int], row: int) -> int:
     return row
 
 
-def join(head: dict[int, int], one: int, other: int) -> None:
+def join(head: dict[int, int], left: int, right: int) -> None:
     """Make one set of the sets of two rows."""
-    one, other = find(head, one), find(head, other)
-    head[max(one, other)] = min(one, other)
+    left, right = find(head, left), find(head, right)
+    head[max(left, right)] = min(left, right)
 
 
 def sums(flags: Bools) -> Longs:

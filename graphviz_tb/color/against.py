@@ -16,7 +16,7 @@ from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.view import View
 
-# From no difference to the largest; told apart by those who see no red or green.
+# From no difference to the largest; readers who see no red or green can distinguish them.
 MORE = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
 LESS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
 TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # of the largest difference: even along the colours, which go by its root
@@ -30,7 +30,7 @@ class Against(Colouring):
     now: Stats
     before: Stats
     value: Callable[[Figures], float]
-    told: Callable[[float], str]
+    format_value: Callable[[float], str]
     top: float = 0.0
 
     def change(self, path: Path) -> float | None:
@@ -62,12 +62,12 @@ class Against(Colouring):
     def signed(self, change: float) -> str:
         """A difference with its sign."""
         sign = "+" if change > 0 else "−" if change < 0 else "±"
-        return f"{sign}{self.told(abs(change))}"
+        return f"{sign}{self.format_value(abs(change))}"
 
     def second(self, path: Path) -> str | None:
         """The difference, then what it is now."""
         change = self.change(path)
-        return None if change is None else f"{self.signed(change)} · {self.told(self.value(self.now.at(path)))}"
+        return None if change is None else f"{self.signed(change)} · {self.format_value(self.value(self.now.at(path)))}"
 
     def account(self, path: Path) -> str:
         """Both values, and the difference as a share of the first."""
@@ -76,7 +76,7 @@ class Against(Colouring):
             return ""
         now, before = self.value(self.now.at(path)), self.value(self.before.at(path))
         share = f" ({change / before:+.0%})" if before else ""
-        return f"{self.told(now)}, before {self.told(before)}{share}"
+        return f"{self.format_value(now)}, before {self.format_value(before)}{share}"
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks from the largest gain to the largest loss; what hatching means."""

@@ -30,7 +30,7 @@ class ByCost(Colouring):
 
     costs: Costs
     value: Callable[[Cost], int]
-    told: Callable[[int], str]
+    format_value: Callable[[int], str]
     words: Callable[[Cost], str]
     top: int = 0
 
@@ -58,7 +58,7 @@ class ByCost(Colouring):
         """The cost in words; the usual line where there is none. A stack says how many it is, and has room for one."""
         cost, value = self.of(path), self.value(self.of(path))
         if value and self.hierarchy.kind[path[-1]] in STACKS:
-            return self.told(value)
+            return self.format_value(value)
         return self.words(cost) or None
 
     def account(self, path: Path) -> str:
@@ -68,16 +68,16 @@ class ByCost(Colouring):
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; then the ops whose operations nobody counts."""
-        ticks = dict.fromkeys(round(self.top * (at / (TICKS - 1)) ** 2) for at in range(TICKS))
-        told = [LegendRow(self.told(value), self.shade(value)) for value in ticks]
+        ticks = dict.fromkeys(round(self.top * (tick / (TICKS - 1)) ** 2) for tick in range(TICKS))
+        rows = [LegendRow(self.format_value(value), self.shade(value)) for value in ticks]
         uncounted = sum(self.costs.uncounted.values())
         if uncounted and self.scheme == "flops":
             named = ", ".join(list(self.costs.uncounted)[:LISTED])
             more = ", …" if len(self.costs.uncounted) > LISTED else ""
-            told.append(
+            rows.append(
                 LegendRow(f"{thousands(uncounted)} ops not counted ({named}{more})", plain(self.theme, True), "rest")
             )
-        return told
+        return rows
 
 
 def format_flops(count: float) -> str:
@@ -116,20 +116,20 @@ def activation_words(cost: Cost) -> str:
 
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "flops"."""
-    found = needed(facts, "flops")
-    return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", found, lambda cost: cost.flops, format_flops, work_words))
+    costs = needed(facts, "flops")
+    return scaled(ByCost(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, format_flops, work_words))
 
 
 def parameters(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "parameters"."""
-    found, value = needed(facts, "parameters"), lambda cost: cost.parameters
-    return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", found, value, format_parameters, work_words))
+    costs, value = needed(facts, "parameters"), lambda cost: cost.parameters
+    return scaled(ByCost(hierarchy, theme, "parameters", "Parameters", costs, value, format_parameters, work_words))
 
 
 def activations(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:
     """The colouring "activations"."""
-    found, value = needed(facts, "activations"), lambda cost: cost.activation_bytes
-    return scaled(ByCost(hierarchy, theme, "activations", "Activations", found, value, format_bytes, activation_words))
+    costs, value = needed(facts, "activations"), lambda cost: cost.activation_bytes
+    return scaled(ByCost(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, activation_words))
 
 
 def scaled(colouring: ByCost) -> ByCost:

@@ -19,13 +19,13 @@ def device(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     """The colouring "device"."""
     graph = hierarchy.graph
     names = list(graph.devices)
-    used = [at for at in range(len(names)) if names[at]]
+    used = [index for index in range(len(names)) if names[index]]
     appear = first_seen(graph.device, len(names))
-    order = sorted(used, key=lambda at: (not accelerator(names[at]), appear[at]))
+    order = sorted(used, key=lambda index: (not accelerator(names[index]), appear[index]))
     place = np.full(len(names) + 1, -1, np.int32)
     place[order] = np.arange(len(order))
-    told = short([names[at] for at in order])
-    return shares(hierarchy, theme, ("device", "Device"), place[graph.device], told, "no device")
+    labels = short([names[index] for index in order])
+    return shares(hierarchy, theme, ("device", "Device"), place[graph.device], labels, "no device")
 
 
 def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:
@@ -34,7 +34,7 @@ def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -
     values, first = np.unique(column, return_index=True)
     real = values >= 0
     seen[values[real]] = first[real]
-    return [int(at) for at in seen]
+    return [int(index) for index in seen]
 
 
 def accelerator(name: str) -> bool:
@@ -43,8 +43,8 @@ def accelerator(name: str) -> bool:
     >>> accelerator("/job:worker/task:0/device:GPU:0"), accelerator("/cpu:0"), accelerator("/job:ps/task:0")
     (True, False, False)
     """
-    found = LAST.search(name)
-    return found is not None and (found[1] or found[2]).upper() not in HOST
+    match = LAST.search(name)
+    return match is not None and (match[1] or match[2]).upper() not in HOST
 
 
 def short(names: list[str]) -> list[str]:
@@ -57,10 +57,14 @@ def short(names: list[str]) -> list[str]:
     """
     parts = [[part for part in name.split("/") if part] for name in names]
     common = 0
-    while len(parts) > 1 and all(len(one) > common + 1 and one[common] == parts[0][common] for one in parts):
+    while len(parts) > 1 and all(
+        len(segments) > common + 1 and segments[common] == parts[0][common] for segments in parts
+    ):
         common += 1
     if len(parts) == 1 and LAST.search(names[0]):
         common = len(parts[0]) - 1
-    told = ["/".join(re.sub(r"^(device|job):", "", part) for part in one[common:]) for one in parts]
-    cased = [re.sub(r"(^|/)([cgt]pu):", lambda found: found[1] + found[2].upper() + ":", one) for one in told]
-    return cased if len(set(cased)) == len(cased) else told if len(set(told)) == len(told) else names
+    labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments[common:]) for segments in parts]
+    cased = [
+        re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
+    ]
+    return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names

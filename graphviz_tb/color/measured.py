@@ -29,13 +29,13 @@ BLACK, WHITE = "#000000", "#FFFFFF"
 class Measured(Colouring):
     """Fills rows by `value` on a square-root scale from 0 to `top`.
 
-    `told` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for a picture:
-    the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
+    `format_value` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for
+    a picture: the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
     """
 
     stats: Stats
     value: Callable[[Figures], float]
-    told: Callable[[float], str]
+    format_value: Callable[[float], str]
     ramp: tuple[str, ...]
     top: float = 0.0
     _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
@@ -46,10 +46,10 @@ class Measured(Colouring):
 
     def figures(self, path: Path) -> Figures:
         """What was measured at `path`."""
-        found = self._figures.get(path)
-        if found is None:
-            found = self._figures[path] = self.stats.at(path)
-        return found
+        figures = self._figures.get(path)
+        if figures is None:
+            figures = self._figures[path] = self.stats.at(path)
+        return figures
 
     def fill(self, path: Path) -> Fill:
         """The colour of the node at `path`: of one call, not of all places together."""
@@ -77,23 +77,23 @@ class Measured(Colouring):
     def second(self, path: Path) -> str | None:
         """The value as text; the usual line where nothing was measured."""
         figures = self.figures(path)
-        return self.told(self.value(figures)) if figures.known else None
+        return self.format_value(self.value(figures)) if figures.known else None
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
-        told = [
-            LegendRow(self.told(value), self.shade(value))
-            for value in dict.fromkeys(self.top * (at / (TICKS - 1)) ** 2 for at in range(TICKS))
+        rows = [
+            LegendRow(self.format_value(value), self.shade(value))
+            for value in dict.fromkeys(self.top * (tick / (TICKS - 1)) ** 2 for tick in range(TICKS))
         ]
         unknown = [path[-1] for path in shown if not self.figures(path).known]
         if unknown:
-            told.append(LegendRow("not measured", self.unknown(unknown[0])))
+            rows.append(LegendRow("not measured", self.unknown(unknown[0])))
         if len(self.stats.steps) > 1:
             left_out = ", without the first" if self.stats.warm_up else ""
-            told.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown(0), "rest"))
+            rows.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown(0), "rest"))
         measured, ops = measured_through(self.hierarchy, self.stats)
         share = f"{thousands(measured)} of {'∞' if ops is None else thousands(ops)} ops measured"
-        return [*told, LegendRow(share, self.unknown(0), "rest")]
+        return [*rows, LegendRow(share, self.unknown(0), "rest")]
 
 
 def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
@@ -124,9 +124,9 @@ def between(ramp: tuple[str, ...], share: float) -> str:
     >>> between(("#000000", "#FFFFFF"), 0.5), between(("#000000", "#808080", "#FFFFFF"), 1.0)
     ('#808080', '#FFFFFF')
     """
-    at = share * (len(ramp) - 1)
-    first = min(int(at), len(ramp) - 2)
-    return mixed(ramp[first], ramp[first + 1], round((at - first) * 100))
+    position = share * (len(ramp) - 1)
+    first = min(int(position), len(ramp) - 2)
+    return mixed(ramp[first], ramp[first + 1], round((position - first) * 100))
 
 
 def needed(stats: Stats | None, what: str) -> Stats:

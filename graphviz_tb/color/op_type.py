@@ -15,8 +15,8 @@ def op_type(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     graph = hierarchy.graph
     nodes = hierarchy.node[counted(hierarchy)]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
-    order = sorted(range(len(counts)), key=lambda at: (-int(counts[at]), graph.op_types[at]))
+    order = sorted(range(len(counts)), key=lambda index: (-int(counts[index]), graph.op_types[index]))
     place = np.zeros(len(counts), np.int32)
     place[order] = np.arange(len(order))
-    names = [graph.op_types[at] or "(no type)" for at in order]
+    names = [graph.op_types[index] or "(no type)" for index in order]
     return shares(hierarchy, theme, ("op-type", "Op type"), place[graph.op], names, "(no type)")

@@ -46,5 +46,5 @@ def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path]
             else:
                 closed.append(path)
         listed = enumerate(level.functions, len(level.node_labels))
-        todo += [((node.row,), level.opened[at]) for at, node in listed if at in level.opened]
+        todo += [((node.row,), level.opened[child]) for child, node in listed if child in level.opened]
     return paths, closed

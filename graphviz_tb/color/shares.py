@@ -35,42 +35,44 @@ class Shares(Colouring):
     def counts(self, row: int) -> list[tuple[int, int]]:
         """How many ops of each category lie under a row, by category; ops without one last, as category
         -1."""
-        found = self._counts.get(row)
-        if found is None and self.hierarchy.kind[row] == OP:
-            found = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
-        if found is None:
+        counts = self._counts.get(row)
+        if counts is None and self.hierarchy.kind[row] == OP:
+            counts = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
+        if counts is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
             tally = np.bincount(ops + 1, minlength=1)
-            found = [(at, int(tally[at + 1])) for at in range(len(tally) - 1) if tally[at + 1]]
+            counts = [(category, int(tally[category + 1])) for category in range(len(tally) - 1) if tally[category + 1]]
             if tally[0]:
-                found.append((-1, int(tally[0])))
-            self._counts[row] = found
-        return found
+                counts.append((-1, int(tally[0])))
+            self._counts[row] = counts
+        return counts
 
     def fill(self, path: Path) -> Fill:
         """One colour, or bands in proportion."""
-        found = self.counts(path[-1])
-        if not found or found[0][0] < 0:
+        counts = self.counts(path[-1])
+        if not counts or counts[0][0] < 0:
             return super().fill(path)
-        if len(found) == 1:
-            return self.colour(found[0][0])
-        top = max(found, key=lambda one: one[1])
-        return hued(self._tone(top[0]), self.theme, bands=self._bands(found))
+        if len(counts) == 1:
+            return self.colour(counts[0][0])
+        top = max(counts, key=lambda entry: entry[1])
+        return hued(self._tone(top[0]), self.theme, bands=self._bands(counts))
 
     def alike(self, row: int) -> Hashable:
         """Ops of one category; a group has its own proportions."""
-        one = self.hierarchy.kind[row] == OP
-        return ("op", int(self.category[row]) if self.ordinary[row] else None) if one else row
+        is_op = self.hierarchy.kind[row] == OP
+        return ("op", int(self.category[row]) if self.ordinary[row] else None) if is_op else row
 
-    def _bands(self, found: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
+    def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the
         end."""
-        large = sorted(found, key=lambda one: (-one[1], one[0] < 0, one[0]))[:BANDS]
-        rest = sum(count for _, count in found) - sum(count for _, count in large)
-        told = [(self._tone(at), count) for at, count in large] + ([(self.theme.neutral, rest)] if rest else [])
-        total = sum(count for _, count in told)
-        return tuple((colour, count * 1000 // total) for colour, count in told)
+        large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:BANDS]
+        rest = sum(count for _, count in counts) - sum(count for _, count in large)
+        bands = [(self._tone(category), count) for category, count in large] + (
+            [(self.theme.neutral, rest)] if rest else []
+        )
+        total = sum(count for _, count in bands)
+        return tuple((colour, count * 1000 // total) for colour, count in bands)
 
     def _tone(self, category: int) -> str:
         return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
@@ -82,40 +84,40 @@ class Shares(Colouring):
     def second(self, path: Path) -> str | None:
         """The category that holds most, and its share where there are several."""
         row = path[-1]
-        found = self.counts(row)
-        if not found:
+        counts = self.counts(row)
+        if not counts:
             return None
-        category, count = max(found, key=lambda one: one[1]) if len(found) > 1 else found[0]
+        category, count = max(counts, key=lambda entry: entry[1]) if len(counts) > 1 else counts[0]
         name = self.names[category] if category >= 0 else self.nothing
-        if len(found) == 1:
+        if len(counts) == 1:
             return name
-        total = sum(count for _, count in found)
+        total = sum(count for _, count in counts)
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
     def account(self, path: Path) -> str:
         """All categories of a group with their counts, the most first; what its bands say in colour."""
-        found = sorted(self.counts(path[-1]), key=lambda one: (-one[1], one[0]))
-        if len(found) < 2:
+        counts = sorted(self.counts(path[-1]), key=lambda entry: (-entry[1], entry[0]))
+        if len(counts) < 2:
             return ""
-        named = ((self.names[at] if at >= 0 else self.nothing, count) for at, count in found)
+        named = ((self.names[category] if category >= 0 else self.nothing, count) for category, count in counts)
         return ", ".join(f"{name} {thousands(count)}" for name, count in named)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The categories that occur in what is shown."""
-        found = {category for path in shown for category, _ in self.counts(path[-1])}
-        known = sorted(category for category in found if category >= 0)
+        categories = {category for path in shown for category, _ in self.counts(path[-1])}
+        known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))
-        told = [LegendRow(self.names[category], self.colour(category)) for category in known[:kept]]
+        rows = [LegendRow(self.names[category], self.colour(category)) for category in known[:kept]]
         neutral = plain(self.theme, op=False)
         if rest:
-            told.append(LegendRow(f"+{rest} more", neutral, "rest"))
-        return [*told, LegendRow(self.nothing, neutral)] if -1 in found else told
+            rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
+        return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
 
 
 def counted(hierarchy: Hierarchy) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which rows are ordinary ops."""
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
-    return found
+    ordinary: np.ndarray[tuple[int], np.dtype[np.bool_]] = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    return ordinary
 
 
 def shares(

@@ -55,10 +55,10 @@ class Structure(Colouring):
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The structures shown, in order of rank, each called by its first group."""
-        found = {self.template(path[-1]) for path in shown}
-        known = sorted((self.rank[template], template) for template in found if template in self.rank)
+        templates = {self.template(path[-1]) for path in shown}
+        known = sorted((self.rank[template], template) for template in templates if template in self.rank)
         kept, rest = legend_limit(len(known))
-        told = [
+        rows = [
             LegendRow(
                 f"{thousands(self.groups[template])} {alike(self.hierarchy, self.first[template])}",
                 self.swatch(template),
@@ -66,8 +66,8 @@ class Structure(Colouring):
             for _, template in known[:kept]
         ]
         if rest:
-            told.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
-        return told
+            rows.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
+        return rows
 
 
 def alike(hierarchy: Hierarchy, row: int) -> str:
@@ -78,8 +78,8 @@ def alike(hierarchy: Hierarchy, row: int) -> str:
 
 def is_slot(graph: Graph, name: str) -> bool:
     """Whether a scope is a variable below another one, as TensorFlow 1 names what an optimizer keeps of a variable."""
-    found = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
-    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in found)
+    nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
+    return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in nodes)
 
 
 def unit(hierarchy: Hierarchy, row: int) -> int:
@@ -115,7 +115,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
     order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
-    rank = {int(templates[at]): place for place, at in enumerate(order.tolist())}
+    rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     return Structure(
         hierarchy,
         theme,
@@ -136,15 +136,15 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
     levels, starts = levels_of(hierarchy, groups, rank)
     used = np.zeros((int(levels.max(initial=-1)) + 1, count), np.int32)
     everywhere = [0] * count
-    found: dict[int, int] = {}
+    hue_of: dict[int, int] = {}
     for template, place in rank.items():
         here = levels[starts[place] : starts[place + 1]]
         taken = used[here].sum(0).tolist()
         hue = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
-        found[template] = hue
+        hue_of[template] = hue
         everywhere[hue] += 1
         used[here, hue] += 1
-    return found
+    return hue_of
 
 
 def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs]:

@@ -25,10 +25,10 @@ class WithStats(Colouring):
 
     def known(self, path: Path) -> bool:
         """Whether anything was measured at `path`."""
-        found = self._known.get(path)
-        if found is None:
-            found = self._known[path] = self.stats.at(path).known
-        return found
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self.stats.at(path).known
+        return known
 
     def scaled(self, closed: Sequence[Path]) -> Self:
         """The same for one picture."""
@@ -44,7 +44,7 @@ class WithStats(Colouring):
 
     def second(self, path: Path) -> str | None:
         """Time and memory; the colouring's own line where nothing was measured."""
-        return self.stats.told(path) or self.inner.second(path)
+        return self.stats.format_time_and_memory(path) or self.inner.second(path)
 
     def account(self, path: Path) -> str:
         """What the colouring tells, then least, median and greatest over several steps."""
@@ -53,14 +53,14 @@ class WithStats(Colouring):
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The colouring's own rows, then what hatching means."""
-        told = self.inner.legend(shown)
+        rows = self.inner.legend(shown)
         unknown = next((path for path in shown if not self.known(path)), None)
         if unknown is None:
-            return told
-        return [*told, LegendRow("not measured", unmeasured(self.hierarchy, self.theme, unknown[-1]))]
+            return rows
+        return [*rows, LegendRow("not measured", unmeasured(self.hierarchy, self.theme, unknown[-1]))]
 
 
 def with_stats(inner: Colouring, stats: Stats | None) -> WithStats:
     """The colouring that `--stats` makes of another; `MissingFacts` without statistics."""
-    told = inner.scheme, inner.heading
-    return WithStats(inner.hierarchy, inner.theme, *told, inner, needed(stats, "--stats"))
+    words = inner.scheme, inner.heading
+    return WithStats(inner.hierarchy, inner.theme, *words, inner, needed(stats, "--stats"))

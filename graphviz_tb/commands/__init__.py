@@ -117,8 +117,8 @@ def machine_fault(error: OSError) -> int:
     """Say what the machine refused: a file, or standard output, which is then left alone."""
     hang_up()
     reason = os.strerror(error.errno or 0)
-    told = "cannot write standard output" if error.filename is None else f"cannot open {str(error.filename)!r}"
-    complain(f"{told}: {reason}", None)
+    what = "cannot write standard output" if error.filename is None else f"cannot open {str(error.filename)!r}"
+    complain(f"{what}: {reason}", None)
     return ToolError.exit_code
 
 

@@ -44,12 +44,12 @@ def roots_of(model: Model, under: str | None) -> list[int]:
         if not functions:
             raise
         return functions
-    found: dict[int, None] = {}
+    roots: dict[int, None] = {}
     for row in rows:
-        found.update(
+        roots.update(
             dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
         )
-    kept = [row for row in found if hierarchy.opens(row)]
+    kept = [row for row in roots if hierarchy.opens(row)]
     if not kept:
         raise RequestError(f"{under!r} is an op and holds nothing", hint="name a scope, or a call of a function")
     return kept
@@ -148,7 +148,7 @@ def branches(
         groups, loose = inner(hierarchy, branch.row), loose_ops(hierarchy, branch.row)
         rows = [*groups, *loose] if ops else groups
         if by_flow and rows:
-            place = {row: at for at, row in enumerate(chain(*along_flow(hierarchy, (branch.row,))))}
+            place = {row: index for index, row in enumerate(chain(*along_flow(hierarchy, (branch.row,))))}
             rows = one_of_each(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
         below = [Branch(row, depth, False) for row in rows]
         if loose and not ops:
@@ -163,9 +163,9 @@ def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
     if hierarchy.kind[row] != Kind.SERIES:
         return rows
     first: dict[int, int] = {}
-    for at in rows:
-        template = int(hierarchy.template[at])
-        first.setdefault(template if template >= 0 else -1 - at, at)
+    for child in rows:
+        template = int(hierarchy.template[child])
+        first.setdefault(template if template >= 0 else -1 - child, child)
     return list(first.values())
 
 

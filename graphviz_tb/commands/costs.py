@@ -12,7 +12,7 @@ MOST_OF_ALL = 0.9  # a scope that holds more of the cost than this is opened: it
 
 @dataclass(frozen=True, slots=True)
 class ScopeCost:
-    """One scope or op at the level that is told."""
+    """One scope or op at the level that is listed."""
 
     name: str
     ops: int

@@ -11,33 +11,33 @@ BAR = 10  # places
 HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
 
 
-def cost_lines(found: CostReport | None, top: int, width: int, look: Style) -> list[str]:
+def cost_lines(report: CostReport | None, top: int, width: int, look: Style) -> list[str]:
     """Totals, by role where there is more than one; then a line for each scope, with its share of the FLOPs."""
-    if found is None:
+    if report is None:
         return []
-    whole = found.whole
+    whole = report.whole
     rows = [
         ("parameters", format_count(whole.parameters), format_bytes(whole.weight_bytes)),
-        ("FLOPs", format_count(whole.flops), f"{format_count(whole.macs)} multiply-adds, batch {found.batch}"),
+        ("FLOPs", format_count(whole.flops), f"{format_count(whole.macs)} multiply-adds, batch {report.batch}"),
         ("activations", format_bytes(whole.activation_bytes), "outputs of all ops together"),
-        *(("  " + role, format_count(cost.flops), "FLOPs") for role, cost in spread(found).items()),
+        *(("  " + role, format_count(cost.flops), "FLOPs") for role, cost in spread(report).items()),
     ]
     lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
-    if found.uncounted:
-        named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(found.uncounted.items())[:top])
+    if report.uncounted:
+        named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
         lines += table([("not counted", named)], width, gives=(1,))
-    if not found.scopes:
+    if not report.scopes:
         return lines
-    body = [scope_row(scope, found.whole) for scope in found.scopes[:top]]
-    left = len(found.scopes) - len(body)
+    body = [scope_row(scope, report.whole) for scope in report.scopes[:top]]
+    left = len(report.scopes) - len(body)
     more = [clip_end(f"  and {left:,} more", width)] if left else []
     return [*lines, "", *table([HEAD, *body], width, right=(1, 2, 3, 4), header=True, look=look), *more]
 
 
-def spread(found: CostReport) -> dict[str, Cost]:
+def spread(report: CostReport) -> dict[str, Cost]:
     """The roles, where there are several."""
-    told = {role: cost for role, cost in found.roles.items() if cost.flops}
-    return told if len(told) > 1 else {}
+    roles = {role: cost for role, cost in report.roles.items() if cost.flops}
+    return roles if len(roles) > 1 else {}
 
 
 def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     if is_collection(old) and is_collection(new):
         from graphviz_tb.commands.diff_folders import folders
 
-        return folders(old, new, lambda one, two: compare(one, two, options, choices(values)), style, values)
+        return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
     changes = compare(old, new, options, choices(values))
     if not values["quiet"]:
         report(changes, style, values)
@@ -132,8 +132,8 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     if len(sources) == 1 and len(runs) == 2:
         return sources[0], sources[0]
     if len(sources) != 2:
-        told = "one source" if len(sources) == 1 else f"{len(sources)} sources"
-        raise RequestError(f"{told} given; two are needed", hint="tbgraph diff OLD NEW, or LOGDIR --run A --run B")
+        given = "one source" if len(sources) == 1 else f"{len(sources)} sources"
+        raise RequestError(f"{given} given; two are needed", hint="tbgraph diff OLD NEW, or LOGDIR --run A --run B")
     if sources == ("-", "-"):
         raise RequestError("only one side can be standard input")
     return sources[0], sources[1]
@@ -143,14 +143,14 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
     """Options of reading; what was said twice is a pair, one for each side."""
     from graphviz_tb.errors import RequestError
 
-    told: dict[str, Any] = {"strict": values["strict"]}
+    chosen: dict[str, Any] = {"strict": values["strict"]}
     for name in ("run", "tag", "kind", "tag_set"):
         said = values[name]
         if len(said) > 2:
             raise RequestError(f"--{name.replace('_', '-')} given {len(said)} times; there are two sides")
         if said:
-            told[name] = said[0] if len(said) == 1 else said
-    return told
+            chosen[name] = said[0] if len(said) == 1 else said
+    return chosen
 
 
 def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
@@ -160,8 +160,8 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
-    one, two = (Input(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
-    return run(one, two, options=options, **read)
+    before, after = (Input(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
+    return run(before, after, options=options, **read)
 
 
 def report(changes: Changes, style: str, values: dict[str, Any]) -> None:

@@ -117,7 +117,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str
     }
     said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
     heads = list(said)
-    rows = [heads, *([said[head][at] for head in heads] for at in range(len(entries)))]
+    rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]
     gives = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in said]
     right = [heads.index(head) for head in ("nodes", "functions", "size") if head in said]
     return table(rows, width, right, gives, header=True, look=look)

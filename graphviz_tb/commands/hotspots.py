@@ -65,23 +65,23 @@ class Hotspots:
 
 def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
     """Sum up. Before: statistics that were joined to `hierarchy`."""
-    found = account(hierarchy, stats, LARGEST)
-    whole = found.whole
+    measured = account(hierarchy, stats, LARGEST)
+    whole = measured.whole
     return Hotspots(
-        steps=found.steps,
+        steps=measured.steps,
         compute_us_sum=number(whole.time),
         compute_us_span=number(whole.span),
         bytes=number(whole.bytes),
-        measured=found.measured,
-        ops=found.ops,
-        coverage=round(found.measured / found.ops, 4) if found.ops else None,
-        joined=found.joined,
-        executions=found.executions,
-        devices=tuple(DeviceTime(use.name, use.executions, number(use.time), use.counted) for use in found.devices),
-        ops_by_time=listed(found.ops_by_time, time_of),
-        scopes_by_time=listed(found.scopes_by_time, time_of),
-        ops_by_bytes=listed(found.ops_by_memory, bytes_of),
-        scopes_by_bytes=listed(found.scopes_by_memory, bytes_of),
+        measured=measured.measured,
+        ops=measured.ops,
+        coverage=round(measured.measured / measured.ops, 4) if measured.ops else None,
+        joined=measured.joined,
+        executions=measured.executions,
+        devices=tuple(DeviceTime(use.name, use.executions, number(use.time), use.counted) for use in measured.devices),
+        ops_by_time=listed(measured.ops_by_time, time_of),
+        scopes_by_time=listed(measured.scopes_by_time, time_of),
+        ops_by_bytes=listed(measured.ops_by_memory, bytes_of),
+        scopes_by_bytes=listed(measured.scopes_by_memory, bytes_of),
     )
 
 

@@ -26,7 +26,7 @@ ARGUMENT = "input_arg"  # what an argument of a function is called for an op typ
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is told of one graph."""
+    """The report on one graph."""
 
     label: str
     kind: str
@@ -234,7 +234,7 @@ def colored(lines: list[str], look: Style) -> list[str]:
     if not look.on:
         return lines
     cut = [len(line.rstrip("█▉▊▋▌▍▎▏")) for line in lines]
-    return [line[:at] + look.bar(line[at:]) for line, at in zip(lines, cut, strict=True)]
+    return [line[:start] + look.bar(line[start:]) for line, start in zip(lines, cut, strict=True)]
 
 
 def rest(more: int, width: int, look: Style) -> list[str]:
@@ -273,37 +273,37 @@ def function_lines(summary: Summary, top: int, width: int, look: Style) -> list[
     ]
 
 
-def statistics_lines(found: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
+def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
     """Totals with coverage, then where time and memory go."""
-    if found is None:
+    if hotspots is None:
         return []
-    steps = f"{len(found.steps):,} steps" if len(found.steps) > 1 else one_line("".join(found.steps))
-    spent = f"from first start to last end {format_micros(found.compute_us_span)}"
+    steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
+    spent = f"from first start to last end {format_micros(hotspots.compute_us_span)}"
     rows = [
-        ("steps", steps, "medians over them" if len(found.steps) > 1 else ""),
-        ("coverage", "∞" if found.coverage is None else percent(found.coverage), coverage_note(found)),
-        ("time", format_micros(found.compute_us_sum), f"summed over ops; {spent}"),
-        ("memory", format_bytes(found.bytes), "summed over ops"),
-        ("trace", f"{found.executions:,}", f"executions, {found.joined:,} of them of ops of this graph"),
+        ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
+        ("coverage", "∞" if hotspots.coverage is None else percent(hotspots.coverage), coverage_note(hotspots)),
+        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops; {spent}"),
+        ("memory", format_bytes(hotspots.bytes), "summed over ops"),
+        ("trace", f"{hotspots.executions:,}", f"executions, {hotspots.joined:,} of them of ops of this graph"),
     ]
     lines = table([row for row in rows if row[1]], width, gives=(1, 2))
-    for title, spots, told in (
-        ("Ops by time", found.ops_by_time, format_micros),
-        ("Scopes by time", found.scopes_by_time, format_micros),
-        ("Ops by memory", found.ops_by_bytes, format_bytes),
-        ("Scopes by memory", found.scopes_by_bytes, format_bytes),
+    for title, spots, write in (
+        ("Ops by time", hotspots.ops_by_time, format_micros),
+        ("Scopes by time", hotspots.scopes_by_time, format_micros),
+        ("Ops by memory", hotspots.ops_by_bytes, format_bytes),
+        ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
     ):
         if spots:
-            several = len(found.steps) > 1 and told is format_micros
-            table_rows = [spot_row(spot, told(spot.value), width, several) for spot in spots[:top]]
+            several = len(hotspots.steps) > 1 and write is format_micros
+            table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
     return lines
 
 
-def coverage_note(found: Hotspots) -> str:
+def coverage_note(hotspots: Hotspots) -> str:
     """How many ops were measured."""
-    whole = "endlessly many, a function calls itself" if found.ops is None else f"{found.ops:,} ops"
-    return f"{found.measured:,} of {whole}"
+    whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
+    return f"{hotspots.measured:,} of {whole}"
 
 
 def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:

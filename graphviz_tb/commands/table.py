@@ -162,13 +162,13 @@ def table(
     """
     if not rows:
         return []
-    widths = [max(places(row[at]) for row in rows) for at in range(len(rows[0]))]
+    widths = [max(places(row[index]) for row in rows) for index in range(len(rows[0]))]
     widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         cells = [pad(cell, widths[column], column in right) for column, cell in enumerate(row)]
         line = clip_end(" " * indent + "  ".join(cells).rstrip(), width)
-        lines.append(look.dim(line) if header and at == 0 else line)
+        lines.append(look.dim(line) if header and index == 0 else line)
     return lines
 
 
@@ -176,10 +176,10 @@ def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
     """Take what is too much from the columns that give way."""
     widths = list(widths)
     while sum(widths) > room:
-        widest = max(gives, key=lambda at: widths[at])
+        widest = max(gives, key=lambda column: widths[column])
         if widths[widest] <= NARROWEST:
             break
-        others = sorted((widths[at] for at in gives if at != widest), reverse=True)
+        others = sorted((widths[column] for column in gives if column != widest), reverse=True)
         step = widths[widest] - max(NARROWEST, others[0] if others and others[0] < widths[widest] else NARROWEST)
         widths[widest] -= max(1, min(step, sum(widths) - room))
     return widths

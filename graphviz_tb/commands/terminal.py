@@ -52,10 +52,12 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
         print(f"{stage:<10}{wall * 1000:>10.1f}{cpu * 1000:>10.1f}", file=sys.stderr)
 
 
-def tell_quality(found: Quality) -> None:
+def tell_quality(quality: Quality) -> None:
     """What the arrangement came to, in the measures of its bench."""
-    spine = f"{found.straight} of {found.steps} steps straight" if found.steps else "none"
-    words = f"{found.crossings:,} crossings, {found.bends:,} bends, {spine}, {found.width:,}×{found.height:,} px"
+    spine = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
+    words = (
+        f"{quality.crossings:,} crossings, {quality.bends:,} bends, {spine}, {quality.width:,}×{quality.height:,} px"
+    )
     print(f"{'drawn':<10}{words}", file=sys.stderr)
 
 
@@ -122,8 +124,8 @@ class Progress:
     def _draw(self, share: float) -> None:
         if not self.shown:
             return
-        at = self.stages.index(self.stage)
-        full = int(self.WIDTH * (at + share) / len(self.stages))
+        done = self.stages.index(self.stage)
+        full = int(self.WIDTH * (done + share) / len(self.stages))
         bar = "━" * full + "╌" * (self.WIDTH - full)
         self.stream.write(f"\r\x1b[K{bar} {self.stage}")
         self.stream.flush()

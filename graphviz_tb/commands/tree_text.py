@@ -81,8 +81,8 @@ class Page:
     def bodies(self, row: int, trail: list[bool]) -> Iterator[str]:
         """The lines below a call of several functions: what each is to it, as the branches of a Case are."""
         called = self.hierarchy.calls.get(row, ())
-        for at, (attr, body) in enumerate(called if len(called) > 1 else ()):
-            stem = self.stem([*trail, at == len(called) - 1], " ")
+        for index, (attr, body) in enumerate(called if len(called) > 1 else ()):
+            stem = self.stem([*trail, index == len(called) - 1], " ")
             yield self.line(stem, attr, f"→ {one_line(self.hierarchy.name[body])}", self.count(body), 0).rstrip()
 
     def loose(self, branch: Branch, stem: str) -> str:

@@ -52,10 +52,10 @@ class Expander:
     def metagraph(self, path: Path) -> Metagraph:
         """What the group at `path` holds. The groups around it are opened first, from the outside in."""
         chain: list[Path] = []
-        at: Path | None = path
-        while at is not None and at not in self._cache:
-            chain.append(at)
-            at = parent_path(self.hierarchy, at)
+        ancestor: Path | None = path
+        while ancestor is not None and ancestor not in self._cache:
+            chain.append(ancestor)
+            ancestor = parent_path(self.hierarchy, ancestor)
         for group in reversed(chain):
             self._cache[group] = self._open(group)
         return self._cache[path]
@@ -72,14 +72,14 @@ class Expander:
     def _open(self, path: Path) -> Metagraph:
         hierarchy = self.hierarchy
         rows = content_rows(hierarchy, path)
-        place = {row: at for at, row in enumerate(rows)}
+        place = {row: index for index, row in enumerate(rows)}
         if self._filed is not None:
             edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
         else:
             edges, loops = find_metaedges(hierarchy, self.facts, path, place)
         if self._marks is None:
             self._marks = MarkFiles(hierarchy)
-        marks = [(at, mark) for at in self._marks.hosts(rows) for mark in self._marks.beside(rows[at])]
+        marks = [(index, mark) for index in self._marks.hosts(rows) for mark in self._marks.beside(rows[index])]
         marks += handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
@@ -126,12 +126,16 @@ class Expander:
         hierarchy = self.hierarchy
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors}
         data = sorted(pairs)
-        found = {one for one, other in data if (other, one) in pairs and self._is_smaller_stack(rows[one], rows[other])}
+        reversed_pairs = {
+            source
+            for source, target in data
+            if (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
+        }
         trains = np.flatnonzero(hierarchy.how[rows] == How.TRAINING).tolist()
-        for at in sorted(trains, key=lambda at: hierarchy.ops(rows[at])):
-            if comes_back(at, [pair for pair in data if not found.intersection(pair)]):
-                found.add(at)
-        return frozenset(found)
+        for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
+            if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
+                reversed_pairs.add(train)
+        return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
         """Whether a row is a stack or fold, and the other a larger scope."""
@@ -153,8 +157,8 @@ class Expander:
         if hierarchy.kind[row] == SCOPE:
             leaf = hierarchy.name[row].rsplit("/", 1)[-1]
             root = f"{hierarchy.name[row]}/({leaf})"
-            found = [at for at in hierarchy.children(row).tolist() if hierarchy.name[at] == root]
-            row = found[-1] if found else row
+            roots = [child for child in hierarchy.children(row).tolist() if hierarchy.name[child] == root]
+            row = roots[-1] if roots else row
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
 
@@ -166,15 +170,15 @@ class Expander:
     def _sinks(self) -> Bools:
         """For each row whether it is an op of a sink type, or a scope whose root op is one."""
         hierarchy, types = self.hierarchy, self.options.sink_types
-        found = np.zeros(len(hierarchy), bool)
+        sinks = np.zeros(len(hierarchy), bool)
         ops = np.flatnonzero(hierarchy.node >= 0)
         kinds = np.array([op in types for op in hierarchy.graph.op_types] or [False])
-        found[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
-        roots = [row for row in np.flatnonzero(found).tolist() if hierarchy.name[row].endswith(")")]
+        sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
+        roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
         around = np.unique(hierarchy.parent[roots])
         for row in around[(around >= 0) & (hierarchy.kind[around] == SCOPE)].tolist():
-            found[row] = self._is_sink(row)
-        return found
+            sinks[row] = self._is_sink(row)
+        return sinks
 
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
@@ -184,12 +188,12 @@ class Expander:
             automatic = mask = decide(level, self.options)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
-            included = frozenset(at for at, name in enumerate(names) if name in self._main)
+            included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
                 mask = decide(replace(level, included=included), self.options)
-            for at, name in enumerate(names):
-                if name in self._aux and at not in mask.extracted:
-                    mask = put_away(mask, level, at)
+            for index, name in enumerate(names):
+                if name in self._aux and index not in mask.extracted:
+                    mask = put_away(mask, level, index)
         return automatic, mask
 
     def _bridges(self, path: Path, rows: list[int], mask: Mask) -> list:  # type: ignore[type-arg]
@@ -208,10 +212,10 @@ class Expander:
 def left_over(hierarchy: Hierarchy) -> Bools:
     """For each row whether it holds, or is, one op that nothing but summaries touch: what merges them."""
     graph = hierarchy.graph
-    told = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
+    summaries = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
     alone = np.zeros(len(graph), bool)
-    for found in (told, ~told):  # what has other edges too is no left-over
-        alone[graph.source[found]] = alone[graph.target[found]] = bool(found is told)
+    for chosen in (summaries, ~summaries):  # what has other edges too is no left-over
+        alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)
     plain = (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = np.concatenate(([0], np.cumsum(plain)))
@@ -222,8 +226,8 @@ def left_over(hierarchy: Hierarchy) -> Bools:
 
 def put_away(mask: Mask, level: Level, node: int) -> Mask:
     """Move one child to the auxiliary area by hand: more edges out than in, to the right column of sources."""
-    out = [at for at, edge in enumerate(level.edges) if edge.source == node]
-    into = [at for at, edge in enumerate(level.edges) if edge.target == node]
+    out = [index for index, edge in enumerate(level.edges) if edge.source == node]
+    into = [index for index, edge in enumerate(level.edges) if edge.target == node]
     stubbed = mask.stubbed.union(out, into)
     if len(out) > len(into):
         return Mask(mask.in_extract, (*mask.out_extract, node), stubbed)

@@ -29,20 +29,22 @@ class MarkFiles:
 
     def hosts(self, rows: Sequence[int]) -> list[int]:
         """The places of those of `rows` that marks stand beside."""
-        at = np.array(rows, np.int64)
-        found: list[int] = np.flatnonzero(self.start[at + 1] > self.start[at]).tolist() if len(at) else []
-        return found
+        indices = np.array(rows, np.int64)
+        hosts: list[int] = (
+            np.flatnonzero(self.start[indices + 1] > self.start[indices]).tolist() if len(indices) else []
+        )
+        return hosts
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
         """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
         a, b = self.start[row], self.start[row + 1]
-        graph, found = self.hierarchy.graph, []
-        for at in self.order[a:b].tolist():
-            mark = int(graph.beside.mark[at])
+        graph, entries = self.hierarchy.graph, []
+        for position in self.order[a:b].tolist():
+            mark = int(graph.beside.mark[position])
             kind = SIGNS[Mark(graph.mark[mark])]
-            side: Side = "in" if graph.beside.inward[at] else "out"
-            found.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[at])))
-        return sorted(found, key=lambda entry: ORDER[entry[2]])
+            side: Side = "in" if graph.beside.inward[position] else "out"
+            entries.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[position])))
+        return sorted(entries, key=lambda entry: ORDER[entry[2]])
 
 
 def handed_constants(
@@ -52,12 +54,12 @@ def handed_constants(
     call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == Kind.FUNCTION else path[-1]
     if call not in hierarchy.calls:
         return []
-    found: list[tuple[int, tuple[int, Side, StubKind, int]]] = []
+    constants: list[tuple[int, tuple[int, Side, StubKind, int]]] = []
     for mark, inner in constants_inside(hierarchy, call):
-        at = next((at for at, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
-        if at is not None:
-            found.append((at, (mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)))
-    return found
+        child = next((child for child, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
+        if child is not None:
+            constants.append((child, (mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)))
+    return constants
 
 
 def list_annotations(
@@ -68,14 +70,14 @@ def list_annotations(
     rows: Sequence[int],
 ) -> tuple[Annotation, ...]:
     """Every stub of a level, once for each (child, side, other): marks, then cut metaedges, then bridges."""
-    found: dict[tuple[int, Side, int], Annotation] = {}
+    annotations: dict[tuple[int, Side, int], Annotation] = {}
 
     def push(child: int, side: Side, other: int, kind: StubKind, count: int, control: bool) -> None:
-        old = found.get((child, side, other))
+        old = annotations.get((child, side, other))
         if old is None:
-            found[child, side, other] = Annotation(child, side, other, kind, count, control)
+            annotations[child, side, other] = Annotation(child, side, other, kind, count, control)
         else:
-            found[child, side, other] = Annotation(
+            annotations[child, side, other] = Annotation(
                 child, side, other, old.kind, old.edges + count, old.control and control
             )
 
@@ -90,4 +92,4 @@ def list_annotations(
         if not bridge.drawable:
             count = bridge.tensors + bridge.control
             push(bridge.child, "in" if bridge.inbound else "out", bridge.other, "shortcut", count, not bridge.tensors)
-    return tuple(found.values())
+    return tuple(annotations.values())

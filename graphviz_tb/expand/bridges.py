@@ -70,14 +70,14 @@ class EdgeFiles:
     def leaving(self, start: int, end: int) -> Ints:
         """Edges whose source row lies in `start … end-1`."""
         a, b = span(self.out_rows, start, end)
-        found: Ints = self.out_edges[a:b]
-        return found
+        edges: Ints = self.out_edges[a:b]
+        return edges
 
     def arriving(self, start: int, end: int) -> Ints:
         """Edges whose target row lies in `start … end-1`."""
         a, b = span(self.in_rows, start, end)
-        found: Ints = self.in_edges[a:b]
-        return found
+        edges: Ints = self.in_edges[a:b]
+        return edges
 
 
 class Borders:
@@ -90,9 +90,9 @@ class Borders:
         source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
         into = climbed(hierarchy, plain, target, stop, start, graph.slot[plain])
         out = climbed(hierarchy, plain, source, start, stop, graph.key[plain])
-        group, edge = (np.concatenate((into[at], out[at])) for at in (0, 1))
+        group, edge = (np.concatenate((into[column], out[column])) for column in (0, 1))
         order = np.lexsort((edge, group))
-        inner, other, slot = (np.concatenate((into[at], out[at]))[order] for at in (2, 3, 4))
+        inner, other, slot = (np.concatenate((into[column], out[column]))[order] for column in (2, 3, 4))
         inbound = (np.arange(len(group)) < len(into[0]))[order]
         self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
 
@@ -109,12 +109,12 @@ def climbed(
     group, and the four columns of a crossing."""
     none = np.zeros(0, np.int32)
     kept = [(none, none, none, none, none)]
-    at = inner
-    while len(at):
-        below = at != top
+    around = inner
+    while len(around):
+        below = around != top
         edge, inner, top, other, slot = edge[below], inner[below], top[below], other[below], slot[below]
-        at = hierarchy.parent[at[below]]
-        kept.append((at, edge, inner, other, slot))
+        around = hierarchy.parent[around[below]]
+        kept.append((around, edge, inner, other, slot))
     group, edge, inner, other, slot = (np.concatenate(column) for column in zip(*kept, strict=True))
     return group, edge, inner, other, slot
 
@@ -125,17 +125,17 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     The calls on the path are followed from the outermost inwards; what crosses their borders is kept, for whatever
     else they open to asks for it again.
     """
-    found = nothing()
+    across = nothing()
     known = files.around(path[:-1])
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
-        outer = files.calls[path[: length - 1]] if length > 1 else found
-        found = nothing() if hierarchy.kind[row] == Kind.FUNCTION else inside_body(hierarchy, files, row)
+        outer = files.calls[path[: length - 1]] if length > 1 else across
+        across = nothing() if hierarchy.kind[row] == Kind.FUNCTION else inside_body(hierarchy, files, row)
         if len(outer.edge):
-            found = join(found, handed_in(hierarchy, outer, path[length - 2], row))
+            across = join(across, handed_in(hierarchy, outer, path[length - 2], row))
         if length < len(path):
-            files.calls[path[:length]] = found
-    return found
+            files.calls[path[:length]] = across
+    return across
 
 
 def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
@@ -143,20 +143,20 @@ def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Cros
 
     Those of a call go on to the arguments and results of its functions; control edges end at the call.
     """
-    found = crossings(hierarchy, files, path)
-    return handed_in(hierarchy, found, path[-1]) if path[-1] in hierarchy.calls else found
+    across = crossings(hierarchy, files, path)
+    return handed_in(hierarchy, across, path[-1]) if path[-1] in hierarchy.calls else across
 
 
 def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int = 0) -> Crossings:
     """The edges of `call` that end or start below `row` (0: anywhere) inside its functions."""
     passed = through_call(hierarchy, call, outer.edge, outer.slot, outer.inbound)
     kept = [entry for entry in passed if not row or row <= entry[1] < hierarchy.end[row]]
-    at = np.array([entry[0] for entry in kept], np.int64)
+    rows = np.array([entry[0] for entry in kept], np.int64)
     return Crossings(
-        outer.edge[at],
+        outer.edge[rows],
         np.array([entry[1] for entry in kept], np.int32),
-        outer.other[at],
-        outer.inbound[at],
+        outer.other[rows],
+        outer.inbound[rows],
         np.array([entry[2] for entry in kept], np.int32),
     )
 
@@ -211,14 +211,14 @@ def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children
     by_row = np.argsort(rows)
     position = by_row[np.searchsorted(rows[by_row], across.inner, side="right") - 1]
     code = (position.astype(np.int64) << 33) | (across.other.astype(np.int64) << 1) | across.inbound
-    found = []
+    bridges = []
     groups = first_seen_groups(code)
     for group, what in zip(groups, bundles(hierarchy.graph, facts, across.edge, groups), strict=True):
         first = group[0]
-        found.append(
+        bridges.append(
             Bridge(
                 int(position[first]), int(across.other[first]), bool(across.inbound[first]),
                 what.tensors, what.control, what.reference, True, what.carried, what.edges,
             )
         )  # fmt: skip
-    return found
+    return bridges

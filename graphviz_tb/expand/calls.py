@@ -20,11 +20,13 @@ def through_call(
     """
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
-    found: list[tuple[int, int, int]] = []
+    joined_ends: list[tuple[int, int, int]] = []
     for attr, body in first_of_each(hierarchy.calls[call]):
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = joined_to(graph, node, attr, function)
-        for at, (edge, slot, comes_in) in enumerate(zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)):
+        for index, (edge, slot, comes_in) in enumerate(
+            zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
+        ):
             if graph.control[edge]:
                 continue
             if comes_in:
@@ -34,26 +36,26 @@ def through_call(
             for inner, key in ends:
                 row = int(hierarchy.row_of_node[inner])
                 if row >= 0 and not graph.mark[inner]:
-                    found.append((at, row, graph.keys.index(key)))
-    return found
+                    joined_ends.append((index, row, graph.keys.index(key)))
+    return joined_ends
 
 
 def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
     """The constants that a call is given, and the argument that each of them leads to: `(row of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
     into = range(*span(graph.target, node, node + 1))
-    given = [at for at in into if graph.mark[graph.source[at]] and not graph.control[at]]
+    given = [edge for edge in into if graph.mark[graph.source[edge]] and not graph.control[edge]]
     if not given:
         return []
-    found: dict[tuple[int, int], None] = {}
+    pairs: dict[tuple[int, int], None] = {}
     for attr, body in first_of_each(hierarchy.calls[call]):
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = joined_to(graph, node, attr, function)
-        for at in given:
-            mark = int(hierarchy.row_of_node[graph.source[at]])
-            ends = [function.args[to] for to in joined.takes(int(graph.slot[at])) if to < len(function.args)]
-            found.update(((mark, int(hierarchy.row_of_node[end])), None) for end in ends)
-    return [(mark, row) for mark, row in found if mark >= 0 and row >= 0]
+        for edge in given:
+            mark = int(hierarchy.row_of_node[graph.source[edge]])
+            ends = [function.args[to] for to in joined.takes(int(graph.slot[edge])) if to < len(function.args)]
+            pairs.update(((mark, int(hierarchy.row_of_node[end])), None) for end in ends)
+    return [(mark, row) for mark, row in pairs if mark >= 0 and row >= 0]
 
 
 def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
@@ -62,11 +64,11 @@ def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     >>> first_of_each((("then_branch", 7), ("else_branch", 7)))
     [('then_branch', 7)]
     """
-    found: dict[int, str] = {}
+    attr_of: dict[int, str] = {}
     for attr, body in bodies:
-        if body not in found or found[body] == "cond":
-            found[body] = attr
-    return [(attr, body) for body, attr in found.items()]
+        if body not in attr_of or attr_of[body] == "cond":
+            attr_of[body] = attr
+    return [(attr, body) for body, attr in attr_of.items()]
 
 
 def joined_to(graph: Graph, node: int, attr: str, function: Function) -> Wiring:

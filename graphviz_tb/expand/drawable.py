@@ -32,7 +32,7 @@ def decide_drawable(
     goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
     sides, controls = crowded(bridges, options.max_bridge_degree)
     away = mask.extracted
-    found = []
+    decided = []
     for bridge in bridges:
         drawn = (
             bridge.child not in away
@@ -41,8 +41,8 @@ def decide_drawable(
             and (bridge.tensors > 0 or bridge.other not in controls)
             and (bridge.tensors > 0 or not backwards(expander, path, bridge, options))
         )
-        found.append(bridge if drawn else undrawn(bridge))
-    return found
+        decided.append(bridge if drawn else undrawn(bridge))
+    return decided
 
 
 def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
@@ -67,36 +67,36 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
     if known is not None:
         return known
     around = expander.metagraph(parent)
-    rows, found = around.children, expander.going_on.setdefault(parent, {})
+    rows, continued = around.children, expander.going_on.setdefault(parent, {})
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
-        found.setdefault(target, set()).add((source, True))
-        found.setdefault(source, set()).add((target, False))
+        continued.setdefault(target, set()).add((source, True))
+        continued.setdefault(source, set()).add((target, False))
     for bridge in around.bridges:
         if bridge.drawable:
-            found.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
-    return found
+            continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
+    return continued
 
 
 def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOptions) -> bool:
     """Whether a control bridge runs against the data order at the level where both its ends are seen."""
-    at: Path | None = path
-    while at is not None:
-        parent = parent_path(expander.hierarchy, at)
+    ancestor: Path | None = path
+    while ancestor is not None:
+        parent = parent_path(expander.hierarchy, ancestor)
         if parent is None:
             return False
         rows = content_rows(expander.hierarchy, parent)
         if bridge.other in rows:
             break
-        at = parent
+        ancestor = parent
     else:
         return False
     level = expander.metagraph(parent)
     order = expander.orders.get(parent)
     if order is None:
         order = expander.orders[parent] = (tensorboard_order if options.tensorboard else data_order)(level.edges)
-    inner, outer = order.get(level.children.index(at[-1])), order.get(level.children.index(bridge.other))
+    inner, outer = order.get(level.children.index(ancestor[-1])), order.get(level.children.index(bridge.other))
     if inner is None or outer is None:
         return False
     source, target = (outer, inner) if bridge.inbound else (inner, outer)

@@ -95,7 +95,7 @@ def plain(level: Level, options: ExpandOptions) -> bool:
     if not any(level.marked):
         return True
     joined = {end for edge in level.edges for end in (edge.source, edge.target)}
-    return all(at in joined for at, sides in enumerate(level.marked) if sides)
+    return all(node in joined for node, sides in enumerate(level.marked) if sides)
 
 
 def begin(level: Level) -> Work:

@@ -51,44 +51,44 @@ class Filed:
 
     def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
         """The metaedges between the children of a row, and self edges as (child, count)."""
-        found: list[Metaedge] = []
+        metaedges: list[Metaedge] = []
         loops: list[tuple[int, int]] = []
         if owner < 0:
-            return found, loops
+            return metaedges, loops
         held = self.inside
-        for at in range(held.of[owner], held.of[owner + 1]):
-            source, target = held.ends[0][at], held.ends[1][at]
+        for bundle in range(held.of[owner], held.of[owner + 1]):
+            source, target = held.ends[0][bundle], held.ends[1][bundle]
             if source == target:
-                loops.append((source, held.start[at + 1] - held.start[at]))
+                loops.append((source, held.start[bundle + 1] - held.start[bundle]))
             else:
-                counts = held.tensors[at], held.control[at], held.reference[at]
-                found.append(Metaedge(source, target, *counts, self.carried(held, at), edges_of(held, at)))
-        return found, loops
+                counts = held.tensors[bundle], held.control[bundle], held.reference[bundle]
+                metaedges.append(Metaedge(source, target, *counts, self.carried(held, bundle), edges_of(held, bundle)))
+        return metaedges, loops
 
     def bridges(self, row: int) -> list[Bridge]:
         """The bridges of a group; `drawable` is decided later."""
         held = self.across
         return [
             Bridge(
-                held.ends[0][at], held.ends[1][at] >> 1, bool(held.ends[1][at] & 1),
-                held.tensors[at], held.control[at], held.reference[at], True,
-                self.carried(held, at), edges_of(held, at),
+                held.ends[0][bundle], held.ends[1][bundle] >> 1, bool(held.ends[1][bundle] & 1),
+                held.tensors[bundle], held.control[bundle], held.reference[bundle], True,
+                self.carried(held, bundle), edges_of(held, bundle),
             )
-            for at in range(held.of[row], held.of[row + 1])
+            for bundle in range(held.of[row], held.of[row + 1])
         ]  # fmt: skip
 
-    def carried(self, held: Bundles, at: int) -> Carried:
+    def carried(self, held: Bundles, bundle: int) -> Carried:
         """The tensors of a bundle; one value for all lines that carry the same, across however many borders."""
-        outputs = tuple(held.output[held.held[at] : held.held[at + 1]])
-        found = self.met.get(outputs)
-        if found is None:
-            found = self.met[outputs] = Carried(outputs, self.tensor)
-        return found
+        outputs = tuple(held.output[held.held[bundle] : held.held[bundle + 1]])
+        carried = self.met.get(outputs)
+        if carried is None:
+            carried = self.met[outputs] = Carried(outputs, self.tensor)
+        return carried
 
 
-def edges_of(held: Bundles, at: int) -> Ints:
+def edges_of(held: Bundles, bundle: int) -> Ints:
     """The flat edges of a bundle."""
-    return held.edge[held.start[at] : held.start[at + 1]]
+    return held.edge[held.start[bundle] : held.start[bundle + 1]]
 
 
 def places(hierarchy: Hierarchy) -> Longs:
@@ -103,32 +103,32 @@ def crossings_of_all(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:
     """Every edge once for each border of a group that it crosses, in the order of groups and then of the file: the
     group, its child, twice the row of the other end (one more where the edge comes in), and the edge."""
     graph, edges = hierarchy.graph, hierarchy.edge_order
-    found: list[tuple[Ints, ...]] = []
+    levels: list[tuple[Ints, ...]] = []
     for inbound, node in ((0, graph.source[edges]), (1, graph.target[edges])):
         ends = (hierarchy.edge_to, hierarchy.edge_from) if inbound else (hierarchy.edge_from, hierarchy.edge_to)
         row, stop = hierarchy.row_of_node[node], ends[0][edges]
         other = ends[1][edges] * 2 + inbound
-        at = np.flatnonzero(row != stop)
-        while len(at):  # one level up at a time
-            group = hierarchy.parent[row[at]]
-            found.append((group, row[at], other[at], edges[at]))
-            row[at] = group
-            at = at[group != stop[at]]
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [edges[:0]] * 4
+        inside = np.flatnonzero(row != stop)
+        while len(inside):  # one level up at a time
+            group = hierarchy.parent[row[inside]]
+            levels.append((group, row[inside], other[inside], edges[inside]))
+            row[inside] = group
+            inside = inside[group != stop[inside]]
+    columns = [np.concatenate(column) for column in zip(*levels, strict=True)] if levels else [edges[:0]] * 4
     order = np.lexsort((columns[3], columns[0]))
     group, child, beyond, crossing = (column[order] for column in columns)
     return group, child, beyond.astype(np.int64), crossing
 
 
-def bundled(graph: Graph, rows: int, group: NDArray[Any], one: Longs, other: Longs, edges: Ints) -> Bundles:
+def bundled(graph: Graph, rows: int, group: NDArray[Any], near: Longs, far: Longs, edges: Ints) -> Bundles:
     """Edges of one group and equal ends become one bundle, in the order of first appearance.
 
     Before: columns sorted by group.
     """
-    order = np.lexsort((other, one, group))
+    order = np.lexsort((far, near, group))
     new = np.ones(len(order), bool)
     new[1:] = False
-    for column in (group[order], one[order], other[order]):
+    for column in (group[order], near[order], far[order]):
         new[1:] |= column[1:] != column[:-1]
     cuts = np.flatnonzero(new)
     sizes = np.diff(np.append(cuts, len(order)))
@@ -142,7 +142,7 @@ def bundled(graph: Graph, rows: int, group: NDArray[Any], one: Longs, other: Lon
     output, held = distinct_outputs(graph, edge, number, control, len(cuts))
     return Bundles(
         np.searchsorted(group[first], np.arange(rows + 1)).tolist(),
-        (one[first].tolist(), other[first].tolist()),
+        (near[first].tolist(), far[first].tolist()),
         edge,
         start.tolist(),
         output,

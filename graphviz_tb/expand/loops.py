@@ -15,7 +15,7 @@ WHILE = frozenset({"While", "StatelessWhile", "_While", "XlaWhile"})
 
 def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
     """The functions that are bodies of loops: their row, and their place in the library."""
-    graph, places = hierarchy.graph, {row: at for at, row in enumerate(hierarchy.function_rows)}
+    graph, places = hierarchy.graph, {row: index for index, row in enumerate(hierarchy.function_rows)}
     loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in WHILE)
     return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
 
@@ -27,16 +27,16 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
     for no edge of the graph: nothing counts it.
     """
     graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
-    starts = [rows[at] for at in order]
+    starts = [rows[index] for index in order]
 
     def holder(node: int) -> int:
         row = int(hierarchy.row_of_node[node]) if node >= 0 and not graph.mark[node] else -1
-        found = bisect_right(starts, row) - 1 if row >= 0 else -1
-        return order[found] if found >= 0 and row < hierarchy.end[starts[found]] else -1
+        index = bisect_right(starts, row) - 1 if row >= 0 else -1
+        return order[index] if index >= 0 and row < hierarchy.end[starts[index]] else -1
 
-    told = graph.functions[function]
+    body = graph.functions[function]
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for argument, (node, key) in zip(told.args, told.returns, strict=False):
+    for argument, (node, key) in zip(body.args, body.returns, strict=False):
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))

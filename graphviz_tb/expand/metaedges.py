@@ -24,7 +24,7 @@ def find_metaedges(
         return [], []
     edges = hierarchy.owned(owner)
     source, target = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
-    found: list[Metaedge] = []
+    metaedges: list[Metaedge] = []
     loops: list[tuple[int, int]] = []
     groups = first_seen_groups((source.astype(np.int64) << 32) | target)
     for group, what in zip(groups, bundles(hierarchy.graph, facts, edges, groups), strict=True):
@@ -32,5 +32,5 @@ def find_metaedges(
         if start == end:
             loops.append((start, len(group)))
             continue
-        found.append(Metaedge(start, end, what.tensors, what.control, what.reference, what.carried, what.edges))
-    return found, loops
+        metaedges.append(Metaedge(start, end, what.tensors, what.control, what.reference, what.carried, what.edges))
+    return metaedges, loops

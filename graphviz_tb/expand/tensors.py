@@ -34,12 +34,12 @@ def first_seen_groups(codes: Longs) -> list[Longs]:
     """
     if len(codes) <= FEW:
         seen: dict[int, list[int]] = {}
-        for at, code in enumerate(codes.tolist()):
-            seen.setdefault(code, []).append(at)
+        for index, code in enumerate(codes.tolist()):
+            seen.setdefault(code, []).append(index)
         return [np.array(group) for group in seen.values()]
     _, first, inverse, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
-    return [groups[at] for at in np.argsort(first, kind="stable").tolist()]
+    return [groups[index] for index in np.argsort(first, kind="stable").tolist()]
 
 
 def bundles(graph: Graph, facts: Facts, edges: Ints, groups: list[Longs]) -> Iterator[Bundle]:
@@ -48,12 +48,12 @@ def bundles(graph: Graph, facts: Facts, edges: Ints, groups: list[Longs]) -> Ite
     outputs = list(zip(graph.source[edges].tolist(), graph.key[edges].tolist(), strict=True))
     for group in groups:
         positions = group.tolist()
-        data = [at for at in positions if not control[at]]
-        distinct = list(dict.fromkeys([outputs[at] for at in data]))
+        data = [index for index in positions if not control[index]]
+        distinct = list(dict.fromkeys([outputs[index] for index in data]))
         yield Bundle(
             tensors=len(data),
             control=len(positions) - len(data),
-            reference=sum([reference[at] for at in positions]),
+            reference=sum([reference[index] for index in positions]),
             carried=Carried(distinct, facts.tensor),
             edges=edges[group],
         )

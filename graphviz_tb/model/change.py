@@ -89,7 +89,7 @@ class Change:
 
     def all_edits(self) -> Edits:
         """Its own edits and those of its consequences."""
-        return sum((one.all_edits() for one in self.consequences), self.edits)
+        return sum((change.all_edits() for change in self.consequences), self.edits)
 
     @property
     def places(self) -> int:
@@ -113,7 +113,7 @@ class Change:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "kind": self.kind,
             "severity": self.severity,
             "old": self.old,
@@ -123,10 +123,10 @@ class Change:
             "also": [{"old": old, "new": new} for old, new in self.also],
         }
         if self.inside:
-            told["inside"] = [change.to_json() for change in self.inside]
+            entry["inside"] = [change.to_json() for change in self.inside]
         if self.consequences:
-            told["consequences"] = [change.to_json() for change in self.consequences]
-        return told
+            entry["consequences"] = [change.to_json() for change in self.consequences]
+        return entry
 
 
 def swapped(value: Any) -> Any:
@@ -148,12 +148,12 @@ def in_order(changes: Any) -> tuple[Change, ...]:
     return tuple(
         sorted(
             changes,
-            key=lambda one: (
-                SEVERITIES.index(one.severity),
-                KINDS.index(one.kind),
-                one.name,
-                one.old or "",
-                str(sorted(one.detail.items(), key=lambda pair: pair[0])),
+            key=lambda change: (
+                SEVERITIES.index(change.severity),
+                KINDS.index(change.kind),
+                change.name,
+                change.old or "",
+                str(sorted(change.detail.items(), key=lambda pair: pair[0])),
             ),
         )
     )

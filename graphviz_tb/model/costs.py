@@ -73,18 +73,18 @@ class Costs:
         """What differs among the sums under the first `count` rows, and for each row which of these it has."""
         if count not in self._distinct:
             numbers: dict[Cost, int] = {}
-            found = [numbers.setdefault(self.under(row), len(numbers)) for row in range(count)]
-            self._distinct[count] = list(numbers), found
+            indices = [numbers.setdefault(self.under(row), len(numbers)) for row in range(count)]
+            self._distinct[count] = list(numbers), indices
         return self._distinct[count]
 
     def _totals(self, role: int) -> list[list[int]]:
         """The running totals of each quantity over the ops of a role; of all ops at -1."""
-        found = self._sums.get(role)
-        if found is None:
+        sums = self._sums.get(role)
+        if sums is None:
             own = [cost if role in (-1, mine) else NOTHING for cost, mine in zip(self.counted, self.role, strict=True)]
-            found = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in QUANTITIES]
-            self._sums[role] = found
-        return found
+            sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in QUANTITIES]
+            self._sums[role] = sums
+        return sums
 
     def entry(self, row: int) -> dict[str, Any]:
         """The `"cost"` of a node in the JSON document."""

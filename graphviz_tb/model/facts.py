@@ -34,12 +34,12 @@ class Facts:
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
-        found = self.known.get((node, key))
-        if found is None:
+        tensor = self.known.get((node, key))
+        if tensor is None:
             outputs = self.cache.get(node)
             if outputs is None:
                 outputs = self.cache[node] = self.decode(node)
-            found = outputs(self.graph.keys[key])
+            tensor = outputs(self.graph.keys[key])
             if len(self.known) < REMEMBERED:
-                self.known[node, key] = found
-        return found
+                self.known[node, key] = tensor
+        return tensor

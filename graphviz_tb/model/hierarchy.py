@@ -115,8 +115,8 @@ class Hierarchy:
     def children(self, row: int) -> Ints:
         """The rows directly below `row`, in file order, marks left out."""
         start, stop = self.child_start[row], self.child_start[row + 1]
-        found: Ints = self.child_order[start:stop]
-        return found
+        children: Ints = self.child_order[start:stop]
+        return children
 
     @cached_property
     def _filed_children(self) -> tuple[Ints, Longs]:
@@ -138,15 +138,15 @@ class Hierarchy:
 
     def owned(self, row: int) -> Ints:
         """Edge ids whose ends lie under two different children of `row`."""
-        found: Ints = self.edge_order[self.owner_start[row] : self.owner_start[row + 1]]
-        return found
+        edges: Ints = self.edge_order[self.owner_start[row] : self.owner_start[row + 1]]
+        return edges
 
     def ancestors(self, row: int) -> list[int]:
         """Rows from the root (or the function) down to the parent of `row`."""
-        found: list[int] = []
+        groups: list[int] = []
         while (row := int(self.parent[row])) >= 0:
-            found.append(row)
-        return found[::-1]
+            groups.append(row)
+        return groups[::-1]
 
     def leaf(self, row: int) -> str:
         """What the row's label shows: the last segment of its name, if the graph has no better word."""

@@ -47,10 +47,12 @@ class Layer:
     def account(self) -> str:
         """What else is known, for a tooltip: parameters, shapes of the outputs, the whole configuration."""
         shapes = ["×".join("?" if dim is None else str(dim) for dim in shape) for shape in self.outputs if shape]
-        told = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
-        told += [f"gives {', '.join(shapes)}"] if shapes else []
-        told += [f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)]
-        text = " · ".join(told)
+        parts = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
+        parts += [f"gives {', '.join(shapes)}"] if shapes else []
+        parts += [
+            f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)
+        ]
+        text = " · ".join(parts)
         return text if len(text) <= LONGEST_ACCOUNT else f"{text[: LONGEST_ACCOUNT - 1]}…"
 
 

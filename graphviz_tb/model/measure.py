@@ -35,14 +35,14 @@ def sections() -> dict[str, str]:
 @cache
 def table(semibold: bool) -> dict[str, int]:
     """Advance of each character of the font, in 1/2048 em."""
-    found: dict[str, int] = {}
+    advance_of: dict[str, int] = {}
     lines = sections()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
     for line in lines:
         first, *widths = line.split()
         code = int(first, 16)
         for offset, width in enumerate(widths):
-            found[chr(code + offset)] = int(width)
-    return found
+            advance_of[chr(code + offset)] = int(width)
+    return advance_of
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One kind of oddity met on the way: told once at the end, an error with `--strict`.
+    """One kind of oddity in the input: reported once at the end, an error with `--strict`.
 
     `code` is a stable word for machines, `where` the first place, `count` how many places. `strict` is false where it
     says something about what was asked for, not about the file: then `--strict` lets it pass.

@@ -63,9 +63,9 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
     home = function_of(hierarchy, row)
     if inside and any(body == home for _, body in hierarchy.calls.get(path[-1], ())):
         return (*path, row)
-    for at in range(len(path) - 1, -1, -1):
-        if function_of(hierarchy, path[at]) == home:
-            return (*path[:at], row)
+    for depth in range(len(path) - 1, -1, -1):
+        if function_of(hierarchy, path[depth]) == home:
+            return (*path[:depth], row)
     return (row,)
 
 
@@ -77,9 +77,9 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
     words: list[str] = []
     if path[0] != (around := function_of(hierarchy, path[0])) and around:
         words.append(hierarchy.name[around].replace("::", "::::"))
-    for at, row in enumerate(path):
+    for depth, row in enumerate(path):
         name = hierarchy.name[row].replace("::", "::::")
-        if at and len(bodies := hierarchy.calls[path[at - 1]]) > 1:
+        if depth and len(bodies := hierarchy.calls[path[depth - 1]]) > 1:
             function = function_of(hierarchy, row)
             attr = next(attr for attr, body in bodies if body == function)
             name = attr if row == function else f"{attr}/{name}"
@@ -90,5 +90,5 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
 def function_of(hierarchy: Hierarchy, row: int) -> int:
     """The root row of the main graph or of the function that `row` lies in."""
     rows = hierarchy.function_rows
-    at = bisect_right(rows, row)
-    return rows[at - 1] if at else 0
+    following = bisect_right(rows, row)
+    return rows[following - 1] if following else 0

@@ -22,13 +22,13 @@ class Room:
         """
         if (scope.count("/") + 1) * len(scope) <= self.left:
             return scope
-        left, at, fits = self.left, 0, 0
-        while at < len(scope):
-            end = scope.find("/", at)
+        left, start, fits = self.left, 0, 0
+        while start < len(scope):
+            end = scope.find("/", start)
             end = len(scope) if end < 0 else end
             left -= end
             if left < 0:
                 break
-            at, fits = end + 1, end
+            start, fits = end + 1, end
         self.cut += fits < len(scope)
         return scope[:fits]

@@ -110,41 +110,41 @@ class Heights:
             left //= 2
             right //= 2
         for node in (start, stop):  # all above what was noted is above one of these
-            at = node
-            while at and most[at] < height:
-                most[at] = height
-                at //= 2
+            ancestor = node
+            while ancestor and most[ancestor] < height:
+                most[ancestor] = height
+                ancestor //= 2
 
     def greatest(self, low: int, high: int) -> int:
         """The greatest height in the strips that a stretch touches."""
         start = self.size + max(low, 0) // STRIP
         stop = self.size + min(max(high, 0) // STRIP, self.size - 1)
-        found, left, right = 0, start, stop + 1
+        greatest, left, right = 0, start, stop + 1
         while left < right:
             if left % 2:
-                found = max(found, self.most[left], self.noted[left])
+                greatest = max(greatest, self.most[left], self.noted[left])
                 left += 1
             if right % 2:
                 right -= 1
-                found = max(found, self.most[right], self.noted[right])
+                greatest = max(greatest, self.most[right], self.noted[right])
             left //= 2
             right //= 2
         if start <= stop:
             for node in (start // 2, stop // 2):
-                at = node
-                while at:
-                    found = max(found, self.noted[at])
-                    at //= 2
-        return found
+                ancestor = node
+                while ancestor:
+                    greatest = max(greatest, self.noted[ancestor])
+                    ancestor //= 2
+        return greatest
 
     def grow(self) -> None:
         """Twice as many strips: what was the root is its left child."""
         noted, most = [0] * (4 * self.size), [0] * (4 * self.size)
         wide = 1
         while wide <= self.size:
-            for at in range(wide):
-                noted[2 * wide + at] = self.noted[wide + at]
-                most[2 * wide + at] = self.most[wide + at]
+            for slot in range(wide):
+                noted[2 * wide + slot] = self.noted[wide + slot]
+                most[2 * wide + slot] = self.most[wide + slot]
             wide *= 2
         most[1] = self.most[1]
         self.size *= 2

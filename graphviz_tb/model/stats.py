@@ -1,7 +1,7 @@
 """Run statistics: what one or more traced steps measured, as columns over the rows of a hierarchy.
 
 op       what was measured of it            group    everything measured below it
-call     what was measured inside it, else its own time (which is the time of its inside, told from outside)
+call     what was measured inside it, else its own time (the time of its inside, measured from outside)
 row of a function's body                    all calls together; `Stats.at(path)` tells one call from another
 """
 
@@ -175,11 +175,11 @@ class Stats:
 
     def _file(self) -> None:
         """File every sample under each run of calls that it lies in, by the row where it lies there."""
-        for at, step in enumerate(self.inside):
+        for index, step in enumerate(self.inside):
             for path, sample in step.items():
                 for place, row in enumerate(path):
                     filed = self._filed.setdefault(path[:place], [[] for _ in self.inside])
-                    filed[at].append((row, path, sample))
+                    filed[index].append((row, path, sample))
         for steps in self._filed.values():
             for step_filed in steps:
                 step_filed.sort(key=lambda entry: entry[:2])
@@ -202,7 +202,7 @@ class Stats:
             cpu=middle("cpu") / 1000,
             accelerator=middle("accelerator") / 1000,
             enqueue=middle("enqueue") / 1000,
-            measured=sum(bool(self.ops[one]) for one in rows),
+            measured=sum(bool(self.ops[op]) for op in rows),
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
             known=any(steps),
@@ -211,7 +211,7 @@ class Stats:
             steps=sum(bool(step) for step in steps),
         )
 
-    def told(self, path: tuple[int, ...]) -> str | None:
+    def format_time_and_memory(self, path: tuple[int, ...]) -> str | None:
         """Time and bytes of the node at `path` as text, None where nothing was measured."""
         figures = self.at(path)
         if not figures.known:
@@ -229,7 +229,7 @@ class Stats:
             "compute_us_sum": number(figures.time) if known else None,
             "compute_us_span": number(figures.span) if known else None,
             "bytes": number(figures.bytes) if known else None,
-            "output_shapes": None if shapes is None else [None if one is None else list(one) for one in shapes],
+            "output_shapes": None if shapes is None else [None if shape is None else list(shape) for shape in shapes],
             "coverage": round(figures.coverage, 4),
             **several,
         }
@@ -237,11 +237,11 @@ class Stats:
     def over_steps(self, row: int) -> dict[str, Any]:
         """How a row fared over the steps: how many measured it, and the least and greatest time and bytes."""
         count = int(self.counts[row])
-        found: dict[str, Any] = {"count": count}
+        entry: dict[str, Any] = {"count": count}
         for name, measure in (("compute_us", self.time), ("bytes", self.bytes)):
             for word, column in (("least", measure.least), ("median", measure.median), ("greatest", measure.most)):
-                found[f"{name}_{word}"] = number(float(column[row])) if count else None
-        return found
+                entry[f"{name}_{word}"] = number(float(column[row])) if count else None
+        return entry
 
     def spread(self, path: tuple[int, ...]) -> str:
         """The times of the node at `path` over several steps, for a tooltip; "" of one step, or of what is not known.

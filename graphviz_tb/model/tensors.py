@@ -39,7 +39,7 @@ class Carried:
     def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
         self._outputs = outputs
         self._decode = decode
-        self._known: bool | None = None  # told once: a line is asked again by each stage that draws it
+        self._known: bool | None = None  # decided once: each stage that draws a line asks again
         self._counted: tuple[int | None, int] | None = None
 
     def __len__(self) -> int:
@@ -53,8 +53,8 @@ class Carried:
     def __iter__(self) -> Iterator[Tensor]:
         return (self._decode(node, key) for node, key in self._outputs)
 
-    def __getitem__(self, at: int) -> Tensor:
-        return self._decode(*self._outputs[at])
+    def __getitem__(self, index: int) -> Tensor:
+        return self._decode(*self._outputs[index])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Carried) and len(self) == len(other) and list(self) == list(other)
@@ -87,7 +87,7 @@ class Carried:
 
 def carry(*tensors: Tensor) -> Carried:
     """Tensors that are already at hand."""
-    return Carried([(at, 0) for at in range(len(tensors))], lambda at, _: tensors[at])
+    return Carried([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
 
 
 def elements(shape: Shape) -> int:

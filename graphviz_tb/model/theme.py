@@ -12,7 +12,7 @@ class Theme:
     `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box;
     `frames` fill open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are
     edges; `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
-    neutral boxes and ops; `hues` the seven colours of categories, told apart by colour-blind eyes.
+    neutral boxes and ops; `hues` the seven colours of categories, which colour-blind readers can distinguish.
     """
 
     name: str

@@ -114,12 +114,12 @@ class View:
         """The wires that are drawn, each with the metaedge or bridge it stands for."""
         metagraph = self.metagraph
         away = metagraph.mask.extracted
-        found: dict[int, Metaedge | Bridge] = {}
+        lines: dict[int, Metaedge | Bridge] = {}
         for index, wire in enumerate(self.skeleton.wires):
             if {wire.chain[0], wire.chain[-1]} & away:
                 continue
             if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
-                found[index] = metagraph.edges[wire.edge]
+                lines[index] = metagraph.edges[wire.edge]
             elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
-                found[index] = metagraph.bridges[wire.bridge]
-        return found
+                lines[index] = metagraph.bridges[wire.bridge]
+        return lines

@@ -55,8 +55,8 @@ class Wiring:
         ([1], [1, 2], [])
         """
         first, argument, count = self.elements
-        found = list(range(argument, argument + count)) if slot == first else []
-        return found + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
+        inner = list(range(argument, argument + count)) if slot == first else []
+        return inner + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
 
     def results(self, function: Function, key: str) -> list[tuple[int, str]]:
         """The nodes and outputs that make what output `key` of the call gives."""

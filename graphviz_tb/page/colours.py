@@ -153,7 +153,7 @@ def measured(painters: list[Colouring], inside: list[Path], table: Words, name: 
     paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
     figures = [light.figures(path) for path in paths]
     values = [light.value(one) if one.known else -1 for one in figures]
-    said = [light.told(value) if value >= 0 else "" for value in values]
+    said = [light.format_value(value) if value >= 0 else "" for value in values]
     unknown = [[painter.unknown(row) for painter in over(painters)] for row in (0, first_op(light.hierarchy))]
     lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
     more = {"inside": [".".join(map(str, path)) for path in inside], "faint": lines, "missing": "not measured"}

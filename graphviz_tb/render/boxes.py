@@ -167,19 +167,19 @@ def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
     return Curve(steps, colour)
 
 
-def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Shape]:
+def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Shape]:
     """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
-    shapes: list[Shape] = [] if one.kind == "more" else _stub_line(one, theme, tint)
-    middle = one.x + one.width / 2, one.y + one.height / 2
-    if one.kind == "constant":
-        shapes.append(Disc(*middle, one.width / 2 - 0.5, theme.background, Pen(theme.stroke)))
-    elif one.kind == "weight":
-        shapes.append(Curve(diamond(one), theme.secondary, Pen(theme.stroke)))
-    elif one.kind == "summary":
-        shapes += bars(one.x, one.y, theme)
-    elif one.kind == "shortcut" and fill is not None:
+    shapes: list[Shape] = [] if mark.kind == "more" else _stub_line(mark, theme, tint)
+    middle = mark.x + mark.width / 2, mark.y + mark.height / 2
+    if mark.kind == "constant":
+        shapes.append(Disc(*middle, mark.width / 2 - 0.5, theme.background, Pen(theme.stroke)))
+    elif mark.kind == "weight":
+        shapes.append(Curve(diamond(mark), theme.secondary, Pen(theme.stroke)))
+    elif mark.kind == "summary":
+        shapes += bars(mark.x, mark.y, theme)
+    elif mark.kind == "shortcut" and fill is not None:
         pen = Pen(fill.stroke, dashes=STUB_DASHES)
-        shapes.append(_rect(one.x, one.y, one.width, one.height, 5, fill.fill, pen))
+        shapes.append(_rect(mark.x, mark.y, mark.width, mark.height, 5, fill.fill, pen))
     if tint is not None and tint.whole:
         shapes += signs.bead(*middle, tint, theme)
     elif fill is not None:
@@ -187,11 +187,11 @@ def stub(one: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -
     return shapes
 
 
-def diamond(one: Stub) -> tuple[Step, ...]:
+def diamond(mark: Stub) -> tuple[Step, ...]:
     """The outline of a weight: a square on its tip, within the stub."""
-    across, along = one.x + one.width / 2, one.y + one.height / 2
-    right, foot = one.x + one.width, one.y + one.height
-    return ("M", (across, one.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (one.x, along)), ("Z", ())
+    across, along = mark.x + mark.width / 2, mark.y + mark.height / 2
+    right, foot = mark.x + mark.width, mark.y + mark.height
+    return ("M", (across, mark.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (mark.x, along)), ("Z", ())
 
 
 def bars(x: float, y: float, theme: Theme) -> list[Shape]:
@@ -203,10 +203,10 @@ def bars(x: float, y: float, theme: Theme) -> list[Shape]:
     return [ground, Curve(tuple(chart), pen=Pen(theme.secondary, 1.5))]
 
 
-def _stub_line(one: Stub, theme: Theme, tint: Tint | None) -> list[Shape]:
-    points: list[tuple[float, float]] = list(one.points)
+def _stub_line(mark: Stub, theme: Theme, tint: Tint | None) -> list[Shape]:
+    points: list[tuple[float, float]] = list(mark.points)
     arrow = head(points[-1], points[-2], 0.7)
     colour = tint.colour if tint else theme.data
-    dashes = (tint.dashes if tint else ()) or (CONTROL_DASHES if one.control else ())
+    dashes = (tint.dashes if tint else ()) or (CONTROL_DASHES if mark.control else ())
     pen = Pen(colour, STUB_TINTED if tint else STUB_LINE, dashes)
     return [Curve(rounded(shortened(points, 4, False)), pen=pen), Curve(arrow, colour)]

@@ -51,7 +51,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     return (
         *(_node(scene, index, paint, [], chosen) for index in opened),
         *(_rule(rule, theme) for rule in scene.rules),
-        *(group for one in scene.webs for group in web(one, scene, theme)),
+        *(group for bundle in scene.webs for group in web(bundle, scene, theme)),
         *lines(scene, paint, chosen),
         *map(partial(_stub, theme), scene.stubs, paint.stubs, paint.tints.stubs),
         *(_node(scene, index, paint, inside.get(index, []), chosen) for index in closed),
@@ -67,8 +67,8 @@ def lines(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
     return [
         group
-        for one, tint in tinted
-        if (group := route(one, paint.theme, one.source in chosen or one.target in chosen, tint)).shapes
+        for line, tint in tinted
+        if (group := route(line, paint.theme, line.source in chosen or line.target in chosen, tint)).shapes
     ]
 
 
@@ -77,8 +77,8 @@ def _rule(rule: Rule, theme: Theme) -> Group:
     return Group((straight(*points, Pen(theme.rule)),))
 
 
-def _stub(theme: Theme, one: Stub, fill: Fill | None, tint: Tint | None) -> Group:
-    return Group(tuple(boxes.stub(one, fill, theme, tint)), tooltip=one.title)
+def _stub(theme: Theme, mark: Stub, fill: Fill | None, tint: Tint | None) -> Group:
+    return Group(tuple(boxes.stub(mark, fill, theme, tint)), tooltip=mark.title)
 
 
 def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:

@@ -78,7 +78,7 @@ def lines(*texts: str) -> str:
 
 def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
     """Attributes of the whole graph."""
-    told = {
+    attributes = {
         "rankdir": scene.direction,
         "compound": "true",
         "bgcolor": quoted(theme.background),
@@ -86,17 +86,17 @@ def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
         "fontcolor": quoted(theme.text),
     }
     if caption.title:
-        told |= {"label": lines(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
-    return told
+        attributes |= {"label": lines(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
+    return attributes
 
 
 def _labels(scene: Scene) -> dict[int, list[Text]]:
     """The texts that lie in each box."""
-    found: dict[int, list[Text]] = {}
+    by_box: dict[int, list[Text]] = {}
     for text in scene.texts:
         if text.inside:
-            found.setdefault(text.box, []).append(text)
-    return found
+            by_box.setdefault(text.box, []).append(text)
+    return by_box
 
 
 def _cluster(index: int, box: Box, texts: list[Text], fill: Fill, theme: Theme) -> Any:
@@ -134,16 +134,16 @@ def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
 
 def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
     """A line from box or port to box or port."""
-    told: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     ends = []
     for port, box, key in ((route.source_port, route.source, "ltail"), (route.target_port, route.target, "lhead")):
         if port < 0 and scene.boxes[box].open:
-            told[key] = f"cluster_b{box}"
+            attributes[key] = f"cluster_b{box}"
         ends.append(f"p{port}" if port >= 0 else f"c{box}" if scene.boxes[box].open else f"b{box}")
     return pydot.Edge(
         ends[0],
         ends[1],
-        **told,
+        **attributes,
         color=quoted(edge_colour(route, theme)),
         style="dashed" if route.kind == "control" else "solid",
         penwidth=f"{route.thickness / 10:.1f}",

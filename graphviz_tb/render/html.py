@@ -1,6 +1,6 @@
 """A page: one file with its data, its script and its style, that asks nothing of any network.
 
-The browser is told by hash which script and which style may run, and that nothing may be loaded.
+A hash names the script and the style that the browser may run, and that nothing may be loaded.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def filled(shell: str, parts: Mapping[str, str]) -> str:
     >>> filled("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
     'a {{y}} b 1'
     """
-    told = []
+    pieces = []
     for mark, part in parts.items():
         before, _, shell = shell.partition(mark)
-        told += [before, part]
-    return "".join([*told, shell])
+        pieces += [before, part]
+    return "".join([*pieces, shell])
 
 
 def safe_json(value: Any) -> str:

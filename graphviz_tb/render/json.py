@@ -32,9 +32,9 @@ def document(hierarchy: Hierarchy, metagraph: Open, **more: Callable[[int], Node
         for node in nodes if entry is not None else ():
             node[field] = entry(node["id"])  # type: ignore[misc]
     groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
-    for mark, found in mark_annotations(hierarchy).items():
+    for mark, sources in mark_annotations(hierarchy).items():
         parent = str(int(hierarchy.parent[mark]))
-        groups[parent]["annotations"][str(mark)] = {"in": found, "out": []}
+        groups[parent]["annotations"][str(mark)] = {"in": sources, "out": []}
     return {"format": "tbgraph", "version": VERSION, "nodes": nodes, "groups": groups}
 
 
@@ -60,7 +60,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
     """One entry for each row, in preorder."""
     counts = Histograms(hierarchy)
     embedded = embedded_in(hierarchy)
-    functions = {row: at for at, row in enumerate(hierarchy.function_rows)}
+    functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
     columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
     kinds, nodes, templates, parents = (column.tolist() for column in columns)
     for row in range(len(hierarchy)):
@@ -121,7 +121,7 @@ class Histograms:
     def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
         start, stop = span(self.rows, row, int(self.hierarchy.end[row]))
         counts = Counter(column[start:stop].tolist())
-        return {words[at]: count for at, count in counts.items() if words[at] or not skip_empty}
+        return {words[word]: count for word, count in counts.items() if words[word] or not skip_empty}
 
     def op_types(self, row: int) -> dict[str, int]:
         """How many ops of each type lie under a group."""
@@ -135,24 +135,24 @@ class Histograms:
 def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
     """For each row of a mark the rows it is drawn beside, or the marks it belongs to."""
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
-    found: dict[int, dict[int, None]] = {}
+    hosts_of: dict[int, dict[int, None]] = {}
     for mark, host in zip(row_of[graph.beside.mark].tolist(), row_of[graph.beside.host].tolist(), strict=True):
-        found.setdefault(mark, {})[host] = None
+        hosts_of.setdefault(mark, {})[host] = None
     for node, owners in graph.within.items():
-        found.setdefault(int(row_of[node]), {}).update((int(row_of[owner]), None) for owner in owners)
-    return {mark: list(hosts) for mark, hosts in found.items()}
+        hosts_of.setdefault(int(row_of[node]), {}).update((int(row_of[owner]), None) for owner in owners)
+    return {mark: list(hosts) for mark, hosts in hosts_of.items()}
 
 
 def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     """Control inputs of constants, kept once beside the constant itself."""
     graph = hierarchy.graph
     edges = np.flatnonzero((graph.mark[graph.target] == Mark.CONSTANT) & (graph.mark[graph.source] == Mark.NONE))
-    found: dict[int, dict[int, None]] = {}
+    sources_of: dict[int, dict[int, None]] = {}
     for edge in edges.tolist():
         mark = int(hierarchy.row_of_node[graph.target[edge]])
         if mark >= 0:
-            found.setdefault(mark, {})[int(hierarchy.row_of_node[graph.source[edge]])] = None
-    return {mark: [[row, "shortcut"] for row in rows] for mark, rows in found.items()}
+            sources_of.setdefault(mark, {})[int(hierarchy.row_of_node[graph.source[edge]])] = None
+    return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
 def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
@@ -165,8 +165,8 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
     return {
         "edges": [line(edge, rows) for edge in metagraph.edges],
         "loops": [{"node": rows[child], "edges": count} for child, count in metagraph.loops],
-        "in_extract": [rows[at] for at in metagraph.mask.in_extract],
-        "out_extract": [rows[at] for at in metagraph.mask.out_extract],
+        "in_extract": [rows[position] for position in metagraph.mask.in_extract],
+        "out_extract": [rows[position] for position in metagraph.mask.out_extract],
         "functions": list(metagraph.functions),
         "annotations": annotations,
     }

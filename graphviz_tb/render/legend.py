@@ -65,15 +65,15 @@ def legend(scene: Scene, paint: Paint) -> tuple[Block, ...]:
 
 def became(paint: Paint) -> list[Entry]:
     """What the lines look like that came or went between two graphs, where there are some."""
-    found: dict[tuple[str, bool], Tint] = {}
+    tints: dict[tuple[str, bool], Tint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
-            found.setdefault((tint.sign, tint.whole), tint)
+            tints.setdefault((tint.sign, tint.whole), tint)
     sample = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
     return [
-        Entry(route(sample, paint.theme, False, found[key]).shapes, label)
+        Entry(route(sample, paint.theme, False, tints[key]).shapes, label)
         for key, label in BECAME.items()
-        if key in found
+        if key in tints
     ]
 
 
@@ -138,20 +138,20 @@ SIGNS: tuple[tuple[str, str, Sample], ...] = (
 
 def occurring(scene: Scene) -> set[str]:
     """Names of the signs that occur in a scene."""
-    found: set[str] = {stub.kind for stub in scene.stubs}
-    found |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
+    names: set[str] = {stub.kind for stub in scene.stubs}
+    names |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
     for box in scene.boxes:
         if box.openable:
-            found.add("opens")
+            names.add("opens")
         if not box.open and box.kind != "scope":
-            found.add("chain" if box.kind == "series" and box.connected else box.kind)
+            names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
-        found.add("back")
-    return found
+        names.add("back")
+    return names
 
 
 def signs(scene: Scene, theme: Theme) -> list[Entry]:
     """The signs of this picture, in the order of the table."""
-    found = occurring(scene)
+    names = occurring(scene)
     plain = Fill(theme.op, theme.stroke, theme.text, theme.secondary)
-    return [Entry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in found]
+    return [Entry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in names]

@@ -24,49 +24,49 @@ BUNDLE = 100  # of them in one outline: what draws SVG takes longer for many lin
 BEAD_AWAY = 20  # from the tip of the arrow to the sign of a line that came or went
 
 
-def route(one: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> Group:
+def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> Group:
     """An edge as one group: its line, its arrow head, and the chevron of a back edge.
 
     `tint` is what became of it between two graphs: its colour, or that of a band under it where only a part changed.
     """
     whole = tint if tint is not None and tint.whole else None
-    colour = edge_colour(one, theme, chosen) if whole is None else whole.colour
-    thickness = (one.thickness + (SELECTED_MORE if chosen else 0)) / 10
+    colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
+    thickness = (line.thickness + (SELECTED_MORE if chosen else 0)) / 10
     thickness = max(thickness, TINTED) if whole and whole.sign else thickness
-    points = tidy(one.points)
+    points = tidy(line.points)
     if len(points) < 2:
-        return Group((), tooltip=one.title)
-    backwards = one.kind == "reference"
+        return Group((), tooltip=line.title)
+    backwards = line.kind == "reference"
     marks = []
-    if one.arrow:
+    if line.arrow:
         tip, before = (points[0], points[1]) if backwards else (points[-1], points[-2])
         grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
         marks.append(head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
-    if one.back:
+    if line.back:
         marks.append(chevron(points, thickness))
-    dashes = (whole.dashes if whole else ()) or (DASHES if one.kind == "control" else ())
+    dashes = (whole.dashes if whole else ()) or (DASHES if line.kind == "control" else ())
     shapes: list[Shape] = [band(points, thickness, tint)] if tint and not whole else []
     shapes.append(Curve(rounded(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
-    if whole and whole.sign and one.arrow:
-        shapes += bead_of(one, whole, theme)
-    return Group(tuple(shapes), tooltip=one.title)
+    if whole and whole.sign and line.arrow:
+        shapes += bead_of(line, whole, theme)
+    return Group(tuple(shapes), tooltip=line.title)
 
 
-def web(one: Web, scene: Scene, theme: Theme) -> list[Group]:
+def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     """Straight lines from middle to middle, many in one outline: an outline of millions of steps is refused by what
     reads SVG."""
-    dashes = DASHES if one.kind == "control" else ()
-    pen = Pen(edge_colour(one, theme), THREAD, dashes)
-    found = []
-    for start in range(0, len(one.joins), BUNDLE):
+    dashes = DASHES if bundle.kind == "control" else ()
+    pen = Pen(edge_colour(bundle, theme), THREAD, dashes)
+    groups = []
+    for start in range(0, len(bundle.joins), BUNDLE):
         steps: list[Step] = []
-        for source, target in one.joins[start : start + BUNDLE]:
+        for source, target in bundle.joins[start : start + BUNDLE]:
             steps += [("M", end_of(scene, source)), ("L", end_of(scene, target))]
-        found.append(Group((Curve(tuple(steps), pen=pen),)))
-    return found
+        groups.append(Group((Curve(tuple(steps), pen=pen),)))
+    return groups
 
 
 def end_of(scene: Scene, end: int) -> Place:
@@ -88,21 +88,21 @@ def band(points: Sequence[Place], thickness: float, tint: Tint) -> Curve:
     return Curve(rounded(points), pen=Pen(tint.colour, thickness + 2 * BAND, tint.dashes))
 
 
-def bead_of(one: Route, tint: Tint, theme: Theme) -> list[Shape]:
+def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Shape]:
     """The sign of a line that came or went, on its last run before the arrow head."""
-    points = tidy(one.points)
-    tip, before = (points[0], points[1]) if one.kind == "reference" else (points[-1], points[-2])
+    points = tidy(line.points)
+    tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
     away = min(BEAD_AWAY, _length(tip, before) * 0.6)
     return signs.bead(*_towards(tip, before, away), tint, theme)
 
 
-def edge_colour(one: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
+def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
     """The colour of an edge's line and head, and of its port: the main path and what carries much are seen first."""
     if chosen:
         return theme.selected
-    if isinstance(one, Route) and one.kind == "data" and (one.main or one.thickness >= MUCH):
+    if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= MUCH):
         return theme.main
-    return theme.reference if one.kind == "reference" else theme.data
+    return theme.reference if line.kind == "reference" else theme.data
 
 
 def tidy(points: Sequence[Point]) -> list[Place]:

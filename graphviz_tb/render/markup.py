@@ -59,12 +59,12 @@ def element(name: str, content: str = "", /, **attributes: object) -> str:
     >>> element("rect", x=1, y=2.5, stroke_width=1, fill=None)
     '<rect x="1" y="2.5" stroke-width="1"/>'
     """
-    told = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{num(one) if isinstance(one, (int, float)) else one}"'
-        for key, one in attributes.items()
-        if one is not None
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{num(value) if isinstance(value, (int, float)) else value}"'
+        for key, value in attributes.items()
+        if value is not None
     )
-    return f"<{name}{told}>{content}</{name}>" if content else f"<{name}{told}/>"
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
 def tooltip(text: str) -> str:

@@ -39,20 +39,20 @@ class Fonts:
         run: list[int] = []
         current = 0
         for char in text:
-            at = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
-            glyph = self.faces[at].glyphs.get(ord(char), 0)
-            self.used[at].setdefault(glyph, char)
-            if run and at != current:
+            font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
+            glyph = self.faces[font].glyphs.get(ord(char), 0)
+            self.used[font].setdefault(glyph, char)
+            if run and font != current:
                 yield current, run
                 run = []
-            current = at
+            current = font
             run.append(glyph)
         if run:
             yield current, run
 
-    def advance(self, at: int, glyphs: list[int]) -> float:
+    def advance(self, font: int, glyphs: list[int]) -> float:
         """The width of a run, in em."""
-        face = self.faces[at]
+        face = self.faces[font]
         return sum(face.advance(glyph) for glyph in glyphs) / face.em
 
 
@@ -81,8 +81,8 @@ def n(number: float) -> str:
     >>> n(1.0), n(0.12345), n(-0.00001)
     ('1', '0.1235', '0')
     """
-    told = f"{number:.4f}".rstrip("0").rstrip(".")
-    return "0" if told in ("-0", "") else told
+    digits = f"{number:.4f}".rstrip("0").rstrip(".")
+    return "0" if digits in ("-0", "") else digits
 
 
 def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
@@ -90,32 +90,32 @@ def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
     yield from shape(Rect(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
     for part in drawing.parts:
         for group in part.groups:
-            at = part.at[0] + group.at[0], part.at[1] + group.at[1]
-            operators = [told for one in group.shapes for told in shape(one, drawing, fonts)]
-            yield from (moved(at, operators) if at != (0, 0) else operators)
+            origin = part.at[0] + group.at[0], part.at[1] + group.at[1]
+            operators = [operator for primitive in group.shapes for operator in shape(primitive, drawing, fonts)]
+            yield from (moved(origin, operators) if origin != (0, 0) else operators)
 
 
-def moved(at: Place, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
+def moved(origin: Place, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
     """The same with the origin at `at`, `scale` times as large."""
-    yield f"q {n(scale)} 0 0 {n(scale)} {n(at[0])} {n(at[1])} cm"
+    yield f"q {n(scale)} 0 0 {n(scale)} {n(origin[0])} {n(origin[1])} cm"
     yield from operators
     yield "Q"
 
 
-def shape(one: Shape, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
+def shape(primitive: Shape, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
     """The operators of one primitive."""
-    match one:
+    match primitive:
         case Rect(fill=fill, pen=pen):
-            yield from painted(rect(one), fill, pen)
+            yield from painted(rect(primitive), fill, pen)
         case Disc(fill=fill, pen=pen):
-            yield from painted(circle(one), fill, pen)
+            yield from painted(circle(primitive), fill, pen)
         case Curve(steps, fill, pen, at, scale):
             outline = painted(path(steps), fill, pen)
             yield from moved(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
         case Hatch():
-            yield from hatched(one, drawing.ground)
+            yield from hatched(primitive, drawing.ground)
         case Label():
-            yield from text(one, fonts)
+            yield from text(primitive, fonts)
 
 
 def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
@@ -130,18 +130,18 @@ def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
         yield f"{outline} {'B' if fill and pen else 'f' if fill else 'S'}"
 
 
-def colour(told: str) -> str:
+def colour(hexadecimal: str) -> str:
     """Red, green and blue from 0 to 1.
 
     >>> colour("#FF8000")
     '1 0.502 0'
     """
-    return " ".join(n(int(told[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return " ".join(n(int(hexadecimal[start : start + 2], 16) / 255) for start in (1, 3, 5))
 
 
-def rect(one: Rect | Hatch) -> str:
+def rect(box: Rect | Hatch) -> str:
     """A rectangle, its corners rounded."""
-    x, y, wide, tall, r = one.x, one.y, one.width, one.height, one.radius
+    x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
         return f"{n(x)} {n(y)} {n(wide)} {n(tall)} re"
     right, bottom = x + wide, y + tall
@@ -151,15 +151,15 @@ def rect(one: Rect | Hatch) -> str:
         ((x + r, bottom), (x, bottom), (x, bottom - r)),
         ((x, y + r), (x, y), (x + r, y)),
     ]
-    told = [f"{n(x + r)} {n(y)} m"]
+    steps = [f"{n(x + r)} {n(y)} m"]
     for start, corner, stop in corners:
-        told += [f"{n(start[0])} {n(start[1])} l", quarter(start, corner, stop)]
-    return " ".join((*told, "h"))
+        steps += [f"{n(start[0])} {n(start[1])} l", quarter(start, corner, stop)]
+    return " ".join((*steps, "h"))
 
 
-def circle(one: Disc) -> str:
+def circle(disc: Disc) -> str:
     """A circle in four quarters."""
-    x, y, r = one.x, one.y, one.radius
+    x, y, r = disc.x, disc.y, disc.radius
     points = [(x, y - r), (x + r, y), (x, y + r), (x - r, y), (x, y - r)]
     corners = [(x + r, y - r), (x + r, y + r), (x - r, y + r), (x - r, y - r)]
     turns = zip(points, corners, points[1:], strict=False)
@@ -170,7 +170,7 @@ def quarter(start: tuple[float, float], corner: tuple[float, float], stop: tuple
     """A quarter of a circle that touches the two sides of a corner."""
     near = [a + (c - a) * ROUND for a, c in zip(start, corner, strict=True)]
     far = [b + (c - b) * ROUND for b, c in zip(stop, corner, strict=True)]
-    return " ".join(n(one) for one in (*near, *far, *stop)) + " c"
+    return " ".join(n(number) for number in (*near, *far, *stop)) + " c"
 
 
 def path(steps: tuple[Step, ...]) -> str:
@@ -179,26 +179,26 @@ def path(steps: tuple[Step, ...]) -> str:
     >>> path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
     '0 0 m 9 0 l h'
     """
-    told: list[str] = []
+    operators: list[str] = []
     end: Place = (0, 0)
     for command, numbers in steps:
         if command == "Z":
-            told.append("h")
+            operators.append("h")
             continue
         before, end = end, end_of(command, numbers, end)
         if command in "MLHV":
-            told.append(f"{n(end[0])} {n(end[1])} {'m' if command == 'M' else 'l'}")
+            operators.append(f"{n(end[0])} {n(end[1])} {'m' if command == 'M' else 'l'}")
         elif command == "C":
-            told.append(" ".join(map(n, numbers)) + " c")
+            operators.append(" ".join(map(n, numbers)) + " c")
         elif command == "Q":
             bend = numbers[0], numbers[1]
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
             far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
-            told.append(" ".join(map(n, (*near, *far, *end))) + " c")
+            operators.append(" ".join(map(n, (*near, *far, *end))) + " c")
         else:
             clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
-            told.append(quarter(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
-    return " ".join(told)
+            operators.append(quarter(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
+    return " ".join(operators)
 
 
 def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
@@ -210,35 +210,43 @@ def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
     return numbers[-2], numbers[-1]
 
 
-def hatched(one: Hatch, ground: str) -> Iterator[str]:
+def hatched(box: Hatch, ground: str) -> Iterator[str]:
     """Slanting lines within an outline, their colour mixed with the ground."""
-    x, y, wide, tall = int(one.x), int(one.y), int(one.width), int(one.height)
+    x, y, wide, tall = int(box.x), int(box.y), int(box.width), int(box.height)
     faint = [
-        n((int(one.colour[at : at + 2], 16) * HATCH_FAINT + int(ground[at : at + 2], 16) * (100 - HATCH_FAINT)) / 25500)
-        for at in (1, 3, 5)
+        n(
+            (
+                int(box.colour[offset : offset + 2], 16) * HATCH_FAINT
+                + int(ground[offset : offset + 2], 16) * (100 - HATCH_FAINT)
+            )
+            / 25500
+        )
+        for offset in (1, 3, 5)
     ]
-    yield f"q {rect(one)} W n {' '.join(faint)} RG 1 w [] 0 d"
+    yield f"q {rect(box)} W n {' '.join(faint)} RG 1 w [] 0 d"
     step = HATCH * 1.4142
-    at = float(x - tall)
-    while at < x + wide:
-        yield f"{n(at)} {n(y + tall)} m {n(at + tall)} {n(y)} l S"
-        at += step
+    offset = float(x - tall)
+    while offset < x + wide:
+        yield f"{n(offset)} {n(y + tall)} m {n(offset + tall)} {n(y)} l S"
+        offset += step
     yield "Q"
 
 
-def text(one: Label, fonts: Fonts) -> Iterator[str]:
+def text(label: Label, fonts: Fonts) -> Iterator[str]:
     """One line of text, held to its width."""
-    runs = list(fonts.runs(one.content))
-    natural = sum(fonts.advance(at, glyphs) for at, glyphs in runs) * one.size
-    left = one.x - one.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[one.anchor]
-    words = " ".join(f"/F{at} {one.size} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for at, glyphs in runs)
-    stretch = n(100 * one.width / natural) if natural else "100"
-    letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(one.y)} Tm {words} ET"
-    fill = colour(one.colour)
-    if one.halo:
-        yield f"{colour(one.halo)} RG {HALO} w [] 0 d 1 j 1 Tr {letters}"
-    if one.semibold:
-        yield f"{fill} rg {fill} RG {n(one.size * BOLD)} w [] 0 d 2 Tr {letters}"
+    runs = list(fonts.runs(label.content))
+    natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
+    left = label.x - label.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    words = " ".join(
+        f"/F{font} {label.size} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for font, glyphs in runs
+    )
+    stretch = n(100 * label.width / natural) if natural else "100"
+    letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(label.y)} Tm {words} ET"
+    fill = colour(label.colour)
+    if label.halo:
+        yield f"{colour(label.halo)} RG {HALO} w [] 0 d 1 j 1 Tr {letters}"
+    if label.semibold:
+        yield f"{fill} rg {fill} RG {n(label.size * BOLD)} w [] 0 d 2 Tr {letters}"
     else:
         yield f"{fill} rg 0 Tr {letters}"
 
@@ -247,10 +255,10 @@ def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) ->
     """The objects of a document of one page, and the table that says where they are."""
     objects: list[bytes] = [b""] * 5
     named = []
-    for at, face in enumerate(fonts.faces):
-        if fonts.used[at]:
-            named.append(f"/F{at} {len(objects) + 1} 0 R")
-            objects += font(face, fonts.used[at], len(objects) + 1)
+    for index, face in enumerate(fonts.faces):
+        if fonts.used[index]:
+            named.append(f"/F{index} {len(objects) + 1} 0 R")
+            objects += font(face, fonts.used[index], len(objects) + 1)
     box = f"[0 0 {n(page[0])} {n(page[1])}]"
     resources = f"<</Font<<{' '.join(named)}>>>>"
     objects[0] = b"<</Type/Catalog/Pages 2 0 R>>"
@@ -258,14 +266,14 @@ def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) ->
     objects[2] = f"<</Type/Page/Parent 2 0 R/MediaBox{box}/Contents 4 0 R/Resources{resources}>>".encode()
     objects[3] = stream(content)
     objects[4] = f"<</Title<FEFF{title.encode('utf-16-be', 'replace').hex()}>/Producer(tbgraph)>>".encode()
-    told, starts = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []
-    for number, one in enumerate(objects, 1):
-        starts.append(len(told))
-        told += f"{number} 0 obj\n".encode() + one + b"\nendobj\n"
+    written, starts = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []
+    for number, body in enumerate(objects, 1):
+        starts.append(len(written))
+        written += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
     table = "".join(f"{start:010d} 00000 n \n" for start in starts)
     size = len(objects) + 1
     end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<</Size {size}/Root 1 0 R/Info 5 0 R>>\n"
-    return bytes(told + f"{end}startxref\n{len(told)}\n%%EOF\n".encode())
+    return bytes(written + f"{end}startxref\n{len(written)}\n%%EOF\n".encode())
 
 
 def stream(data: bytes, more: str = "") -> bytes:
@@ -279,8 +287,8 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
     unit = 1000 / face.em
     name = f"/{'ABCDEF'}+Face{number}"
     widths = " ".join(f"{glyph} [{round(face.advance(glyph) * unit)}]" for glyph in sorted(used))
-    bounds = " ".join(str(round(one * unit)) for one in face.bounds)
-    up, down = (round(one * unit) for one in face.heights)
+    bounds = " ".join(str(round(bound * unit)) for bound in face.bounds)
+    up, down = (round(bound * unit) for bound in face.heights)
     system = "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
     kind = f"/Type/Font/Subtype/{'CIDFontType0' if face.postscript else 'CIDFontType2/CIDToGIDMap/Identity'}"
     flags = f"/Flags 4/ItalicAngle 0/StemV 80/CapHeight 700/Ascent {up}/Descent {down}/FontBBox[{bounds}]"
@@ -299,7 +307,7 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
 def unicode_map(used: dict[int, str]) -> str:
     """Which character each glyph stands for, so that texts can be searched and copied."""
     pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in sorted(used.items()) if glyph]
-    blocks = [pairs[at : at + 100] for at in range(0, len(pairs), 100)]
+    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"

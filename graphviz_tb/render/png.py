@@ -79,9 +79,9 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
     size = raster(drawing.width, drawing.height, options)
-    told = []
+    raised = []
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {LARGEST_PIXELS // 1_000_000} megapixels"
-        told.append(Notice("png-scaled", scaled, strict=False))
+        raised.append(Notice("png-scaled", scaled, strict=False))
     drawn = "they are drawn with a face of this machine if it has one, else as empty boxes"
-    return (*told, *lacking(foreign(drawing, options.font_files), "png-font", drawn))
+    return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

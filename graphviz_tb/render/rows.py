@@ -39,8 +39,8 @@ class Legend:
 
 def shapes(blocks: Sequence[Block]) -> list[Legend]:
     """The legend in several shapes, from narrow to wide; none twice."""
-    found = dict.fromkeys(shaped(blocks, limit) for limit in WIDTHS)
-    return [one for one in found if one.blocks]
+    candidates = dict.fromkeys(shaped(blocks, limit) for limit in WIDTHS)
+    return [candidate for candidate in candidates if candidate.blocks]
 
 
 def shaped(blocks: Sequence[Block], limit: int) -> Legend:
@@ -71,22 +71,22 @@ def columns_for(block: Block, limit: int) -> tuple[int, int]:
 
 def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
     """A group for each heading and each row."""
-    for one in legend.blocks:
-        yield Group(tuple(_text(one.block.heading, one.x, one.y + 14, theme.text, True)))
+    for placed in legend.blocks:
+        yield Group(tuple(_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
         lower = 0
-        for index, entry in enumerate(one.block.entries):
-            x = one.x + (one.block.column + APART) * (index // one.lines)
-            y = one.y + HEADING + ROW * (index % one.lines) + lower
-            yield _row(entry, (x, y), one.block.most, theme)
+        for index, entry in enumerate(placed.block.entries):
+            x = placed.x + (placed.block.column + APART) * (index // placed.lines)
+            y = placed.y + HEADING + ROW * (index % placed.lines) + lower
+            yield _row(entry, (x, y), placed.block.most, theme)
             lower += MORE if entry.more else 0
 
 
-def _row(entry: Entry, at: tuple[int, int], most: int, theme: Theme) -> Group:
+def _row(entry: Entry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """A sample with its words."""
     label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
     texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
     texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)
-    return Group((*entry.sample, *texts), at=at)
+    return Group((*entry.sample, *texts), at=origin)
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Shape]:

@@ -46,32 +46,32 @@ def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
     if not blocks:
         return _page(scene, title, None, (0, 0))
     skies = skyline(scene, mirrored=False), skyline(scene, mirrored=True)
-    found = [_page(scene, title, one, at) for one in shapes(blocks) for at in corners(scene, skies, one)]
-    return min(found, key=lambda page: page.cost)
+    pages = [_page(scene, title, form, corner) for form in shapes(blocks) for corner in corners(scene, skies, form)]
+    return min(pages, key=lambda page: page.cost)
 
 
-def corners(scene: Scene, skies: tuple[Skyline, Skyline], one: Legend) -> Iterator[tuple[int, int]]:
+def corners(scene: Scene, skies: tuple[Skyline, Skyline], form: Legend) -> Iterator[tuple[int, int]]:
     """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
     and from the sides, the lower left first."""
     plain, mirrored = skies
-    high, out = max(0, scene.height - one.height), scene.width - one.width
+    high, out = max(0, scene.height - form.height), scene.width - form.width
     for left in (0, max(0, out)):
-        reach = plain.bottom(left - LEGEND_GAP, left + one.width + LEGEND_GAP)
+        reach = plain.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
         yield left, max(reach + LEGEND_GAP if reach else 0, high)
     for top in (high, 0):
-        reach = mirrored.right(top - LEGEND_GAP, top + one.height + LEGEND_GAP)
+        reach = mirrored.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield min(out - reach - LEGEND_GAP if reach else out, 0), top
-        reach = plain.right(top - LEGEND_GAP, top + one.height + LEGEND_GAP)
+        reach = plain.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield max(reach + LEGEND_GAP if reach else 0, out), top
 
 
-def _page(scene: Scene, title: tuple[int, int], one: Legend | None, at: tuple[int, int]) -> Sheet:
+def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tuple[int, int]) -> Sheet:
     """The sheet that holds the scene, its title (width, height) above it, and a legend `at` a place beside it."""
-    across, deep = (one.width, one.height) if one else (0, 0)
-    left, top = min(0, at[0]), MARGIN + title[1]
-    wide = max(max(scene.width, at[0] + across) - left, title[0])
-    size = wide + 2 * MARGIN, top + max(scene.height, at[1] + deep) + MARGIN
-    return Sheet(*size, (MARGIN - left, top), one, (MARGIN - left + at[0], top + at[1]))
+    across, deep = (form.width, form.height) if form else (0, 0)
+    left, top = min(0, corner[0]), MARGIN + title[1]
+    wide = max(max(scene.width, corner[0] + across) - left, title[0])
+    size = wide + 2 * MARGIN, top + max(scene.height, corner[1] + deep) + MARGIN
+    return Sheet(*size, (MARGIN - left, top), form, (MARGIN - left + corner[0], top + corner[1]))
 
 
 def skyline(scene: Scene, mirrored: bool) -> Skyline:
@@ -82,7 +82,7 @@ def skyline(scene: Scene, mirrored: bool) -> Skyline:
         sky.add_rect((scene.width - right, upper, scene.width - left, lower) if mirrored else rect)
 
     sky = Skyline(len(scene.routes))
-    outer = {at for at, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
+    outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
     for box in scene.boxes:
         if box.parent < 0:
             put((box.x, box.y, box.x + box.width, box.y + box.height))

@@ -19,7 +19,7 @@ def svg(drawing: Drawing) -> bytes:
         f"<desc>{words(drawing.summary)}</desc>",
         definitions(drawing),
         element("rect", width=drawing.width, height=drawing.height, fill=drawing.ground),
-        *(part(one) for one in drawing.parts),
+        *(part(layer) for layer in drawing.parts),
         "</svg>\n",
     ]
     return "\n".join(line for line in body if line).encode()
@@ -35,29 +35,29 @@ def definitions(drawing: Drawing) -> str:
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
-def part(one: Part) -> str:
+def part(layer: Part) -> str:
     """A part of the sheet, a group a line."""
-    body = "\n".join(group(inner) for inner in one.groups)
-    return element("g", body, transform=translate(one.at)) if one.at != (0, 0) else body
+    body = "\n".join(group(inner) for inner in layer.groups)
+    return element("g", body, transform=translate(layer.at)) if layer.at != (0, 0) else body
 
 
-def group(one: Group) -> str:
+def group(marks: Group) -> str:
     """Shapes as one element where they stand for something, bare where not."""
-    body = tooltip(one.tooltip) + "".join(shape(inner) for inner in one.shapes)
-    moved = f' transform="{translate(one.at)}"' if one.at != (0, 0) else ""
-    name = f' data-name="{value(one.address)}"' if one.address is not None else ""
-    data = "".join(f' data-{key}="{value(word)}"' for key, word in one.data)
-    return f"<g{name}{data}{moved}>{body}</g>" if name or data or moved or one.tooltip else body
+    body = tooltip(marks.tooltip) + "".join(shape(inner) for inner in marks.shapes)
+    moved = f' transform="{translate(marks.at)}"' if marks.at != (0, 0) else ""
+    name = f' data-name="{value(marks.address)}"' if marks.address is not None else ""
+    data = "".join(f' data-{key}="{value(word)}"' for key, word in marks.data)
+    return f"<g{name}{data}{moved}>{body}</g>" if name or data or moved or marks.tooltip else body
 
 
-def translate(at: tuple[float, float]) -> str:
+def translate(offset: tuple[float, float]) -> str:
     """A move of the origin."""
-    return f"translate({at[0]:g} {at[1]:g})"
+    return f"translate({offset[0]:g} {offset[1]:g})"
 
 
-def shape(one: Shape) -> str:
+def shape(primitive: Shape) -> str:
     """One primitive."""
-    match one:
+    match primitive:
         case Rect(x, y, width, height, radius, fill, pen):
             size = {"x": x, "y": y, "width": width, "height": height, "rx": radius or None}
             return element("rect", **size, fill=fill or "none", **stroke(pen))
@@ -66,9 +66,9 @@ def shape(one: Shape) -> str:
         case Disc(x, y, radius, fill, pen):
             return element("circle", cx=x, cy=y, r=radius, fill=fill, **stroke(pen))
         case Curve(steps, fill, pen):
-            return element("path", d=path(steps), fill=fill or "none", **stroke(pen), transform=placed(one))
+            return element("path", d=path(steps), fill=fill or "none", **stroke(pen), transform=placed(primitive))
         case Label():
-            return text(one)
+            return text(primitive)
 
 
 def stroke(pen: Pen | None) -> dict[str, object]:
@@ -91,40 +91,42 @@ def path(steps: tuple[Step, ...]) -> str:
     'M0 0A5 5 0 0 1 5 5Z'
     """
     return "".join(
-        f"A{num(at[0])} {num(at[0])} 0 0 1 {num(at[1])} {num(at[2])}" if command == "A" else command + numbers(at)
-        for command, at in steps
+        f"A{num(values[0])} {num(values[0])} 0 0 1 {num(values[1])} {num(values[2])}"
+        if command == "A"
+        else command + numbers(values)
+        for command, values in steps
     )
 
 
-def numbers(at: tuple[float, ...]) -> str:
+def numbers(values: tuple[float, ...]) -> str:
     """Numbers with spaces between."""
-    return " ".join(map(num, at))
+    return " ".join(map(num, values))
 
 
-def placed(one: Curve) -> str | None:
+def placed(curve: Curve) -> str | None:
     """Where an outline is drawn, and how large; None where it says so itself."""
-    if one.at == (0, 0) and one.scale == 1:
+    if curve.at == (0, 0) and curve.scale == 1:
         return None
-    return translate(one.at) + (f" scale({one.scale:g})" if one.scale != 1 else "")
+    return translate(curve.at) + (f" scale({curve.scale:g})" if curve.scale != 1 else "")
 
 
-def text(one: Label) -> str:
+def text(label: Label) -> str:
     """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is given.
 
     >>> text(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
     """
-    halo = {"stroke": one.halo, "stroke_width": HALO, "stroke_linejoin": "round", "paint_order": "stroke"}
+    halo = {"stroke": label.halo, "stroke_width": HALO, "stroke_linejoin": "round", "paint_order": "stroke"}
     return element(
         "text",
-        line(one.content),
-        x=one.x,
-        y=one.y,
-        font_size=one.size,
-        font_weight=600 if one.semibold else None,
-        text_anchor=one.anchor if one.anchor != "start" else None,
-        textLength=one.width,
+        line(label.content),
+        x=label.x,
+        y=label.y,
+        font_size=label.size,
+        font_weight=600 if label.semibold else None,
+        text_anchor=label.anchor if label.anchor != "start" else None,
+        textLength=label.width,
         lengthAdjust="spacingAndGlyphs",
-        fill=one.colour,
-        **(halo if one.halo else {}),
+        fill=label.colour,
+        **(halo if label.halo else {}),
     )

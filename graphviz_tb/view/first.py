@@ -63,7 +63,7 @@ class First:
     def model(self, path: Path) -> int:
         """How many boxes an open group shows that are part of the model."""
         level = self.metagraph(path)
-        return sum(1 for at in level.core() if not self.quiet[level.children[at]])
+        return sum(1 for child in level.core() if not self.quiet[level.children[child]])
 
     def open(self, path: Path) -> None:
         """Open one group."""
@@ -78,7 +78,7 @@ class First:
         After: `loose` are those beside a flow, `judging` those after the last weights.
         """
         level = self.metagraph(path)
-        joined = {at for edge in level.edges if edge.tensors for at in (edge.source, edge.target)}
+        joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted
         behind = set(range(len(level.children))) if path in self.judging else self.weights.behind(level)
@@ -96,15 +96,15 @@ class First:
         path = ROOT
         while True:
             ways = [child for child in self.below(path) if child not in self.loose]
-            found = max(ways, key=lambda child: self.repeats.most(child[-1]), default=None)
+            widest = max(ways, key=lambda child: self.repeats.most(child[-1]), default=None)
             if (
-                found is None
-                or not self.repeats.hides(found[-1])
-                or self.boxes_with(found) - self.frames > MOST_BOXES + 1
+                widest is None
+                or not self.repeats.hides(widest[-1])
+                or self.boxes_with(widest) - self.frames > MOST_BOXES + 1
             ):
                 return
-            self.open(found)
-            path = found
+            self.open(widest)
+            path = widest
 
     def open_repeats(self) -> None:
         """Open other groups around repeats, those with most ops first, while there is room."""
@@ -165,7 +165,7 @@ class First:
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
             return 2, 0.0, path
-        count = float("inf") if (found := self.ops(row)) is None else found
+        count = float("inf") if (ops := self.ops(row)) is None else ops
         if self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)
         return int(path in self.judging), -count, path

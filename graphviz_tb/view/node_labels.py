@@ -81,8 +81,8 @@ class NodeLabels:
             return leaf if len(path) > 1 else self.in_code(row, leaf)
         if len(path) > 1:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
-        if found := HASHED.fullmatch(hierarchy.name[row]):
-            return found[1]
+        if hashed := HASHED.fullmatch(hierarchy.name[row]):
+            return hashed[1]
         return hierarchy.leaf(row)
 
     def in_code(self, row: int, leaf: str) -> str:

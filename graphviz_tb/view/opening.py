@@ -35,8 +35,8 @@ def open_groups(
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
     boxes = sum(len(metagraph(path).children) for path in opened) if options.open else 0
     for pattern in options.open:
-        found = names.find(pattern)
-        boxes, odd = open_found(hierarchy, metagraph, opened, found, options.max_open, boxes)
+        paths = names.find(pattern)
+        boxes, odd = open_found(hierarchy, metagraph, opened, paths, options.max_open, boxes)
         notices += odd
     return opened, (*notices, *unlisted(hierarchy, opened))
 
@@ -51,23 +51,23 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
 
 
 def open_found(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, found: list[Path], limit: int, boxes: int
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, paths: list[Path], limit: int, boxes: int
 ) -> tuple[int, tuple[Notice, ...]]:
     """Open what a name or pattern means; of several places no more than fit into `limit` boxes.
 
     `boxes` is how many are shown before; given back is how many afterwards.
     """
-    for path in found:
+    for path in paths:
         closed = closed_around(hierarchy, path, opened)
         boxes += sum(len(metagraph(group).children) for group in closed)
-        if boxes > limit and len(found) > 1:
+        if boxes > limit and len(paths) > 1:
             return limit, (too_many(limit, hierarchy.name[path[-1]]),)
         opened.update(dict.fromkeys(closed))
     return boxes, ()
 
 
 def too_many(limit: int, where: str) -> Notice:
-    """What is told where the next group would be too much."""
+    """The notice for a picture where opening the next group would exceed the limit."""
     text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
     return Notice("max-open", text, where, strict=False)
 
@@ -75,10 +75,10 @@ def too_many(limit: int, where: str) -> Notice:
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
     """What is still closed around `path`, from the outside in, and the group itself (an op is only made visible)."""
     chain: list[Path] = []
-    at: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
-    while at is not None and at not in opened:  # around what is open all is
-        chain.append(at)
-        at = parent_path(hierarchy, at)
+    group: Path | None = path if hierarchy.opens(path[-1]) else parent_path(hierarchy, path)
+    while group is not None and group not in opened:  # around what is open all is
+        chain.append(group)
+        group = parent_path(hierarchy, group)
     return chain[::-1]
 
 

@@ -24,12 +24,12 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
     them, and functions that nothing else calls."""
     training = Training(hierarchy)
-    found = training.quiet | (hierarchy.how == How.TRAINING) | (storing(hierarchy) & (training.forward == 0))
-    found[0] = False
+    chosen = training.quiet | (hierarchy.how == How.TRAINING) | (storing(hierarchy) & (training.forward == 0))
+    chosen[0] = False
     for bodies in hierarchy.calls.values():
         if {attr for attr, _ in bodies} == {"cond", "body"}:
-            found[[body for attr, body in bodies if attr == "cond"]] = True
-    quiet = inside(hierarchy, np.flatnonzero(found).tolist())
+            chosen[[body for attr, body in bodies if attr == "cond"]] = True
+    quiet = inside(hierarchy, np.flatnonzero(chosen).tolist())
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
     todo = [call for call in calls if quiet[call]]
@@ -50,8 +50,8 @@ def storing(hierarchy: Hierarchy) -> Bools:
     here = np.zeros(len(hierarchy), bool)
     here[leaves] = stores[hierarchy.graph.op[hierarchy.node[leaves]]]
     total, ops = sums(here), hierarchy.op_total
-    found: Bools = total[hierarchy.end] - total[:-1] > STORED * (ops[hierarchy.end] - ops[:-1])
-    return found
+    mostly_stored: Bools = total[hierarchy.end] - total[:-1] > STORED * (ops[hierarchy.end] - ops[:-1])
+    return mostly_stored
 
 
 class Repeats:

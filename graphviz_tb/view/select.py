@@ -28,11 +28,11 @@ def split_address(text: str) -> list[str]:
     (['x::::y'], ['x::', 'y'], ['x:::y'])
     """
     parts, last = [""], 0
-    for found in COLONS.finditer(text):
-        pairs, rest = divmod(len(found[0]), 4)  # four stand for two, two more are the border of a call
-        parts[-1] += text[last : found.start()] + "::" * pairs + ":" * (rest % 2)
+    for colons in COLONS.finditer(text):
+        pairs, rest = divmod(len(colons[0]), 4)  # four stand for two, two more are the border of a call
+        parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
         parts += [""] * (rest > 1)
-        last = found.end()
+        last = colons.end()
     parts[-1] += text[last:]
     return parts
 
@@ -44,10 +44,10 @@ def to_regex(pattern: str) -> re.Pattern[str]:
     (True, True)
     """
     parts, last = [], 0
-    for found in WILD.finditer(pattern):
-        parts.append(re.escape(pattern[last : found.start()]))
-        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[found[0][:2]])
-        last = found.end()
+    for wildcard in WILD.finditer(pattern):
+        parts.append(re.escape(pattern[last : wildcard.start()]))
+        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[wildcard[0][:2]])
+        last = wildcard.end()
     return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
 
 
@@ -86,7 +86,7 @@ class Names:
             return self._anywhere(pattern)
         paths: list[Path] = [()]
         for part in split_address(pattern):
-            around, paths = paths, [found for path in paths for found in self._step(path, part)]
+            around, paths = paths, [match for path in paths for match in self._step(path, part)]
             if len(paths) > LARGEST_SEARCH and around != [()]:
                 raise RequestError(
                     f"{pattern!r} means more than {LARGEST_SEARCH:,} places", hint="say more of the name"
@@ -103,23 +103,23 @@ class Names:
         """
         regex, hierarchy = to_regex(pattern), self.hierarchy
         paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
-        found = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
+        matches = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
         waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
         seen = 0
         while waiting and seen <= LARGEST_SEARCH:
             for path in self._inside(waiting.popleft()):
                 seen += 1
                 if regex.fullmatch(address(hierarchy, path)):
-                    found.append(path)
+                    matches.append(path)
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
-        if not found and waiting:
+        if not matches and waiting:
             raise RequestError(
                 f"{pattern!r} means none of {LARGEST_SEARCH:,} places that were looked at", hint="say more of the name"
             )
-        if not found:
+        if not matches:
             raise self._unknown(pattern, [()])
-        return found
+        return matches
 
     def _inside(self, call: Path) -> Iterator[Path]:
         """What opens inside a call, functions left out that the call lies in."""
@@ -144,21 +144,21 @@ class Names:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
             return [name.replace("::", "::::") for name in (*self.index(0), *functions)]
         by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == Kind.FUNCTION]
-        found = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
-        found += [
+        addresses = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
+        addresses += [
             address(hierarchy, (*path, row))
             for path in around
             for _, body in hierarchy.calls.get(path[-1], ())
             for row in (body, *self.index(body).values())
         ]
-        return found or [address(hierarchy, path) for path in around]
+        return addresses or [address(hierarchy, path) for path in around]
 
     def _step(self, path: Path, part: str) -> list[Path]:
         """The rows named `part` in the main graph, or in the functions of the call at the end of `path`."""
         if not path:
             functions = self.hierarchy.function_rows
-            found = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
-            return [(row,) for row in found]
+            matches = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
+            return [(row,) for row in matches]
         if len(path) == 1 and self.hierarchy.kind[path[0]] == Kind.FUNCTION:
             return [(row,) for row in self._match(path[0], part)]
         bodies = self.hierarchy.calls.get(path[-1], ())

@@ -17,8 +17,8 @@ def facts_line(
     and how many ops of a saved model are bookkeeping and not in it."""
     through = OpsThroughCalls(hierarchy)(0)
     ops = hierarchy.ops(0) if through is None else through
-    told = summary(ops, shown) or counts(ops, shown, scheme)
-    return f"{told} · {thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else told
+    facts = summary(ops, shown) or counts(ops, shown, scheme)
+    return f"{facts} · {thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
 def counts(ops: int, shown: int, scheme: str) -> str:

@@ -55,11 +55,11 @@ def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
     for call, bodies in hierarchy.calls.items():
         for _, body in bodies:
             callers.setdefault(body, []).append(call)
-    found: set[int] = set()
+    calls: set[int] = set()
     todo = sorted({function_of(hierarchy, row) for row in users}) if callers else []
     while todo:
         for call in callers.get(todo.pop(), ()):
-            if call not in found:
-                found.add(call)
+            if call not in calls:
+                calls.add(call)
                 todo.append(function_of(hierarchy, call))
-    return found
+    return calls

@@ -35,18 +35,22 @@ def words_of(view: View, limit: int) -> Words:
 
 def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
     """The annotations that are drawn beside each box, with their numbers: none at an open group or in a note."""
-    found: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
+    by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
         if index not in noted and annotation.child not in view.opened:
-            found[annotation.child].append((index, annotation))
-    return found
+            by_child[annotation.child].append((index, annotation))
+    return by_child
 
 
 def linked_names(view: View, position: int) -> list[str]:
     """What the stubs of an open group stand for; nothing for a closed one, which shows them."""
     if position not in view.opened:
         return []
-    return [view.names.get(one.other, NAMELESS) for one in view.metagraph.annotations if one.child == position]
+    return [
+        view.names.get(annotation.other, NAMELESS)
+        for annotation in view.metagraph.annotations
+        if annotation.child == position
+    ]
 
 
 def second_line(node: NodeLabel, links: int = 0) -> str:

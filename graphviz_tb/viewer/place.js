@@ -565,7 +565,7 @@ class Heights {
     this.most = py_repeat([0], 128);
   }
   raise_to(low, high, height_) {
-    let start, stop, noted, most, left, right, node, at;
+    let start, stop, noted, most, left, right, node, ancestor;
     [start, stop] = [Math.floor(Math.max(low, 0) / STRIP), Math.floor(Math.max(high, 0) / STRIP)];
     while ((stop >= this.size)) {
       this.grow();
@@ -590,49 +590,49 @@ class Heights {
       right = Math.floor(right / 2);
     }
     for (node of [start, stop]) {
-      at = node;
-      while ((at && (most.at(at) < height_))) {
-        most[at] = height_;
-        at = Math.floor(at / 2);
+      ancestor = node;
+      while ((ancestor && (most.at(ancestor) < height_))) {
+        most[ancestor] = height_;
+        ancestor = Math.floor(ancestor / 2);
       }
     }
   }
   greatest(low, high) {
-    let start, stop, found, left, right, node, at;
+    let start, stop, greatest, left, right, node, ancestor;
     start = (this.size + Math.floor(Math.max(low, 0) / STRIP));
     stop = (this.size + Math.min(Math.floor(Math.max(high, 0) / STRIP), (this.size - 1)));
-    [found, left, right] = [0, start, (stop + 1)];
+    [greatest, left, right] = [0, start, (stop + 1)];
     while ((left < right)) {
       if (py_mod(left, 2)) {
-        found = Math.max(found, this.most.at(left), this.noted.at(left));
+        greatest = Math.max(greatest, this.most.at(left), this.noted.at(left));
         left += 1;
       }
       if (py_mod(right, 2)) {
         right -= 1;
-        found = Math.max(found, this.most.at(right), this.noted.at(right));
+        greatest = Math.max(greatest, this.most.at(right), this.noted.at(right));
       }
       left = Math.floor(left / 2);
       right = Math.floor(right / 2);
     }
     if ((start <= stop)) {
       for (node of [Math.floor(start / 2), Math.floor(stop / 2)]) {
-        at = node;
-        while (at) {
-          found = Math.max(found, this.noted.at(at));
-          at = Math.floor(at / 2);
+        ancestor = node;
+        while (ancestor) {
+          greatest = Math.max(greatest, this.noted.at(ancestor));
+          ancestor = Math.floor(ancestor / 2);
         }
       }
     }
-    return found;
+    return greatest;
   }
   grow() {
-    let noted, most, wide, at;
+    let noted, most, wide, slot;
     [noted, most] = [py_repeat([0], (4 * this.size)), py_repeat([0], (4 * this.size))];
     wide = 1;
     while ((wide <= this.size)) {
-      for (at of py_range(wide)) {
-        noted[((2 * wide) + at)] = this.noted.at((wide + at));
-        most[((2 * wide) + at)] = this.most.at((wide + at));
+      for (slot of py_range(wide)) {
+        noted[((2 * wide) + slot)] = this.noted.at((wide + slot));
+        most[((2 * wide) + slot)] = this.most.at((wide + slot));
       }
       wide *= 2;
     }
@@ -714,24 +714,24 @@ class View {
     return (this.skeleton.plain ? new Map() : this.lines());
   }
   lines() {
-    let metagraph, away, found, index, wire;
+    let metagraph, away, lines_, index, wire;
     metagraph = this.metagraph;
     away = metagraph.mask.extracted;
-    found = new Map();
+    lines_ = new Map();
     for ([index, wire] of py_enumerate(this.skeleton.wires)) {
       if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
         continue;
       }
       if (((wire.edge >= 0) && !metagraph.mask.stubbed.has(wire.edge))) {
-        found.set(index, metagraph.edges.at(wire.edge));
+        lines_.set(index, metagraph.edges.at(wire.edge));
       }
       else {
         if (((wire.bridge >= 0) && metagraph.bridges.at(wire.bridge).drawable)) {
-          found.set(index, metagraph.bridges.at(wire.bridge));
+          lines_.set(index, metagraph.bridges.at(wire.bridge));
         }
       }
     }
-    return found;
+    return lines_;
   }
 }
 
@@ -3206,20 +3206,20 @@ function words_of(view, limit) {
   return new Words([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
 function stubs_by_child(view, noted) {
-  let found, index, annotation;
-  found = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
+  let by_child, index, annotation;
+  by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
     if ((!noted.has(index) && !view.opened.has(annotation.child))) {
-      found.at(annotation.child).push([index, annotation]);
+      by_child.at(annotation.child).push([index, annotation]);
     }
   }
-  return found;
+  return by_child;
 }
 function linked_names(view, position) {
   if (!view.opened.has(position)) {
     return [];
   }
-  return (() => { const out = []; for (const one of view.metagraph.annotations) if ((one.child === position)) { out.push(py_get(view.names, one.other, NAMELESS)); } return out; })();
+  return (() => { const out = []; for (const annotation of view.metagraph.annotations) if ((annotation.child === position)) { out.push(py_get(view.names, annotation.other, NAMELESS)); } return out; })();
 }
 function second_line(node, links_ = 0) {
   let second, number;
@@ -3300,50 +3300,50 @@ const BAND = 2.5;
 const THREAD = 0.6;
 const BUNDLE = 100;
 const BEAD_AWAY = 20;
-function route(one, theme, chosen, tint = null) {
+function route(line, theme, chosen, tint = null) {
   let whole, colour, thickness, points, backwards, marks, tip_, before, grow, room, dashes, shapes_;
   whole = (((tint != null) && tint.whole) ? tint : null);
-  colour = ((whole == null) ? edge_colour(one, theme, chosen) : whole.colour);
-  thickness = ((one.thickness + (chosen ? SELECTED_MORE : 0)) / 10);
+  colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
+  thickness = ((line.thickness + (chosen ? SELECTED_MORE : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, TINTED]) : thickness);
-  points = tidy(one.points);
+  points = tidy(line.points);
   if ((points.length < 2)) {
-    return new Group([], undefined, one.title);
+    return new Group([], undefined, line.title);
   }
-  backwards = (one.kind === "reference");
+  backwards = (line.kind === "reference");
   marks = [];
-  if (one.arrow) {
+  if (line.arrow) {
     [tip_, before] = (backwards ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
     grow = py_min([HEAD_MOST, (1 + ((thickness - 1) / 5))]);
     marks.push(head(tip_, before, grow));
     room = py_sqrt((((tip_[0] - before[0]) ** 2) + ((tip_[1] - before[1]) ** 2)));
     points = shortened(points, py_min([((HEAD_LONG * grow) - 2), (room - 1)]), backwards);
   }
-  if (one.back) {
+  if (line.back) {
     marks.push(chevron(points, thickness));
   }
-  dashes = py_or((whole ? whole.dashes : []), () => ((one.kind === "control") ? DASHES_of_lines : []));
+  dashes = py_or((whole ? whole.dashes : []), () => ((line.kind === "control") ? DASHES_of_lines : []));
   shapes_ = ((tint && !whole) ? [band(points, thickness, tint)] : []);
   shapes_.push(new Curve(rounded(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes_, (() => { const out = []; for (const mark_ of marks) { out.push(new Curve(mark_, colour)); } return out; })());
-  if ((whole && whole.sign && one.arrow)) {
-    py_extend(shapes_, bead_of(one, whole, theme));
+  if ((whole && whole.sign && line.arrow)) {
+    py_extend(shapes_, bead_of(line, whole, theme));
   }
-  return new Group([...shapes_], undefined, one.title);
+  return new Group([...shapes_], undefined, line.title);
 }
-function web(one, scene, theme) {
-  let dashes, pen, found, start, steps, source, target;
-  dashes = ((one.kind === "control") ? DASHES_of_lines : []);
-  pen = new Pen(edge_colour(one, theme), THREAD, dashes);
-  found = [];
-  for (start of py_range(0, one.joins.length, BUNDLE)) {
+function web(bundle, scene, theme) {
+  let dashes, pen, groups, start, steps, source, target;
+  dashes = ((bundle.kind === "control") ? DASHES_of_lines : []);
+  pen = new Pen(edge_colour(bundle, theme), THREAD, dashes);
+  groups = [];
+  for (start of py_range(0, bundle.joins.length, BUNDLE)) {
     steps = [];
-    for ([source, target] of one.joins.slice(start, (start + BUNDLE))) {
+    for ([source, target] of bundle.joins.slice(start, (start + BUNDLE))) {
       py_extend(steps, [["M", end_of_of_lines(scene, source)], ["L", end_of_of_lines(scene, target)]]);
     }
-    found.push(new Group([new Curve([...steps], undefined, pen)]));
+    groups.push(new Group([new Curve([...steps], undefined, pen)]));
   }
-  return found;
+  return groups;
 }
 function end_of_of_lines(scene, end) {
   let port, box;
@@ -3360,21 +3360,21 @@ function straight_of_lines(start, end, pen) {
 function band(points, thickness, tint) {
   return new Curve(rounded(points), undefined, new Pen(tint.colour, (thickness + (2 * BAND)), tint.dashes));
 }
-function bead_of(one, tint, theme) {
+function bead_of(line, tint, theme) {
   let points, tip_, before, away;
-  points = tidy(one.points);
-  [tip_, before] = ((one.kind === "reference") ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
+  points = tidy(line.points);
+  [tip_, before] = ((line.kind === "reference") ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
   away = py_min([BEAD_AWAY, (_length(tip_, before) * 0.6)]);
   return bead(..._towards(tip_, before, away), tint, theme);
 }
-function edge_colour(one, theme, chosen = false) {
+function edge_colour(line, theme, chosen = false) {
   if (chosen) {
     return theme.selected;
   }
-  if (((one instanceof Route) && (one.kind === "data") && (one.main || (one.thickness >= MUCH)))) {
+  if (((line instanceof Route) && (line.kind === "data") && (line.main || (line.thickness >= MUCH)))) {
     return theme.main;
   }
-  return ((one.kind === "reference") ? theme.reference : theme.data);
+  return ((line.kind === "reference") ? theme.reference : theme.data);
 }
 function tidy(points) {
   let kept, point;
@@ -3591,25 +3591,25 @@ function _bar(x, y, foot, colour) {
   steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - CORNER) + 1)]], ["V", [(y + CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
 }
-function stub_of_boxes(one, fill, theme, tint = null) {
+function stub_of_boxes(mark_, fill, theme, tint = null) {
   let shapes_, middle, pen;
-  shapes_ = ((one.kind === "more") ? [] : _stub_line(one, theme, tint));
-  middle = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
-  if ((one.kind === "constant")) {
-    shapes_.push(new Disc(...middle, ((one.width / 2) - 0.5), theme.background, new Pen(theme.stroke)));
+  shapes_ = ((mark_.kind === "more") ? [] : _stub_line(mark_, theme, tint));
+  middle = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
+  if ((mark_.kind === "constant")) {
+    shapes_.push(new Disc(...middle, ((mark_.width / 2) - 0.5), theme.background, new Pen(theme.stroke)));
   }
   else {
-    if ((one.kind === "weight")) {
-      shapes_.push(new Curve(diamond(one), theme.secondary, new Pen(theme.stroke)));
+    if ((mark_.kind === "weight")) {
+      shapes_.push(new Curve(diamond(mark_), theme.secondary, new Pen(theme.stroke)));
     }
     else {
-      if ((one.kind === "summary")) {
-        py_extend(shapes_, bars_of_boxes(one.x, one.y, theme));
+      if ((mark_.kind === "summary")) {
+        py_extend(shapes_, bars_of_boxes(mark_.x, mark_.y, theme));
       }
       else {
-        if (((one.kind === "shortcut") && (fill != null))) {
+        if (((mark_.kind === "shortcut") && (fill != null))) {
           pen = new Pen(fill.stroke, undefined, STUB_DASHES);
-          shapes_.push(_rect(one.x, one.y, one.width, one.height, 5, fill.fill, pen));
+          shapes_.push(_rect(mark_.x, mark_.y, mark_.width, mark_.height, 5, fill.fill, pen));
         }
       }
     }
@@ -3624,11 +3624,11 @@ function stub_of_boxes(one, fill, theme, tint = null) {
   }
   return shapes_;
 }
-function diamond(one) {
+function diamond(mark_) {
   let across_, along_, right, foot;
-  [across_, along_] = [(one.x + (one.width / 2)), (one.y + (one.height / 2))];
-  [right, foot] = [(one.x + one.width), (one.y + one.height)];
-  return [["M", [across_, one.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [one.x, along_]], ["Z", []]];
+  [across_, along_] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
+  [right, foot] = [(mark_.x + mark_.width), (mark_.y + mark_.height)];
+  return [["M", [across_, mark_.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [mark_.x, along_]], ["Z", []]];
 }
 function bars_of_boxes(x, y, theme) {
   let chart, right, top, ground;
@@ -3639,12 +3639,12 @@ function bars_of_boxes(x, y, theme) {
   ground = new Rect_of_drawing((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
   return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
 }
-function _stub_line(one, theme, tint) {
+function _stub_line(mark_, theme, tint) {
   let points, arrow, colour, dashes, pen;
-  points = [...one.points];
+  points = [...mark_.points];
   arrow = head(points.at(-1), points.at(-2), 0.7);
   colour = (tint ? tint.colour : theme.data);
-  dashes = py_or((tint ? tint.dashes : []), () => (one.control ? CONTROL_DASHES : []));
+  dashes = py_or((tint ? tint.dashes : []), () => (mark_.control ? CONTROL_DASHES : []));
   pen = new Pen(colour, (tint ? STUB_TINTED : STUB_LINE), dashes);
   return [new Curve(rounded(shortened(points, 4, false)), undefined, pen), new Curve(arrow, colour)];
 }
@@ -3682,15 +3682,15 @@ function legend(scene, paint) {
   return [...(() => { const out = []; for (const block_ of blocks_) if (block_.entries.length) { out.push(block_); } return out; })()];
 }
 function became(paint) {
-  let found, tint, sample;
-  found = new TupleMap();
+  let tints, tint, sample;
+  tints = new TupleMap();
   for (tint of [...paint.tints.routes, ...paint.tints.stubs]) {
     if (((tint != null) && tint.sign)) {
-      py_setdefault(found, [tint.sign, tint.whole], tint);
+      py_setdefault(tints, [tint.sign, tint.whole], tint);
     }
   }
   sample = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
-  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (found.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, found.get(key)).shapes, label_)); } return out; })();
+  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (tints.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, tints.get(key)).shapes, label_)); } return out; })();
 }
 function _colour_of_legend(row, theme) {
   let box, sample;
@@ -3724,27 +3724,27 @@ function _mark_sign(fill, theme) {
 const LINE = [[16, 8], [28, 8]];
 const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 22, y: -4})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
 function occurring(scene) {
-  let found, box;
-  found = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
-  found = py_union(found, py_union((() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })(), (() => { const out = new Set(); for (const web_ of scene.webs) { out.add(web_.kind); } return out; })()));
+  let names, box;
+  names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
+  names = py_union(names, py_union((() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })(), (() => { const out = new Set(); for (const web_ of scene.webs) { out.add(web_.kind); } return out; })()));
   for (box of scene.boxes) {
     if (box.openable) {
-      found.add("opens");
+      names.add("opens");
     }
     if ((!box.open && (box.kind !== "scope"))) {
-      found.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));
+      names.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));
     }
   }
   if ((() => { for (const edge of scene.routes) { if (edge.back) return true; } return false; })()) {
-    found.add("back");
+    names.add("back");
   }
-  return found;
+  return names;
 }
 function signs(scene, theme) {
-  let found, plain;
-  found = occurring(scene);
+  let names, plain;
+  names = occurring(scene);
   plain = new Fill(theme.op, theme.stroke, theme.text, theme.secondary);
-  return (() => { const out = []; for (const [name, label_, draw] of SIGNS) if (found.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label_)); } return out; })();
+  return (() => { const out = []; for (const [name, label_, draw] of SIGNS) if (names.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label_)); } return out; })();
 }
 
 // render.rows
@@ -3770,9 +3770,9 @@ class Legend {
   }
 }
 function shapes(blocks_) {
-  let found;
-  found = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(blocks_, limit)); } return out; })());
-  return (() => { const out = []; for (const one of found.keys()) if (one.blocks.length) { out.push(one); } return out; })();
+  let candidates_;
+  candidates_ = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(blocks_, limit)); } return out; })());
+  return (() => { const out = []; for (const candidate of candidates_.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function shaped(blocks_, limit) {
   let placed, x, y, deep, wide, block_, columns_, lines_, across_;
@@ -3804,24 +3804,24 @@ function columns_for(block_, limit) {
   return [-Math.floor(-count / lines_), lines_];
 }
 function *drawn(legend_, theme) {
-  let one, lower, index, entry, x, y;
-  for (one of legend_.blocks) {
-    yield new Group([..._text_of_rows(one.block.heading, one.x, (one.y + 14), theme.text, true)]);
+  let placed, lower, index, entry, x, y;
+  for (placed of legend_.blocks) {
+    yield new Group([..._text_of_rows(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
     lower = 0;
-    for ([index, entry] of py_enumerate(one.block.entries)) {
-      x = (one.x + ((one.block.column + APART) * Math.floor(index / one.lines)));
-      y = (((one.y + HEADING) + (ROW_of_rows * py_mod(index, one.lines))) + lower);
-      yield _row(entry, [x, y], one.block.most, theme);
+    for ([index, entry] of py_enumerate(placed.block.entries)) {
+      x = (placed.x + ((placed.block.column + APART) * Math.floor(index / placed.lines)));
+      y = (((placed.y + HEADING) + (ROW_of_rows * py_mod(index, placed.lines))) + lower);
+      yield _row(entry, [x, y], placed.block.most, theme);
       lower += (entry.more ? MORE : 0);
     }
   }
 }
-function _row(entry, at, most, theme) {
+function _row(entry, origin, most, theme) {
   let label_, texts;
   label_ = elide(hand_clean(entry.label), ((most - SAMPLE) - GAP_of_legend), SIZE);
   texts = _text_of_rows(label_, (SAMPLE + GAP_of_legend), 12, theme.text, false);
   py_extend(texts, _text_of_rows(entry.more, (SAMPLE + GAP_of_legend), (12 + MORE), theme.text, false));
-  return new Group([...entry.sample, ...texts], undefined, undefined, undefined, at);
+  return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);
 }
 function _text_of_rows(content, x, y, colour, semibold) {
   return written(content, x, y, SIZE, hand_width(content, SIZE, semibold), colour, undefined, semibold);
@@ -3851,37 +3851,37 @@ class Sheet_of_sheet {
   }
 }
 function sheet(scene, blocks_, caption) {
-  let title, skies, found;
+  let title, skies, pages;
   title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks_.length) {
     return _page(scene, title, null, [0, 0]);
   }
   skies = [skyline(scene, false), skyline(scene, true)];
-  found = (() => { const out = []; for (const one of shapes(blocks_)) for (const at of corners(scene, skies, one)) { out.push(_page(scene, title, one, at)); } return out; })();
-  return py_min(found, {key: (page) => page.cost});
+  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, skies, form)) { out.push(_page(scene, title, form, corner)); } return out; })();
+  return py_min(pages, {key: (page) => page.cost});
 }
-function *corners(scene, skies, one) {
+function *corners(scene, skies, form) {
   let plain, mirrored, high, out, left, reach_, top;
   [plain, mirrored] = skies;
-  [high, out] = [Math.max(0, (scene.height - one.height)), (scene.width - one.width)];
+  [high, out] = [Math.max(0, (scene.height - form.height)), (scene.width - form.width)];
   for (left of [0, Math.max(0, out)]) {
-    reach_ = plain.bottom((left - LEGEND_GAP), ((left + one.width) + LEGEND_GAP));
+    reach_ = plain.bottom((left - LEGEND_GAP), ((left + form.width) + LEGEND_GAP));
     yield [left, Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), high)];
   }
   for (top of [high, 0]) {
-    reach_ = mirrored.right((top - LEGEND_GAP), ((top + one.height) + LEGEND_GAP));
+    reach_ = mirrored.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.min((reach_ ? ((out - reach_) - LEGEND_GAP) : out), 0), top];
-    reach_ = plain.right((top - LEGEND_GAP), ((top + one.height) + LEGEND_GAP));
+    reach_ = plain.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
   }
 }
-function _page(scene, title, one, at) {
+function _page(scene, title, form, corner) {
   let across_, deep, left, top, wide, size;
-  [across_, deep] = (one ? [one.width, one.height] : [0, 0]);
-  [left, top] = [Math.min(0, at[0]), (MARGIN_of_sheet + title[1])];
-  wide = Math.max((Math.max(scene.width, (at[0] + across_)) - left), title[0]);
-  size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (at[1] + deep))) + MARGIN_of_sheet)];
-  return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], one, [((MARGIN_of_sheet - left) + at[0]), (top + at[1])]);
+  [across_, deep] = (form ? [form.width, form.height] : [0, 0]);
+  [left, top] = [Math.min(0, corner[0]), (MARGIN_of_sheet + title[1])];
+  wide = Math.max((Math.max(scene.width, (corner[0] + across_)) - left), title[0]);
+  size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (corner[1] + deep))) + MARGIN_of_sheet)];
+  return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
 function skyline(scene, mirrored) {
   let sky, outer, box, lines_, points, text, left, rule;
@@ -3891,7 +3891,7 @@ function skyline(scene, mirrored) {
     sky.add_rect((mirrored ? [(scene.width - right), upper, (scene.width - left), lower] : rect));
   }
   sky = new Skyline(scene.routes.length);
-  outer = py_union((() => { const out = new Set(); for (const [at, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(at); } return out; })(), new Set([-1]));
+  outer = py_union((() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(index); } return out; })(), new Set([-1]));
   for (box of scene.boxes) {
     if ((box.parent < 0)) {
       put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
@@ -3958,21 +3958,21 @@ function graph(scene, paint, select) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const one of scene.webs) for (const group of web(one, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
   let tinted, group;
   tinted = [...py_zip(scene.routes, paint.tints.routes)];
   py_sort(tinted, {key: (pair) => (((pair[1] == null) || !pair[1].sign) ? 0 : (1 + pair[1].whole))});
-  return (() => { const out = []; for (const [one, tint] of tinted) if ((group = route(one, paint.theme, (chosen.has(one.source) || chosen.has(one.target)), tint)).shapes.length) { out.push(group); } return out; })();
+  return (() => { const out = []; for (const [line, tint] of tinted) if ((group = route(line, paint.theme, (chosen.has(line.source) || chosen.has(line.target)), tint)).shapes.length) { out.push(group); } return out; })();
 }
 function _rule(rule, theme) {
   let points;
   points = [[(rule.x1 + 0.5), (rule.y1 + 0.5)], [(rule.x2 + 0.5), (rule.y2 + 0.5)]];
   return new Group([straight_of_lines(...points, new Pen(theme.rule))]);
 }
-function _stub_of_compose(theme, one, fill, tint) {
-  return new Group([...stub_of_boxes(one, fill, theme, tint)], undefined, one.title);
+function _stub_of_compose(theme, mark_, fill, tint) {
+  return new Group([...stub_of_boxes(mark_, fill, theme, tint)], undefined, mark_.title);
 }
 function _node(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes_, halo, text, title;

@@ -78,7 +78,7 @@ def test_stats_stand_on_the_second_line_in_any_colouring(model: Model) -> None:
     said = {text.content for text in picture.scene.texts if text.role == "second"}
     assert picture.paint.scheme == "structure"
     closed = [each for each in zip(picture.scene.boxes, picture.paint.boxes, strict=True) if not each[0].open]
-    assert {stats.told((box.row,)) for box, fill in closed if box.openable and not fill.hatch} <= said
+    assert {stats.format_time_and_memory((box.row,)) for box, fill in closed if box.openable and not fill.hatch} <= said
     assert {box.row: fill.hatch for box, fill in closed} == {box.row: not stats.known[box.row] for box, _ in closed}
     assert any(fill.hatch for _, fill in closed)
     assert picture.paint.legend[-1].label == "not measured"
