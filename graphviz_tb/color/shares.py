@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphviz_tb.color.colouring import OP, Colouring
+from graphviz_tb.color.colouring import OP, Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Mark
@@ -59,9 +59,8 @@ class Shares(Colouring):
         return hued(self._tone(top[0]), self.theme, bands=self._bands(counts))
 
     def alike(self, row: int) -> Hashable:
-        """Ops of one category; a group has its own proportions."""
-        is_op = self.hierarchy.kind[row] == OP
-        return ("op", int(self.category[row]) if self.ordinary[row] else None) if is_op else row
+        """Ops of one category, groups that hold as many of each."""
+        return is_op(self.hierarchy, row), tuple(self.counts(row))
 
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the

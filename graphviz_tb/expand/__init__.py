@@ -131,7 +131,7 @@ class Expander:
             for source, target in data
             if (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
-        trains = np.flatnonzero(hierarchy.how[rows] == How.TRAINING).tolist()
+        trains = [at for at, row in enumerate(rows) if row in self._training]
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
@@ -161,6 +161,10 @@ class Expander:
             row = roots[-1] if roots else row
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
+
+    @cached_property
+    def _training(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self.hierarchy.how == How.TRAINING).tolist())
 
     @cached_property
     def _left_over(self) -> Bools:

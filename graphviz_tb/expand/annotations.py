@@ -25,15 +25,12 @@ class MarkFiles:
         rows = hierarchy.row_of_node[beside.host]
         self.order: Longs = np.argsort(rows, kind="stable")
         self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
+        self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
 
     def hosts(self, rows: Sequence[int]) -> list[int]:
         """The places of those of `rows` that marks stand beside."""
-        indices = np.array(rows, np.int64)
-        hosts: list[int] = (
-            np.flatnonzero(self.start[indices + 1] > self.start[indices]).tolist() if len(indices) else []
-        )
-        return hosts
+        return [at for at, row in enumerate(rows) if row in self.hosting]
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
         """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""

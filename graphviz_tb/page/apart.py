@@ -29,7 +29,7 @@ from graphviz_tb.page.walk import Arrange, Away, Turned, all_in_main
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-RANKS = 3  # levels in each other that may be apart at once
+RANKS = 2  # levels in each other that may be apart at once
 FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its own
 LARGE = 40_000  # rows
 MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series

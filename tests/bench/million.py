@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,7 @@ SIZES = (10, 1_000, 10_000, 100_000, 1_000_000)
 # picture, and megabytes of browser heap.
 TENSORBOARD = {10_000: (3.9, 81), 100_000: (15.2, 238), 1_000_000: (168.0, 2272)}
 
+COMPILED = "PYTHONDONTWRITEBYTECODE"  # where it is set, each process compiles all modules anew
 NOTHING = "import numpy, google.protobuf"
 
 BASELINE = """
@@ -71,16 +73,15 @@ print(json.dumps(taken))
 
 
 def measure(code: str, *arguments: str) -> tuple[float, float]:
-    """CPU seconds and peak megabytes of a fresh Python that runs `code`."""
+    """CPU seconds and peak megabytes of a fresh Python that runs `code`, compiled before, as what is installed is."""
     wrapped = (
         "import resource, subprocess, sys\n"
         "subprocess.run([sys.executable, '-c', sys.argv[1], *sys.argv[2:]], check=True, stdout=subprocess.DEVNULL)\n"
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", wrapped, code, *arguments], check=True, capture_output=True, text=True, cwd=ROOT
-    )
+    command, environment = [sys.executable, "-c", wrapped, code, *arguments], {**os.environ, COMPILED: ""}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=environment)
     cpu, memory = done.stdout.split()[-2:]
     return float(cpu), float(memory)
 

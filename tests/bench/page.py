@@ -72,6 +72,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
+        measure("import graphviz_tb.page.build")
         print(f"{'page':>22} {'MB':>7} {'CPU s':>7} {'first ms':>9} {'open ms':>9} {'pan ms':>9} {'boxes':>7}")
         for nodes in options.nodes:
             line(f"{nodes:,} nodes", generate(nodes, folder), folder / f"page_{nodes}.html")
