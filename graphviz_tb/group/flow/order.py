@@ -48,7 +48,7 @@ def order_of(dag: Dag) -> Order:
     line, place, side = demand_line(dag, depth, ())
     wide = read_everywhere(dag, depth, place)
     most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
-    broadcast = {box for box in wide if len(ancestors(dag, [box], most)) <= most}
+    broadcast = {box for box in wide if depth[box] < most and len(ancestors(dag, [box], most)) <= most}
     if broadcast:
         line, place, side = demand_line(dag, depth, broadcast)
     early = ancestors(dag, broadcast) if broadcast else set()

@@ -13,7 +13,7 @@ from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread
 from graphviz_tb.group.flow.repeats import Element, fold_repeats
-from graphviz_tb.group.flow.setting import DEEPEST, Setting
+from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import HEADS, fold_stages
 from graphviz_tb.group.flow.tokens import FAR, tokens
@@ -184,7 +184,9 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
     symbol = setting.symbols.of("region", *key)
     here = [dag.boxes[at] for at in ids]
     known = setting.known.get(key)
-    if known is None:
+    if len(ids) > MOST_OF * len(dag) and not setting.budget.take(PEEL * len(ids)):
+        boxes = narrowed(here, setting, setting.soft)
+    elif known is None:
         boxes = inside_region(part(dag, ids), setting, deep + 1)
         if len(key) <= FAR:
             setting.known[key] = (here, boxes)
