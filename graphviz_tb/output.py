@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,65 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
 
     Raises `CannotWrite`; then the target is as it was.
     """
-    if str(target) == "-":
+    write_all([(target, data)])
+
+
+def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
+    """Write all outputs or none: files take their places together, when everything else is written.
+
+    Raises `CannotWrite`; then every file is as it was. What is no file (a pipe, a device, standard output) cannot be
+    taken back.
+    """
+    with ExitStack() as drafts:
+        streams: list[tuple[Path | None, bytes]] = []
+        ready: list[tuple[Path, Path]] = []
+        for target, data in outputs:
+            path = None if str(target) == "-" else Path(os.path.realpath(target))  # a link stays a link
+            if path is None or is_stream(path):
+                streams.append((path, data))
+            else:
+                ready.append((draft(path, data, drafts), path))
+        for stream, data in streams:
+            send(stream, data)
+        for temporary, path in ready:
+            with told(path):
+                temporary.replace(path)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether there is a pipe or a device: nothing to replace."""
+    check_writable([str(path)])
+    return path.exists() and not path.is_file()
+
+
+def send(path: Path | None, data: bytes) -> None:
+    """Write to a stream (None: standard output)."""
+    if path is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    path = Path(os.path.realpath(target))  # a link stays a link
-    check_writable([str(path)])
+    with told(path):
+        path.write_bytes(data)
+
+
+def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
+    """A temporary file beside a path, whole, with its permissions; gone when `drafts` ends, unless it was moved."""
+    with told(path), tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file:
+        temporary = Path(file.name)
+        drafts.callback(temporary.unlink, missing_ok=True)
+        file.write(data)
+        file.close()
+        temporary.chmod(mode_for(path))
+        return temporary
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Errors of the system become ours."""
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device: nothing to replace
-            path.write_bytes(data)
-        else:
-            replace(path, data)
+        yield
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Make or replace a file at once."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file:
-        temporary = Path(file.name)
-        try:
-            file.write(data)
-            file.close()
-            temporary.chmod(mode_for(path))
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
 
 
 def cannot_write(path: Path, error: OSError) -> CannotWrite:

@@ -77,7 +77,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     from graphviz_tb.diff.folders import is_collection
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.output import keep_inputs
+    from graphviz_tb.output import keep_inputs, write_all
 
     if values["fail_on"] not in FAILING:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
@@ -95,10 +95,9 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
         return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
     changes = compare(old, new, options, choices(values))
+    write_all([(target, encoded(changes, target, values)) for target in values["outputs"]])
     if not values["quiet"]:
         report(changes, style, values)
-    for target in values["outputs"]:
-        save(changes, target, values)
     return code_of(changes, values["fail_on"])
 
 
@@ -171,15 +170,15 @@ def report(changes: Changes, style: str, values: dict[str, Any]) -> None:
     print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))  # type: ignore[arg-type]
 
 
-def save(changes: Changes, target: str, values: dict[str, Any]) -> None:
-    """Write a picture, or the report in the format of its suffix."""
-    from graphviz_tb.output import write
-
+def encoded(changes: Changes, target: str, values: dict[str, Any]) -> bytes:
+    """A picture, or the report in the format of the target's suffix."""
     suffix = Path(target).suffix.lower()
     if suffix in SUFFIXES:
-        write(target, changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace"))  # type: ignore[arg-type]
-        return
-    write(target, page(changes, values) if suffix == ".html" else picture(changes, values).render(format_of(target)))
+        return changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace")  # type: ignore[arg-type]
+    if suffix == ".html":
+        return page(changes, values)
+    data: bytes = picture(changes, values).render(format_of(target))
+    return data
 
 
 def page(changes: Changes, values: dict[str, Any]) -> bytes:

@@ -91,7 +91,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.formats import check_used, format_of
-    from graphviz_tb.output import check_writable, keep_inputs, write
+    from graphviz_tb.output import check_writable, keep_inputs, write_all
 
     if values["against"] and values["color_by"] is None:
         values["color_by"] = "compute-time"
@@ -101,6 +101,4 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     check_writable(outputs)
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *options.picture.font_files), outputs)
     with open_model(model, options, timing, quiet) as session:
-        made = session.encode(formats)
-        for target, data in zip(outputs, made, strict=True):
-            write(target, data)
+        write_all(zip(outputs, session.encode(formats), strict=True))

@@ -175,6 +175,22 @@ def test_an_unwritable_second_output_keeps_the_first_from_being_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("before", [True, False], ids=["first", "last"])
+def test_outputs_are_written_together_or_not_at_all(
+    before: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, full = tmp_path / "a.svg", tmp_path / "full.json"
+    old.write_text("old")
+    full.symlink_to("/dev/full")
+    targets = [full, old, tmp_path / "b.json"] if before else [old, tmp_path / "b.json", full]
+    outputs = [word for target in targets for word in ("-o", str(target))]
+    refused(capsys, "render", str(GOOD), *outputs, code=5)
+    refused(capsys, "diff", str(GOOD), str(ROOT / "fixtures/real/mnist_cnn.pbtxt"), *outputs, code=5)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "full.json"]
+    assert old.read_text() == "old"
+
+
 def test_a_full_disk_leaves_the_old_file_whole(
     out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
