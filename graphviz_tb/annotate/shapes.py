@@ -83,8 +83,9 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
     shapes = declared(definition)
     if shapes is not None:
         return shapes, "declared"
-    if definition.op in LISTING and definition.attr["output_shapes"].list.shape:
-        return [shape_of(shape) for shape in definition.attr["output_shapes"].list.shape], "stated"
+    if definition.op in LISTING and "output_shapes" in definition.attr:
+        shapes = [shape_of(shape) for shape in definition.attr["output_shapes"].list.shape]
+        return (shapes, "stated") if shapes else (None, "")
     return None, ""
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.compare import BATCH, compare, ignored
+from graphviz_tb.diff.changes.compare import compare, ignored
 from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.left_out import left_out
+from graphviz_tb.diff.changes.outputs import other_outputs
+from graphviz_tb.diff.changes.promised import with_signatures
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.steps import match
@@ -20,7 +22,6 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import Source
 from graphviz_tb.errors import RequestError
 from graphviz_tb.flatten import flatten
-from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
@@ -65,8 +66,10 @@ def straight(one: Input, two: Input, a: Side, b: Side, options: DiffOptions) -> 
     m = match(a, b)
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
-    found = signatures(m, one.signatures, two.signatures)
-    items = with_signatures(changes, found)
+    promised = signatures(m, one.signatures, two.signatures)
+    if changes and not (one.signatures and two.signatures):
+        promised += other_outputs(m, layers)
+    items = with_signatures(changes, promised)
     return Changes(
         items=items,
         found=len(items),
@@ -79,16 +82,6 @@ def straight(one: Input, two: Input, a: Side, b: Side, options: DiffOptions) -> 
         left_out=left_out(layers),
         source=Source(m, layers),
     )
-
-
-def with_signatures(changes: tuple[Change, ...], found: list[Change]) -> tuple[Change, ...]:
-    """The changes of signatures with those of the graph; another type or shape of an input is said once."""
-    ports = next((change for change in found if change.kind == "signature-changed"), None)
-    if ports is None:
-        return in_order([*changes, *found])
-    said = [one for one in changes if one.severity == "signature" and one.detail.get("key") in ("shape", BATCH)]
-    first = replace(ports, consequences=in_order(said), ops=ports.ops)
-    return in_order([*(one for one in changes if one not in said), *(first if one is ports else one for one in found)])
 
 
 def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:

@@ -20,7 +20,8 @@ WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 
 def constant(op: Op) -> Value | None:
     """`Const`."""
-    return elements_of(op.definition.attr["value"].tensor)
+    attrs = op.definition.attr
+    return elements_of(attrs["value"].tensor) if "value" in attrs else None
 
 
 def passed(op: Op) -> Value | None:

@@ -243,3 +243,13 @@ def test_without_inference_only_what_the_file_says() -> None:
 def test_tensors_say_where_their_shape_is_from() -> None:
     model = load(GraphDef(node=[placeholder("x", 2), node("y", "Relu", "x", T=FLOAT)]))
     assert [model.facts.tensor(at, 0).origin for at in (0, 1)] == ["stated", "inferred"]
+
+
+def test_asking_adds_nothing_to_a_message() -> None:
+    made = GraphDef()
+    for op in ("Const", "IteratorGetNext"):
+        made.node.add(name=op, op=op)
+        made.node.add(name=f"{op}/use", op="Reshape", input=["Const", op])
+    before = made.SerializeToString(deterministic=True)
+    load(made).shapes()
+    assert made.SerializeToString(deterministic=True) == before

@@ -10,6 +10,8 @@ from graphviz_tb.annotate.infer.values import Dims, Out, merge
 
 def constant(op: Op) -> Given:
     """`Const`: the shape of its tensor."""
+    if "value" not in op.definition.attr:
+        return [None]  # asking a message for what it has not would add it
     return [op.dims(op.definition.attr["value"].tensor.tensor_shape)]
 
 

@@ -1,0 +1,114 @@
+"""What a model gives, where its file declares no signature: results that nobody uses, with their inferred shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from graphviz_tb.annotate import tensors
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.roles import SOURCES
+from graphviz_tb.diff.columns.meaning import plain_setting, shape_of
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import Tensor
+
+Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
+
+
+def other_outputs(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
+    """Outputs that have another type or shape now, as one change; none where all are the same.
+
+    Before: neither file says it itself. A size that is known on one side only says nothing.
+    """
+    found = [one for one in (of_layers(m) if m.a.graph.layers else of_ops(m, layers)) if differ(one[1], one[3])]
+    if not found:
+        return []
+    ports = [{"side": "output", "key": new, "old": told(one), "new": told(two)} for _, one, new, two in found]
+    return [Change("signature-changed", "signature", found[0][0], found[0][2], len(ports), {"ports": ports})]
+
+
+def differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
+    """Whether tensors have another type, another rank, or another size where both are known."""
+    return len(old) != len(new) or any(
+        (one.dtype and two.dtype and one.dtype != two.dtype)
+        or (one.shape is not None and two.shape is not None and not fit(one.shape, two.shape))
+        for one, two in zip(old, new, strict=True)
+    )
+
+
+def fit(one: Sequence[int | None], two: Sequence[int | None]) -> bool:
+    """Whether two shapes may be the same.
+
+    >>> fit((None, 3), (4, 3)), fit((None, 3), (None, 5)), fit((3,), (3, 1))
+    (True, False, False)
+    """
+    return len(one) == len(two) and all(a == b or None in (a, b) for a, b in zip(one, two, strict=True))
+
+
+def told(given: Sequence[Tensor]) -> str:
+    """Types and shapes in words."""
+    return ", ".join(f"{one.dtype} {'unknown' if one.shape is None else shape_of(one.shape)}".strip() for one in given)
+
+
+def of_layers(m: Matching) -> Iterator[Ends]:
+    """Outputs of Keras models: those of the layers that give them, in order."""
+    old, new = m.a.graph.layers, m.b.graph.layers
+    for row in m.a.scopes.children(m.a.scopes.roots[0]):
+        mine, other = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
+        if m.scope_to_b[row] < 0 or mine not in old or other not in new:
+            continue
+        pairs = results(old, mine), results(new, other)
+        if len(pairs[0]) == len(pairs[1]):
+            for one, two in zip(*pairs, strict=True):
+                yield one, given(old[one]), two, given(new[two])
+
+
+def results(layers: Mapping[str, Layer], model: str) -> list[str]:
+    """The layers that make the outputs of a model, also where they lie in models in it."""
+    told, waiting = [], [model]
+    while waiting:
+        name = waiting.pop()
+        if layers[name].parts:
+            waiting += reversed([one for one in layers[name].results or last(layers, name) if one in layers])
+        else:
+            told.append(name)
+    return told
+
+
+def last(layers: Mapping[str, Layer], model: str) -> list[str]:
+    """The last layer of a Sequential model, which is what it gives."""
+    if layers[model].class_name != "Sequential":
+        return []
+    return [name for name in layers if name.rpartition("/")[0] == model][-1:]
+
+
+def given(layer: Layer) -> list[Tensor]:
+    """What a layer gives; with mixed precision numbers of the smaller type."""
+    kind = str(plain_setting(layer.config.get("dtype")) or "").removeprefix("mixed_")
+    return [Tensor(shape, kind) for shape in layer.outputs]
+
+
+def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
+    """Outputs of graphs of ops, with their partners; where as many are left on both sides, those by name."""
+    old, new = ends(layers[0]), ends(layers[1])
+    pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in new]
+    known = dict(pairs)
+    left = [node for node in old if node not in known], [node for node in new if node not in known.values()]
+    pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
+    names = m.a.graph.name, m.b.graph.name
+    decode = tensors.Tensors(m.a.graph).decode, tensors.Tensors(m.b.graph).decode
+    for one, two in sorted(pairs, key=lambda pair: names[1][pair[1]]):
+        yield names[0][one], [decode[0](one)("0")], names[1][two], [decode[1](two)("0")]
+
+
+def ends(layers: Layers) -> list[int]:
+    """The ops of the model in the main graph that nobody uses, by name."""
+    graph = layers.side.graph
+    kinds = np.array([op in SOURCES or op == "NoOp" for op in graph.op_types] or [True])
+    told = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
+    told[graph.source[~graph.control]] = False
+    return sorted(np.flatnonzero(told & ~kinds[graph.op] if len(graph) else told).tolist(), key=graph.name.__getitem__)

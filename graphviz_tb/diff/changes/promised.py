@@ -1,0 +1,51 @@
+"""Signatures beside the changes of the graph: what another input or output is the cause of, or only follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphviz_tb.diff.changes.compare import BATCH
+from graphviz_tb.diff.changes.precision import is_precision
+from graphviz_tb.model.change import Change, in_order
+
+
+def with_signatures(changes: Sequence[Change], found: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes of a graph and those of its signatures, each said once.
+
+    Another type or shape of an input is a cause, and so are inputs and outputs that came or went. That outputs have
+    another type or shape follows from it, from a single change of the graph, or from another type of numbers.
+    """
+    ports = next((change for change in found if change.kind == "signature-changed"), None)
+    others = [*(one for one in changes), *(one for one in found if one is not ports)]
+    if ports is None:
+        return in_order(others)
+    inputs = [one for one in changes if one.severity == "signature" and one.detail.get("key") in ("shape", BATCH)]
+    if not only_outputs(ports):
+        kept = [one for one in others if one not in inputs]
+        return in_order([*kept, replace(ports, consequences=in_order(inputs))])
+    cause = inputs[0] if inputs else cause_of(ports, changes)
+    if cause is None:
+        return in_order([*others, ports])
+    grave = replace(cause, severity="signature", consequences=in_order([*cause.consequences, ports]))
+    return in_order([grave if one is cause else one for one in others])
+
+
+def only_outputs(ports: Change) -> bool:
+    """Whether the same outputs as before are given, of another type or shape."""
+    return all(port["side"] == "output" and port["old"] and port["new"] for port in ports.detail["ports"])
+
+
+def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
+    """The change that other outputs follow from, where it is known: the only one, or another type of all numbers."""
+    real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
+    if len(real) == 1:
+        return real[0]
+    if all(shape_of(port["old"]) == shape_of(port["new"]) for port in ports.detail["ports"]):
+        return next((change for change in real if is_precision(change)), None)
+    return None
+
+
+def shape_of(spec: str) -> str:
+    """What stands behind the type in the words for an output."""
+    return spec.partition(" ")[2]
