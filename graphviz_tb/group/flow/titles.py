@@ -7,17 +7,23 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
 
 PARTS = re.compile(r"[0-9]+|[^0-9]+")
+COUNTER = re.compile(r"(_?[0-9]+)+\Z")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
+ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that are told, and how many of them may be products
 # What a part of a network is known by, told first: its products, then what tells one kind of layer from another.
-WORK = re.compile(r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU")
-SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*Norm(V[0-9])?")
+WORK = re.compile(
+    r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
+    r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
+)
+SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
 # Op types that every part of a network has: they tell nothing about one.
 COMMON = frozenset(
     [
@@ -38,6 +44,17 @@ COMMON = frozenset(
         "Mul",
         "Sub",
         "ExpandDims",
+        "InputLayer",
+        "Activation",
+        "Dropout",
+        "Concatenate",
+        "add",
+        "multiply",
+        "concatenate",
+        "activation",
+        "dropout",
+        "reshape",
+        "cast",
     ]
 )
 # How others are worked out: a product of any shape reckons with shapes, a norm with means.
@@ -72,20 +89,45 @@ def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
         return contents(rows, hierarchy)
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {box.last().name}"
+    if given(box.last().name, setting.vocabulary):
+        return contents(rows, hierarchy)
     return f"…{box.last().name}"
 
 
 def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
-    """The most telling op types: `3 Conv2D · 3 Relu`."""
-    graph = hierarchy.graph
-    nodes = (int(hierarchy.node[box.row]) for box in rows)
-    count = Counter(graph.op_types[graph.op[node]] for node in nodes if node >= 0)
+    """The most telling types: `3 Conv2D · 3 Relu`."""
+    count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
     plain = COMMON.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
     found = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
-    return " · ".join(f"{count[op]} {op}" if count[op] > 1 else op for op in found)
+    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in found])
+
+
+def joined(parts: Sequence[str]) -> str:
+    """The first part, and those after it that a box has room for.
+
+    >>> joined(["2 dense", "multi_head_attention", "2 layer_normalization"])
+    '2 dense · multi_head_attention'
+    """
+    text = parts[0]
+    for part in parts[1:]:
+        longer = f"{text} · {part}"
+        text = longer if len(longer) <= ROOM else text
+    return text
+
+
+def type_of(box: Box, hierarchy: Hierarchy) -> str:
+    """What a row is: the type of an op, the class of a layer, what a scope is called without its number.
+
+    Empty where a scope's name is nothing but a number.
+    """
+    graph, node = hierarchy.graph, int(hierarchy.node[box.row])
+    if node >= 0:
+        return str(graph.op_types[graph.op[node]])
+    layer = graph.layers.get(hierarchy.name[box.row])
+    return layer.class_name if layer is not None else COUNTER.sub("", box.name)
 
 
 def rank(op: str) -> int:

@@ -40,6 +40,11 @@ class Vocabulary:
         """How many names start with some words."""
         return Counter(words[:end] for name in self._names for words in [self.words(name)] for end in lengths(words))
 
+    @property
+    def count(self) -> int:
+        """How many names there are."""
+        return len(self._names)
+
     @cached_property
     def nameless(self) -> bool:
         """Whether the names are little else than numbers."""

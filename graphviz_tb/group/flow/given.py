@@ -1,0 +1,42 @@
+"""Names that nobody gave: Keras and TensorFlow call layers and ops after their types."""
+
+from __future__ import annotations
+
+import re
+
+from graphviz_tb.group.flow.words import Vocabulary
+
+DIGITS = re.compile(r"[0-9_]+")
+ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and tells its parts not apart
+# The words of names given by Keras and TensorFlow, without digits: `re_lu_5_1_Relu`, `max_pooling2d_3`, `AddV2_1`.
+TYPES = """
+add addn addv addition sub subtract mul multiply div truediv realdiv mod pow sqrt rsqrt square neg maximum minimum
+average sum mean max min reduce op getitem identity cast lambda function functional sequential model
+concat concatv concatenate stack unstack pack unpack split slice strided stridedslice gather transpose permute
+reshape flatten repeat vector squeeze expand dims expanddims tile pad padding padv zero zeropadding zeropaddingd
+cropping croppingd up sampling upsampling samplingd upsamplingd resize
+re lu relu elu selu gelu leaky leakyrelu prelu p celu sigmoid tanh softmax softplus swish silu mish hard erf activation
+dropout spatial dropoutd spatialdropoutd gaussian noise masking
+biasadd bias matmul batchmatmul batchmatmulv einsum dot dense conv convd depthwise depthwiseconvd separable
+separableconvd convdtranspose convolution multi head attention multiheadattention additive
+layer batch group instance unit normalization batchnorm layernorm batchnormalization layernormalization fusedbatchnormv
+pooling poolingd poold pool maxpool avgpool maxpoold avgpoold global maxpoolingd averagepoolingd
+embedding lookup lstm gru rnn cell simple bidirectional time distributed
+"""
+GIVEN = frozenset(["", *TYPES.split()])
+
+
+def given(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether a name tells no more than the type of what bears it.
+
+    Words with which nearly all names of the level begin do not count.
+
+    >>> level = Vocabulary(["net_conv2d_1", "net_re_lu_1", "net_mixed3", "net_add_7_Add"])
+    >>> [given(name, level) for name in ("net_re_lu_1", "net_mixed3", "net_add_7_Add")]
+    [True, False, True]
+    """
+    words = vocabulary.words(name)
+    own = 0
+    while own < len(words) and vocabulary.starting[words[: own + 1]] >= ALL * vocabulary.count:
+        own += 1
+    return all(DIGITS.sub("", word).lower() in GIVEN for word in words[own:])
