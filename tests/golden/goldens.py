@@ -4,7 +4,7 @@
     python tests/golden/goldens.py --accept   the new ones are right
 
 Each case keeps its metagraphs (what is drawn), its scene (where) and its SVG (how it looks). The first that differs
-names the stage: expand, arrange and place, or color and render.
+names the stage: expand, arrange and place, or color and render. `kept.py` adds what each stage makes of small inputs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from kept import differing
 
 import graphviz_tb
 from graphviz_tb.model.metagraph import Metagraph
@@ -133,11 +135,15 @@ def main(accept: bool) -> int:
         for file, (_, new) in files.items():
             if accept:
                 (HERE / file).write_text(new, encoding="utf-8")
+    for path, new in (kept := differing()).items():
+        sys.stdout.write(f"{path.relative_to(HERE)}\n")
+        if accept:
+            path.write_text(new, encoding="utf-8")
     if found and not accept:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(review(found), encoding="utf-8")
         sys.stdout.write(f"look at {os.path.relpath(PAGE)}, then run with --accept\n")
-    return 1 if found and not accept else 0
+    return 1 if (found or kept) and not accept else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,221 @@
+"""What each stage makes of small inputs, kept as text, so that a fault shows in the stage that has it.
+
+    python tests/golden/goldens.py            says which differ
+    python tests/golden/goldens.py --accept   the new ones are right
+
+The inputs are `fixtures/rules`, each of which shows one rule, and some small files from TensorFlow. A test compares
+one input of one stage; `git diff` shows what a change of the code changes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import graphviz_tb
+from graphviz_tb.color import SCHEMES, colour
+from graphviz_tb.diff import diff
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.paths import Path as RowPath
+from graphviz_tb.model.view import View
+from graphviz_tb.pipeline import Model
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+HERE = Path(__file__).parent / "stages"
+RULES = sorted((FIXTURES / "rules").glob("*.pbtxt"))
+REAL = [
+    FIXTURES / "real" / name
+    for name in (
+        "cond_case_v1.pb",
+        "func_library_nested.pb",
+        "func_library_recursive.pbtxt",
+        "hidden_scope.pbtxt",
+        "legacy_function_calls.pb",
+        "multi_device.pb",
+        "ref_edges.pbtxt",
+        "savedmodel_small.pb",
+        "transformer_block_v2.pb",
+        "while_v1.pb",
+        "xor.pbtxt",
+    )
+]
+MORE = [FIXTURES / "containers" / "saved_model", FIXTURES / "logdirs" / "torch_pair"]
+INPUTS = {path.name: path for path in (*RULES, *REAL, *MORE)}
+MEASURED = {"run_metadata": FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"}
+EDITS = FIXTURES / "edits"
+HEAD = "== "  # before the name of an input; no line of JSON begins with it
+MANY = 120  # boxes of a picture with all open: enough for each kind of word
+ROWS = 30  # whose colours are kept
+PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
+
+
+@cache
+def load(name: str, **choices: Any) -> Model:
+    """The model of an input."""
+    return graphviz_tb.load(INPUTS[name], **choices)
+
+
+def flattened(name: str) -> Iterator[Any]:
+    """The columns of the graph."""
+    graph = load(name).hierarchy.graph
+    for field in fields(graph):
+        if field.name not in ("graph_def", "index", "ways"):
+            yield field.name, getattr(graph, field.name)
+
+
+def expanded(name: str) -> Iterator[Any]:
+    """Every metagraph, as we fold and, where that differs, as TensorBoard does; what JSON has of them."""
+    model = load(name)
+    ours = [view.metagraph for view in views(model.picture(open_all=True, max_open=MANY).view)]
+    yield from ours
+    theirs = load(name, preset="tensorboard").picture(open_all=True, max_open=MANY)
+    yield from (("tensorboard", view.metagraph) for view in views(theirs.view) if view.metagraph not in ours)
+    if INPUTS[name] in RULES:
+        for row, group in model.to_json()["groups"].items():
+            yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
+
+
+def viewed(name: str) -> Iterator[Any]:
+    """Which groups are open under several choices, every word about them, and what patterns find."""
+    model = load(name)
+    for choices in ({}, {"depth": 0}, {"depth": 2}, {"open": ("*",)}):
+        with suppress(UnknownNode):
+            picture = model.picture(**choices)
+            yield [view.address for view in views(picture.view)], picture.caption.facts, map(str, picture.notices)
+    for view in views(model.picture(max_annotations=2, open_all=True, max_open=MANY).view):
+        yield view.address, view.node_labels, view.functions, view.words, view.names, view.labels
+    for pattern in PATTERNS:
+        with suppress(UnknownNode):
+            yield pattern, model.names.find(pattern)[:20]
+
+
+def coloured(name: str) -> Iterator[Any]:
+    """What each colouring says of the first rows, and its legend."""
+    model = load(name)
+    yield from said(model, [scheme for scheme, row in SCHEMES.items() if not row.measured])
+
+
+def measured(name: str) -> Iterator[Any]:
+    """What colourings by run statistics say."""
+    source = FIXTURES / "real" / "mnist_cnn.pbtxt"
+    model = graphviz_tb.load(source, run_metadata=(str(MEASURED[name]),))
+    yield from said(model, [scheme for scheme, row in SCHEMES.items() if row.measured])
+    yield from said(model, ["structure", "device"], stats=True)
+
+
+def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]:
+    """Fill, second line and account of each row, then the legend, for each of some schemes."""
+    rows = range(1, min(len(model.hierarchy), ROWS))
+    paths: list[RowPath] = [(row,) for row in rows]
+    for scheme in schemes:
+        for theme in ("light", "dark"):
+            colouring = colour(model.hierarchy, model.facts, scheme, theme, stats).scaled(paths)
+            yield scheme, [colouring.heading, colouring.summary(7, 3), colouring.legend(paths)]
+            for path in paths if theme == "light" else paths[:2]:
+                yield path[0], [colouring.fill(path), colouring.second(path), colouring.account(path)]
+
+
+def rendered(name: str) -> Iterator[Any]:
+    """The formats that are texts, and the operators of the PDF page."""
+    model = load(name)
+    picture = model.picture(open_all=True, max_open=MANY, title="title", color_by="op-type")
+    yield from picture.render("dot").decode().splitlines()
+    yield from model.to_json()["nodes"]
+    streams = re.findall(rb"stream\n(.*?)\nendstream", picture.render("pdf"), re.DOTALL)
+    yield from zlib.decompress(streams[0]).decode("latin-1").splitlines()
+
+
+def compared(name: str) -> Iterator[Any]:
+    """The report on the model as it was and as it was edited."""
+    edit, _, form = name.partition(".")
+    yield from reported(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
+
+
+def paired(name: str) -> Iterator[Any]:
+    """The report on a rule's graph and the next one's: two graphs with little in common."""
+    names = list(INPUTS)
+    yield from reported(INPUTS[name], INPUTS[names[(names.index(name) + 1) % len(RULES)]])
+
+
+def reported(old: Path, new: Path) -> Iterator[Any]:
+    """The report as text and as JSON, and the marks of the picture."""
+    changes = diff(old, new)
+    yield from (line.rstrip() for line in changes.explain("text", None).splitlines()[1:])
+    yield json.loads(changes.explain("json", None)) | {"old": old.name, "new": new.name}
+    picture = changes.picture(title="diff")
+    yield from zip((box.address for box in picture.scene.boxes), picture.paint.boxes, strict=True)
+    yield picture.paint.tints, picture.paint.legend, picture.caption.facts
+
+
+def views(view: View) -> Iterator[View]:
+    """A view and those inside it, in preorder."""
+    todo = [view]
+    while todo:
+        view = todo.pop()
+        yield view
+        todo += [inner for _, inner in sorted(view.opened.items(), reverse=True)]
+
+
+SMALL = [path.name for path in RULES]
+FORMS = ("json", "frozen.pb", "train.pb")
+EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
+# Stage → what is kept of it, and the names of the inputs.
+KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
+    "flatten": (flattened, list(INPUTS)),
+    "expand": (expanded, list(INPUTS)),
+    "view": (viewed, list(INPUTS)),
+    "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
+    "measured": (measured, list(MEASURED)),
+    "render": (rendered, SMALL[::6]),
+    "diff": (compared, EDITED),
+    "pairs": (paired, SMALL[::2]),
+}
+
+
+def plain(thing: Any) -> Any:
+    """A value as JSON takes it; our own types as a list of the fields that count in comparisons."""
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return [plain(getattr(thing, field.name)) for field in fields(thing) if field.compare]
+    if isinstance(thing, Mapping):
+        return {str(key): plain(value) for key, value in thing.items()}
+    if isinstance(thing, np.ndarray):
+        return thing.astype(int).tolist()
+    if isinstance(thing, np.generic):
+        return thing.item()
+    if isinstance(thing, list | tuple | map):
+        return [plain(inner) for inner in thing]
+    return sorted(thing) if isinstance(thing, set | frozenset) else thing
+
+
+def text_of(stage: str, name: str) -> str:
+    """What the stage makes of an input now, one line for each thing."""
+    make, _ = KEPT[stage]
+    lines = (json.dumps(plain(thing), ensure_ascii=False, default=str, separators=(",", ":")) for thing in make(name))
+    return "".join(f"{line}\n" for line in lines)
+
+
+@cache
+def accepted(stage: str) -> dict[str, str]:
+    """The accepted text by input."""
+    path = HERE / f"{stage}.txt"
+    parts = path.read_text(encoding="utf-8").split(HEAD)[1:] if path.exists() else []
+    return {name: text for name, _, text in (part.partition("\n") for part in parts)}
+
+
+def differing() -> dict[Path, str]:
+    """The new text of each file that is another now."""
+    found = {}
+    for stage, (_, names) in KEPT.items():
+        new = {name: text_of(stage, name) for name in names}
+        if new != accepted(stage):
+            found[HERE / f"{stage}.txt"] = "".join(f"{HEAD}{name}\n{text}" for name, text in new.items())
+    return found

@@ -1,0 +1,49 @@
+"""Each stage makes of small inputs what was accepted; `make goldens` accepts anew, `git diff` shows what."""
+
+from __future__ import annotations
+
+import pytest
+from kept import KEPT, accepted, text_of
+
+
+def check(stage: str, name: str) -> None:
+    new, old = text_of(stage, name).splitlines(), accepted(stage).get(name, "").splitlines()
+    first = next((pair for pair in zip(new, old, strict=False) if pair[0] != pair[1]), (len(new), len(old)))
+    assert new == old, f"{stage} of {name} differs; now, then accepted:\n{first[0]}\n{first[1]}"
+
+
+@pytest.mark.parametrize("name", KEPT["flatten"][1])
+def test_flatten(name: str) -> None:
+    check("flatten", name)
+
+
+@pytest.mark.parametrize("name", KEPT["expand"][1])
+def test_expand(name: str) -> None:
+    check("expand", name)
+
+
+@pytest.mark.parametrize("name", KEPT["view"][1])
+def test_view(name: str) -> None:
+    check("view", name)
+
+
+@pytest.mark.parametrize(
+    ("stage", "name"), [(stage, name) for stage in ("color", "measured") for name in KEPT[stage][1]]
+)
+def test_color(stage: str, name: str) -> None:
+    check(stage, name)
+
+
+@pytest.mark.parametrize("name", KEPT["render"][1])
+def test_render(name: str) -> None:
+    check("render", name)
+
+
+@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("diff", "pairs") for name in KEPT[stage][1]])
+def test_diff(stage: str, name: str) -> None:
+    check(stage, name)
+
+
+@pytest.mark.parametrize("stage", KEPT)
+def test_nothing_is_kept_of_an_input_that_is_gone(stage: str) -> None:
+    assert set(accepted(stage)) == set(KEPT[stage][1])
