@@ -7,6 +7,7 @@ from dataclasses import replace
 from graphviz_tb.algorithms.preorder import number
 from graphviz_tb.group.build import build
 from graphviz_tb.group.flow import fold_by_flow
+from graphviz_tb.group.in_code import names_in_code
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.group.scopes import build_scopes
 from graphviz_tb.group.series import Run, asked_series, find_series
@@ -64,6 +65,7 @@ def as_groups(series: list[Run]) -> list[NewGroup]:
 
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
-    """Scopes and templates, before series and folds."""
+    """Scopes, their names in the program and templates, before series and folds."""
     tree, functions, odd = build_scopes(graph, options)
-    return with_templates(build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd)))
+    built = build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+    return with_templates(built if options.tensorboard else replace(built, labels=names_in_code(built)))

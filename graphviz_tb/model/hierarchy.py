@@ -64,7 +64,8 @@ class Hierarchy:
     owner's children that hold the two ends, -1 where an edge is not between ordinary ops (an end is a mark, or it
     was dropped).
 
-    `labels` says what a series or fold is called where its name has more, so that names are unique.
+    `labels` says what a series or fold is called where its name has more, so that names are unique, and what the
+    program calls the scope of a layer where the file has a counter behind it.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
@@ -56,6 +57,28 @@ def is_wild(pattern: str) -> bool:
     return bool(WILD.search(pattern))
 
 
+def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
+    """The hierarchy with names made of labels: `vision/conv` for `vision_1/conv_1`; None where none differs."""
+    if not any(hierarchy.kind[row] == SCOPE for row in hierarchy.labels):
+        return None
+    names = list(hierarchy.name)
+    scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
+    for row, parent in enumerate(hierarchy.parent.tolist()):
+        around = scope[parent] if parent >= 0 else 0
+        scope[row] = row if hierarchy.kind[row] == SCOPE else around
+        before = hierarchy.name[around]
+        if around and names[row].startswith(f"{before}/"):
+            names[row] = names[around] + names[row][len(before) :]
+        if scope[row] == row and row in hierarchy.labels:
+            names[row] = names[row][: len(names[row]) - len(last(hierarchy.name[row]))] + hierarchy.labels[row]
+    return replace(hierarchy, name=names)
+
+
+def last(name: str) -> str:
+    """The last segment of a name."""
+    return name.rpartition("/")[2]
+
+
 class Names:
     """Finds rows by name, in the main graph and inside calls."""
 
@@ -74,10 +97,24 @@ class Names:
         return index
 
     def find(self, pattern: str) -> list[Path]:
-        """The paths that `pattern` means: a literal name first, then wild cards.
+        """The paths that `pattern` means: a literal name first, then wild cards; names of the file before those that
+        the program has for layers.
 
         Raises `UnknownNode` with the nearest names where there is none.
         """
+        try:
+            return self._find(pattern)
+        except UnknownNode:
+            called = in_code(self.hierarchy)
+            if called is None:
+                raise
+            try:
+                return Names(called)._find(pattern)
+            except UnknownNode:
+                pass
+            raise
+
+    def _find(self, pattern: str) -> list[Path]:
         for name in (pattern, *split_address(pattern)[:1]):
             literal = self.index(0).get(name)
             if literal is not None and (name == pattern or len(split_address(pattern)) == 1):

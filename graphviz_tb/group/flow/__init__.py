@@ -139,7 +139,8 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
         if box.members:
             order.append(box)
         todo.extend(reversed([*box.feeders, *box.members]))
-    names = addresses(order, level.labels)
+    taken = {*level.labels, *(level.hierarchy.name[row].rpartition("/")[2] for row in level.rows)} if order else set()
+    names = addresses(order, taken)
     number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
     place = {row: at for at, row in enumerate(level.rows)} if order else {}
     return [

@@ -7,7 +7,7 @@ with, what it begins with too, how many children it holds; whatever tells all of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.guard import leaves
@@ -23,13 +23,13 @@ SAYINGS: tuple[Say, ...] = (
 FIRST_AGAIN = 2  # the first that bears a number, as in a series
 
 
-def addresses(boxes: Sequence[Box], labels: Sequence[str]) -> dict[int, str]:
-    """The address of each group of a level, by `id`; `labels` are taken by its children.
+def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
+    """The address of each group of a level, by `id`; names and labels of its `children` are taken.
 
     Groups that no saying tells apart, which takes names made for it, are counted.
     """
     found: dict[int, str] = {}
-    taken = set(labels)
+    taken = set(children)
     left = list(boxes)
     for say in SAYINGS:
         said = [say(box).replace("/", "|") for box in left]

@@ -138,7 +138,8 @@ def natural(name: str) -> tuple[str, int, str]:
 def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
     """What each row shows (see `Hierarchy.leaf`)."""
     found = list(names)
-    for at in [at for at, name in enumerate(names) if not name]:
+    called = hierarchy.labels
+    for at in [at for at, row in enumerate(rows.tolist()) if not names[at] or row in called]:
         found[at] = hierarchy.leaf(int(rows[at]))
     told = hierarchy.graph.labels
     nodes = np.fromiter(told, np.int64, len(told))

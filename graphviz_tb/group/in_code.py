@@ -1,0 +1,108 @@
+"""What a program calls its layers, where the scopes of a file have counters behind it.
+
+Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__call__` in keras/src/layers/layer.py),
+and TensorFlow uses no name twice: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` beside it
+is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name before it.
+
+counted    scopes with a counter whose name without it is free
+told       whether Keras 3 made them: its variables bear the names without counters; where a file has none of their
+           names (frozen ones, functions), weights are read where Keras 3 reads them
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+
+import numpy as np
+
+from graphviz_tb.algorithms.training import GRADIENTS
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+
+COUNTED = re.compile(r"(.*[^/])_([1-9][0-9]{0,8})", re.DOTALL)  # name and counter
+# Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
+READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp/resource", re.DOTALL)
+UNNAMED = "/resource"  # an argument of a function bears the name of the op that reads it
+ENOUGH_WEIGHTS = 500  # that are asked: one program made a file
+
+Names = dict[int, str]  # row: name without counter
+
+
+def names_in_code(hierarchy: Hierarchy) -> Names:
+    """What the program calls the layers whose scopes have another name, by row of the scope.
+
+    Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
+    are called as those that they are gradients of.
+    """
+    counted = counted_scopes(hierarchy)
+    forward = {row: name for row, name in counted.items() if not is_gradient(hierarchy.name[row])}
+    if not forward or not told(hierarchy, forward):
+        return {}
+    known = {last(hierarchy.name[row]) for row in forward}
+    return {row: last(name) for row, name in counted.items() if last(hierarchy.name[row]) in known}
+
+
+def counted_scopes(hierarchy: Hierarchy) -> Names:
+    """The scopes whose name is a free one and a counter."""
+    found: Names = {}
+    for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
+        rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
+        held = {row: match[1] for row in rows if (match := COUNTED.fullmatch(hierarchy.name[row]))}
+        taken = set(hierarchy.name[root + 1 : stop]) if held else set()
+        found |= {row: name for row, name in held.items() if is_free(name, taken)}
+    return found
+
+
+def is_free(name: str, taken: set[str]) -> bool:
+    """Whether nothing has a name, or only what is counted itself.
+
+    >>> is_free("dense", {"dense_1"}), is_free("dense_1", {"dense_1"}), is_free("dense", {"dense"})
+    (True, True, False)
+    """
+    while name in taken:
+        match = COUNTED.fullmatch(name)
+        if match is None:
+            return False
+        name = match[1]
+    return True
+
+
+def told(hierarchy: Hierarchy, counted: Names) -> bool:
+    """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
+    asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
+    votes = [vote(variable, scopes) for variable, scopes in asked if not variable.endswith(UNNAMED)]
+    return sum(votes) > 0 if any(votes) else any(READ.fullmatch(variable) for variable, _ in asked)
+
+
+def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, list[str]]]:
+    """For each use of a weight inside such scopes: what its variable is called, and the scopes from the outside in."""
+    graph, name = hierarchy.graph, hierarchy.name
+    beside = graph.beside
+    for at in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
+        row, weight = int(hierarchy.row_of_node[beside.host[at]]), graph.weights.get(int(beside.mark[at]))
+        scopes = [last(name[one]) for one in hierarchy.ancestors(row) if one in counted] if row >= 0 else []
+        if scopes and weight is not None:
+            yield weight.variable, scopes
+
+
+def vote(variable: str, scopes: Iterable[str]) -> int:
+    """What the name of a variable says: 1 if a scope is in it without its counter, -1 if with it, 0 if none is.
+
+    >>> vote("dense/kernel", ["small_1", "dense_1"]), vote("dense_1/kernel", ["dense_1"]), vote("w", ["dense_1"])
+    (1, -1, 0)
+    """
+    words = variable.split("/")
+    plain = any(match[1] in words for scope in scopes if (match := COUNTED.fullmatch(scope)))
+    return 1 if plain else -1 if any(scope in words for scope in scopes) else 0
+
+
+def is_gradient(name: str) -> bool:
+    """Whether a scope lies among gradients."""
+    return any(GRADIENTS.fullmatch(word) for word in name.split("/"))
+
+
+def last(name: str) -> str:
+    """The last segment of a name."""
+    return name.rpartition("/")[2]
