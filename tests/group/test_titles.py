@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphviz_tb
-from graphviz_tb.model.hierarchy import SERIES
+from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
 
 
@@ -29,7 +29,7 @@ def blocks(exit_name: str) -> GraphDef:
 def stacks(graph: GraphDef) -> list[str]:
     """The names of the stacks of a graph, without scopes around them."""
     hierarchy = graphviz_tb.load(graph).hierarchy
-    return [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES]
+    return [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
 
 
 def test_a_block_that_ends_in_a_given_name_says_what_it_holds() -> None:
