@@ -33,10 +33,10 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     >>> group(graph).name[:3]
     ['', 'layer', 'layer/x[0-5]']
     """
-    found, odd = new_groups(graph, options)
-    whole = found.without(())
+    folded, odd = new_groups(graph, options)
+    whole = folded.without(())
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
-    return whole if options.tensorboard or whole is found.raw else with_templates(whole)
+    return whole if options.tensorboard or whole is folded.raw else with_templates(whole)
 
 
 def regrouping(graph: Graph, options: GroupOptions) -> Regrouping:

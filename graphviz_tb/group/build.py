@@ -67,9 +67,9 @@ def edge_ends(graph: Graph, numbered: Numbered, row_of_node: Ints) -> tuple[Ints
 
 def call_rows(graph: Graph, row_of_node: Ints, function_rows: list[int]) -> dict[int, tuple[tuple[str, int], ...]]:
     """For each op that calls functions: its attributes and the functions' rows."""
-    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    bodies_of: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for call in graph.calls:
         row = int(row_of_node[call.node])
         if row >= 0:
-            found[row].append((call.attr, function_rows[call.function]))
-    return {row: tuple(bodies) for row, bodies in sorted(found.items())}
+            bodies_of[row].append((call.attr, function_rows[call.function]))
+    return {row: tuple(bodies) for row, bodies in sorted(bodies_of.items())}

@@ -38,7 +38,7 @@ def canonical(colors: list[int], edges: list[Edge]) -> tuple[bytes, bool]:
             complete = True
             break
     order = rank(cell, parts, edges)
-    place = {node: at for at, node in enumerate(order)}
+    place = {node: index for index, node in enumerate(order)}
     lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
     return repr(([colors[node] for node in order], lines)).encode(), complete
 
@@ -54,7 +54,7 @@ def link(count: int, edges: list[Edge]) -> Links:
 
 def first_cells(colors: list[int]) -> list[int]:
     """Cells in the order of colours."""
-    number = {color: at for at, color in enumerate(sorted(set(colors)))}
+    number = {color: index for index, color in enumerate(sorted(set(colors)))}
     return [number[color] for color in colors]
 
 
@@ -123,8 +123,8 @@ def tied_components(cell: list[int], links: Links) -> list[list[int]]:
             continue
         left.discard(node)
         part = [node]
-        for at in part:
-            for other, _ in links[at]:
+        for member in part:
+            for other, _ in links[member]:
                 if other in left:
                     left.discard(other)
                     part.append(other)
@@ -151,8 +151,8 @@ def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[in
         numbers[(*look, -count)] = fresh
         fresh += count
     for look, nodes in chosen:
-        for at, node in enumerate(nodes):
-            cell[node] = numbers[(*look, -len(nodes))] + at
+        for offset, node in enumerate(nodes):
+            cell[node] = numbers[(*look, -len(nodes))] + offset
     return [node for _, nodes in chosen for node in nodes]
 
 
@@ -164,11 +164,13 @@ def twins(nodes: list[int], links: Links) -> list[int]:
 
 def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int]:
     """Nodes in canonical order: by cell, tied ones by what their component looks like."""
-    component = {node: at for at, part in enumerate(parts) for node in part}
+    component = {node: index for index, part in enumerate(parts) for node in part}
     looks: list[list[Edge]] = [[] for _ in parts]
     for source, target, flag in edges:
-        for at in {component.get(source, -1), component.get(target, -1)} - {-1}:
-            looks[at].append((cell[source], cell[target], flag))
-    order = sorted(range(len(parts)), key=lambda at: (sorted(cell[node] for node in parts[at]), sorted(looks[at])))
-    nth = {part: at for at, part in enumerate(order)}
+        for index in {component.get(source, -1), component.get(target, -1)} - {-1}:
+            looks[index].append((cell[source], cell[target], flag))
+    order = sorted(
+        range(len(parts)), key=lambda index: (sorted(cell[node] for node in parts[index]), sorted(looks[index]))
+    )
+    nth = {part: index for index, part in enumerate(order)}
     return sorted(range(len(cell)), key=lambda node: (cell[node], nth.get(component.get(node, -1), -1), node))

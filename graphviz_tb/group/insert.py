@@ -40,11 +40,11 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     old, new = len(hierarchy), len(groups)
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
     key = np.arange(old + new, dtype=np.int64)
-    for at, group in enumerate(groups):
+    for index, group in enumerate(groups):
         members = [row if row >= 0 else old - 1 - row for row in group.members]
-        parent[members] = old + at
+        parent[members] = old + index
         if not last:
-            key[old + at] = np.min(key[members])
+            key[old + index] = np.min(key[members])
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]
@@ -62,7 +62,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     built = build(hierarchy.graph, tree, numbered, functions, ints(template), None, hierarchy.notices)
     row_of = numbered.row_of
     labels = {int(row_of[row]): label for row, label in hierarchy.labels.items()}
-    labels |= {int(row_of[old + at]): group.label for at, group in enumerate(groups) if group.label}
+    labels |= {int(row_of[old + index]): group.label for index, group in enumerate(groups) if group.label}
     return with_connected(replace(built, how=freeze(how), labels=labels))
 
 

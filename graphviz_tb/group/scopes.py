@@ -195,8 +195,8 @@ def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int
     index = graph.index[int(graph.function[nodes[first]]) + 1]
     names = graph.name
     if len(index) == int((graph.function == graph.function[nodes[first]]).sum()):
-        found = {index[scope] for scope in scopes if scope in index}
-        return [first + at for at, node in enumerate(nodes[first:]) if node in found] if found else []
+        scope_ids = {index[scope] for scope in scopes if scope in index}
+        return [first + offset for offset, node in enumerate(nodes[first:]) if node in scope_ids] if scope_ids else []
     return [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]
 
 
@@ -241,7 +241,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
         return frozenset()
     last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
     wanted = {full_name(graph, node) for node in marks}
-    around = {last[:at] for at, char in enumerate(last) if char == "/"} & wanted
+    around = {last[:position] for position, char in enumerate(last) if char == "/"} & wanted
     return frozenset(
         scope for scope in around if not any(name.startswith(scope + "/") for name in names if name != last)
     )

@@ -73,8 +73,10 @@ def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iter
     cuts = runs_of(parent, code[rows])
     long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))
     first = long[np.lexsort((rows[cuts[long]], parent[cuts[long]]))]
-    for at in first.tolist():
-        yield from runs_among(hierarchy, int(parent[cuts[at]]), rows[cuts[at] : cuts[at + 1]].tolist(), options)
+    for index in first.tolist():
+        yield from runs_among(
+            hierarchy, int(parent[cuts[index]]), rows[cuts[index] : cuts[index + 1]].tolist(), options
+        )
 
 
 def runs_of(parent: Ints, code: Longs) -> Longs:
@@ -109,10 +111,10 @@ def by_prefix(
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = hierarchy.name[row].rsplit("/", 1)[-1]
-        if found := pattern.fullmatch(leaf):
-            filed[found[1], ""].append((int(found[2]), row))
-        elif options.lenient_numbers and (found := BRACKETED.fullmatch(leaf)):
-            filed[found[1], BRACKETS].append((int(found[2]), row))
+        if numbered := pattern.fullmatch(leaf):
+            filed[numbered[1], ""].append((int(numbered[2]), row))
+        elif options.lenient_numbers and (numbered := BRACKETED.fullmatch(leaf)):
+            filed[numbered[1], BRACKETS].append((int(numbered[2]), row))
         elif options.lenient_numbers:
             bare.append((leaf, row))
         else:
@@ -157,16 +159,16 @@ def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
 
 def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
     """The run that a name like `scope/conv[1-3]` speaks of."""
-    found = EXPLICIT.fullmatch(name)
+    match = EXPLICIT.fullmatch(name)
     parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
-    if found:
-        scope, _, prefix = found[1].rpartition("/")
+    if match:
+        scope, _, prefix = match[1].rpartition("/")
         parent = parents.get(scope, -1)
         if parent >= 0:
-            first, last = int(found[2]), int(found[3])
+            first, last = int(match[2]), int(match[3])
             rows = hierarchy.children(parent).tolist()
             filed = by_prefix(hierarchy, rows, options)
-            loose = filed.get((prefix, found[4])) or filed.get((prefix, BRACKETS), [])
+            loose = filed.get((prefix, match[4])) or filed.get((prefix, BRACKETS), [])
             members = [row for number, row in loose if first <= number <= last]
             if len(members) > 1:
                 return Run(parent, name, tuple(members))

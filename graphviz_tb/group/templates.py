@@ -77,8 +77,8 @@ class Runs:
         """All values of some groups one after the other, and where each group's values begin, with the end."""
         length = self.stop[groups] - self.start[groups]
         cuts = np.concatenate(([0], np.cumsum(length)))
-        at = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
-        return self.values[at], cuts
+        positions = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
+        return self.values[positions], cuts
 
     def digest(self, seed: int) -> NDArray[np.uint64]:
         """A hash of each run, positions included."""

@@ -39,35 +39,40 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     """
     if not names:
         return list(groups)
-    series = {group.name: at for at, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
+    series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
     stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
     number: dict[int, int] = {}
     kept: list[NewGroup] = []
-    for at, group in enumerate(groups):
+    for index, group in enumerate(groups):
         members = expanded(groups, group.members, stop)
-        if at not in stop:
-            number[at] = len(kept)
-            kept.append(replace(group, members=tuple(one if one >= 0 else -1 - number[-1 - one] for one in members)))
+        if index not in stop:
+            number[index] = len(kept)
+            kept.append(
+                replace(group, members=tuple(member if member >= 0 else -1 - number[-1 - member] for member in members))
+            )
     return kept
 
 
 def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int]) -> list[int]:
     """Members, those of opened series in their place."""
-    found: list[int] = []
+    rows: list[int] = []
     todo = list(reversed(members))
     while todo:
-        one = todo.pop()
-        if one < 0 and -1 - one in stop:
-            todo.extend(reversed(groups[-1 - one].members))
+        member = todo.pop()
+        if member < 0 and -1 - member in stop:
+            todo.extend(reversed(groups[-1 - member].members))
         else:
-            found.append(one)
-    return found
+            rows.append(member)
+    return rows
 
 
 def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
     """Which series has a member of this name."""
-    series = [at for at, group in enumerate(groups) if group.kind == Kind.SERIES]
-    for at in series:
-        if any((hierarchy.name[one] if one >= 0 else groups[-1 - one].name) == name for one in groups[at].members):
-            return at
-    raise UnknownNode.among(name, {groups[at].name for at in series}, "series")
+    series = [index for index, group in enumerate(groups) if group.kind == Kind.SERIES]
+    for index in series:
+        if any(
+            (hierarchy.name[member] if member >= 0 else groups[-1 - member].name) == name
+            for member in groups[index].members
+        ):
+            return index
+    raise UnknownNode.among(name, {groups[index].name for index in series}, "series")
