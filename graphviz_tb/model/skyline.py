@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
@@ -35,19 +35,8 @@ class Skyline:
 
     def add_line(self, points: Sequence[tuple[int, int]]) -> None:
         """Note a polyline, with a strip of white round its straight runs."""
-        for (ax, ay), (bx, by) in pairwise(points):
-            if ax == bx or ay == by:
-                low, high = min(ay, by), max(ay, by)
-                self.rows.raise_to(low - STRIP, high + STRIP, max(ax, bx) + 1)
-                low, high = min(ax, bx), max(ax, bx)
-                self.columns.raise_to(low - STRIP, high + STRIP, max(ay, by) + 1)
-                continue
-            for top, bottom in pairwise(cuts(ay, by, self.pieces)):
-                ends = ax + (bx - ax) * (top - ay) // (by - ay), ax + (bx - ax) * (bottom - ay) // (by - ay)
-                self.rows.raise_to(top, bottom, max(ends) + 1)
-            for left, right in pairwise(cuts(ax, bx, self.pieces)):
-                ends = ay + (by - ay) * (left - ax) // (bx - ax), ay + (by - ay) * (right - ax) // (bx - ax)
-                self.columns.raise_to(left, right, max(ends) + 1)
+        note_line(self.rows, [(y, x) for x, y in points], self.pieces)
+        note_line(self.columns, points, self.pieces)
 
     def add_ray(self, point: tuple[int, int], down: bool) -> None:
         """Note a line that goes on downward, or to the right, without an end."""
@@ -66,17 +55,25 @@ class Skyline:
         return self.columns.greatest(left, right)
 
 
-def cuts(start: int, stop: int, pieces: int) -> Iterable[int]:
-    """Both ends of a run, and places between them that divide it evenly."""
-    low, high = min(start, stop), max(start, stop)
-    return (*range(low, high, max(STRIP, (high - low) // pieces)), high)
+def note_line(heights: Heights, points: Sequence[tuple[int, int]], pieces: int = PIECES) -> None:
+    """Note a polyline of (place, height), its slanting runs in pieces of even length."""
+    for (start, low), (stop, high) in pairwise(points):
+        first, last = min(start, stop), max(start, stop)
+        if start == stop or low == high:
+            heights.raise_to(first - STRIP, last + STRIP, max(low, high) + 1)
+            continue
+        before, reach = first, low if first == start else high
+        for place in (*range(first, last, max(STRIP, (last - first) // pieces)), last):
+            here = low + (high - low) * (place - start) // (stop - start)
+            heights.raise_to(before, place, max(reach, here) + 1)
+            before, reach = place, here
 
 
 class Heights:
-    """The greatest height noted in each strip of a line, in px; a segment tree, so that a note or a question about any
-    stretch takes log n steps.
+    """The greatest height noted in each strip of a line, in px.
 
-    `noted[node]` is the height of the whole stretch below a node, `most[node]` the greatest anywhere below it.
+    What is noted is painted when something asks, the greatest heights first: so each strip is painted once, and n notes
+    take n log n steps, however far they reach.
 
     >>> found = Heights()
     >>> found.raise_to(0, 3000, 5)
@@ -86,66 +83,32 @@ class Heights:
     """
 
     def __init__(self) -> None:
-        self.size = 64  # strips, a power of two
-        self.noted = [0] * 128
-        self.most = [0] * 128
+        self.strips: list[int] = []
+        self.notes: list[tuple[int, int, int]] = []  # height, first and last strip
 
     def raise_to(self, low: int, high: int, height: int) -> None:
         """Note `height` in all strips that a stretch touches."""
-        start, stop = max(low, 0) // STRIP, max(high, 0) // STRIP
-        while stop >= self.size:
-            self.grow()
-        noted, most = self.noted, self.most
-        left, right = start + self.size, stop + self.size + 1
-        start, stop = left, right - 1
-        while left < right:
-            if left % 2:
-                if noted[left] < height:
-                    noted[left] = height
-                left += 1
-            if right % 2:
-                right -= 1
-                if noted[right] < height:
-                    noted[right] = height
-            left //= 2
-            right //= 2
-        for node in (start, stop):  # all above what was noted is above one of these
-            ancestor = node
-            while ancestor and most[ancestor] < height:
-                most[ancestor] = height
-                ancestor //= 2
+        self.notes.append((height, max(low, 0) // STRIP, max(high, 0) // STRIP))
 
     def greatest(self, low: int, high: int) -> int:
         """The greatest height in the strips that a stretch touches."""
-        start = self.size + max(low, 0) // STRIP
-        stop = self.size + min(max(high, 0) // STRIP, self.size - 1)
-        greatest, left, right = 0, start, stop + 1
-        while left < right:
-            if left % 2:
-                greatest = max(greatest, self.most[left], self.noted[left])
-                left += 1
-            if right % 2:
-                right -= 1
-                greatest = max(greatest, self.most[right], self.noted[right])
-            left //= 2
-            right //= 2
-        if start <= stop:
-            for node in (start // 2, stop // 2):
-                ancestor = node
-                while ancestor:
-                    greatest = max(greatest, self.noted[ancestor])
-                    ancestor //= 2
-        return greatest
+        if self.notes:
+            self.paint()
+        return max(self.strips[max(low, 0) // STRIP : max(high, 0) // STRIP + 1], default=0)
 
-    def grow(self) -> None:
-        """Twice as many strips: what was the root is its left child."""
-        noted, most = [0] * (4 * self.size), [0] * (4 * self.size)
-        wide = 1
-        while wide <= self.size:
-            for slot in range(wide):
-                noted[2 * wide + slot] = self.noted[wide + slot]
-                most[2 * wide + slot] = self.most[wide + slot]
-            wide *= 2
-        most[1] = self.most[1]
-        self.size *= 2
-        self.noted, self.most = noted, most
+    def paint(self) -> None:
+        """Raise the strips to what was noted since they were painted last."""
+        count = max(len(self.strips), 1 + max(note[2] for note in self.notes))
+        self.strips = [*self.strips, *[0] * (count - len(self.strips))]
+        ahead = list(range(count + 1))  # where to look for the next strip that is not yet painted
+        self.notes.sort(reverse=True)
+        for height, first, last in self.notes:
+            strip = first
+            while strip <= last:
+                if ahead[strip] == strip:
+                    self.strips[strip] = max(self.strips[strip], height)
+                    ahead[strip] = strip + 1
+                else:
+                    ahead[strip] = ahead[ahead[strip]]
+                strip = ahead[strip]
+        self.notes = []

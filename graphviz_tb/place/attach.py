@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.skeleton import Skeleton
@@ -22,15 +22,13 @@ def attach(
     chains: Sequence[tuple[int, ...]],
     sizes: Sequence[tuple[int, int]],
     gaps: Gaps,
-    anchors: Mapping[tuple[int, int], int],
     buses: Sequence[int] = (),
 ) -> list[tuple[int, int]]:
     """For each wire, how far from the left edge of its upper and its lower item it touches.
 
-    Before: `chains` run downward; `anchors` fixes ends at open children, by (wire, 0 at its source or 1 at its
-    target). After: at each side of a box the lines leave in the order of the items they go to, so that no two
-    cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on
-    one side of it and have the same number in `buses` (by wire; -1: never) join, under one arrow.
+    Before: `chains` run downward. After: at each side of a box the lines leave in the order of the items they go to,
+    so that no two cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines
+    that arrive on one side of it and have the same number in `buses` (by wire; -1: never) join, under one arrow.
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
     main = set(skeleton.spine)
@@ -51,9 +49,6 @@ def attach(
         for key, slot in zip(keys, slots, strict=True):
             for wire in found[key]:
                 offsets[wire][end] = places[slot]
-    for (wire, end), offset in anchors.items():
-        if wire < len(chains):
-            offsets[wire][end ^ skeleton.wires[wire].turned] = offset
     return [(upper, lower) for upper, lower in offsets]
 
 

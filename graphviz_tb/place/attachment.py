@@ -35,7 +35,7 @@ def anchors(
     """
     skeleton, upright = view.skeleton, vertical(direction)
     boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
-    spread = attach(skeleton, downward(skeleton), boxes, gaps, {}, [bus(view, wire) for wire in skeleton.wires])
+    spread = attach(skeleton, downward(skeleton), boxes, gaps, [bus(view, wire) for wire in skeleton.wires])
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for index, wire in enumerate(skeleton.wires):

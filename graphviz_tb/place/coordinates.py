@@ -35,8 +35,9 @@ def coordinates(
 ) -> Level:
     """Place one level, its flow running down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` fixes
-    where a wire touches its source or target, from the child's left edge; `strokes` say how wires are drawn: the gap
+    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
+    where a wire touches the child that is its source or target, from the child's left edge (None: where it lies best);
+    `strokes` say how wires are drawn: the gap
     that a label stands in is wider.
     After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
 
@@ -50,7 +51,7 @@ def coordinates(
     given = strokes or {}
     drawn = [given.get(wire, PLAIN) for wire in range(len(skeleton.wires))]
     chains = downward(skeleton)
-    ends = attach(skeleton, chains, sizes, gaps, anchors or {})
+    ends = attach(skeleton, chains, sizes, gaps) if anchors is None else anchored(skeleton, anchors)
     widths, heights = extents(skeleton, sizes)
     thick = thicknesses(skeleton, drawn)
     above, below = links(skeleton, chains, ends, len(widths))
@@ -75,6 +76,12 @@ def coordinates(
         width,
         height,
     )
+
+
+def anchored(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """Where each wire touches its upper and its lower item; a port, in its middle."""
+    ends = [(anchors.get((wire, 0), 0), anchors.get((wire, 1), 0)) for wire in range(len(skeleton.wires))]
+    return [end[::-1] if wire.turned else end for wire, end in zip(skeleton.wires, ends, strict=True)]
 
 
 def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:

@@ -17,6 +17,7 @@ from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.core import Core, Inner, Line, Outside, Slot, children, core_of, label_sizes
 from graphviz_tb.place.groups import Heading
 from graphviz_tb.place.identity import Undrawn
+from graphviz_tb.place.label_places import Label
 from graphviz_tb.place.loose import loose
 from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.sizes import moved
@@ -65,12 +66,7 @@ def frame(
         {position: made.ports for position, made in below.items()},
     )
     core = core_of(view, pieces, lines, said, inner, direction)
-    area = beside_core(
-        (core.width, core.height),
-        core.skyline(said, vertical(direction)),
-        blocks(view, pieces),
-        lines_of(view),
-    )
+    area = area_of(view, core, said, pieces, direction)
     bar = title_bar(view, heading, core, area, direction)
     shift = (AROUND + bar.shift, BAR + AROUND) if heading else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if heading else (area.width, area.height)
@@ -89,6 +85,14 @@ def frame(
         (*bar.texts, *(moved(text, *shift) for text in area.texts)),
         tuple(Rule(*_add((r.x1, r.y1), shift), *_add((r.x2, r.y2), shift)) for r in area.rules),
     )
+
+
+def area_of(view: View, core: Core, said: Mapping[int, Label], pieces: Sequence[Piece], direction: Direction) -> Area:
+    """What stands beside the drawing of a level, where there is something."""
+    size, things, notes = (core.width, core.height), blocks(view, pieces), lines_of(view)
+    if not things and not notes:
+        return Area((), (), (), *size)
+    return beside_core(size, core.skyline(said, vertical(direction)), things, notes)
 
 
 def _add(point: Point, shift: Point) -> Point:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
@@ -105,4 +105,17 @@ def _line(middle: int, centre: int, content: str, full: str, size: int, role: Te
 
 def moved(text: Text, x: int, y: int, box: int | None = None) -> Text:
     """`text` set off by (x, y), belonging to `box` if one is given."""
-    return replace(text, x=text.x + x, y=text.y + y, box=text.box if box is None else box)
+    return Text(
+        text.x + x,
+        text.y + y,
+        text.content,
+        text.full,
+        text.size,
+        text.width,
+        text.role,
+        text.anchor,
+        text.semibold,
+        text.box if box is None else box,
+        text.inside,
+        text.identities,
+    )

@@ -1,4 +1,4 @@
-"""Small pieces of SVG text: escaped strings, short numbers, elements."""
+"""Small pieces of SVG text: escaped strings, short numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 
 # What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # all that must not stand as it is
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -16,6 +17,8 @@ def words(text: str) -> str:
     >>> words('<script>&\\x00')
     '&lt;script&gt;&amp;�'
     """
+    if not SPECIAL.search(text):
+        return text
     return escape(UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text), quote=False)
 
 
@@ -25,6 +28,8 @@ def value(text: str) -> str:
     >>> value('a"b\\nc')
     'a&quot;b&#10;c'
     """
+    if not SPECIAL.search(text):
+        return text
     safe = escape(UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
     return safe.replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")
 
@@ -46,25 +51,12 @@ def num(number: float) -> str:
     >>> num(3), num(3.0), num(2.25), num(-0.04)
     ('3', '3', '2.2', '0')
     """
+    if isinstance(number, int):
+        return str(number)
     short = f"{number:.1f}"
     if short.endswith(".0"):
         short = short[:-2]
     return "0" if short == "-0" else short
-
-
-def element(name: str, content: str = "", /, **attributes: object) -> str:
-    """One element. `_` in a keyword becomes `-`; attributes that are None are left out; values must be safe
-    or numbers.
-
-    >>> element("rect", x=1, y=2.5, stroke_width=1, fill=None)
-    '<rect x="1" y="2.5" stroke-width="1"/>'
-    """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{num(value) if isinstance(value, (int, float)) else value}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
 def tooltip(text: str) -> str:

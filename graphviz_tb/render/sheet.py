@@ -9,7 +9,7 @@ from graphviz_tb.model.drawing import Group
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.skyline import Rect, Skyline
+from graphviz_tb.model.skyline import Heights, Rect, Skyline, note_line
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.legend import Block
 from graphviz_tb.render.rows import Legend, shapes
@@ -45,23 +45,24 @@ def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
     title = _title_width(caption), TITLE_ROW if caption.title else 0
     if not blocks:
         return _page(scene, title, None, (0, 0))
-    skies = skyline(scene, mirrored=False), skyline(scene, mirrored=True)
-    pages = [_page(scene, title, form, corner) for form in shapes(blocks) for corner in corners(scene, skies, form)]
+    sky, lefts = reaches(scene)
+    pages = [
+        _page(scene, title, form, corner) for form in shapes(blocks) for corner in corners(scene, sky, lefts, form)
+    ]
     return min(pages, key=lambda page: page.cost)
 
 
-def corners(scene: Scene, skies: tuple[Skyline, Skyline], form: Legend) -> Iterator[tuple[int, int]]:
+def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterator[tuple[int, int]]:
     """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
     and from the sides, the lower left first."""
-    plain, mirrored = skies
     high, out = max(0, scene.height - form.height), scene.width - form.width
     for left in (0, max(0, out)):
-        reach = plain.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
+        reach = sky.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
         yield left, max(reach + LEGEND_GAP if reach else 0, high)
     for top in (high, 0):
-        reach = mirrored.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
+        reach = lefts.greatest(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield min(out - reach - LEGEND_GAP if reach else out, 0), top
-        reach = plain.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
+        reach = sky.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield max(reach + LEGEND_GAP if reach else 0, out), top
 
 
@@ -74,14 +75,14 @@ def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tup
     return Sheet(*size, (MARGIN - left, top), form, (MARGIN - left + corner[0], top + corner[1]))
 
 
-def skyline(scene: Scene, mirrored: bool) -> Skyline:
-    """How far the scene reaches, by what is in no open box; `mirrored`: seen from behind, its left at the right."""
+def reaches(scene: Scene) -> tuple[Skyline, Heights]:
+    """How far the scene reaches, by what is in no open box: to the right and down, and to the left from its width."""
+    sky, lefts = Skyline(len(scene.routes)), Heights()
 
     def put(rect: Rect) -> None:
-        left, upper, right, lower = rect
-        sky.add_rect((scene.width - right, upper, scene.width - left, lower) if mirrored else rect)
+        sky.add_rect(rect)
+        lefts.raise_to(rect[1], rect[3], scene.width - rect[0])
 
-    sky = Skyline(len(scene.routes))
     outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
     for box in scene.boxes:
         if box.parent < 0:
@@ -90,7 +91,8 @@ def skyline(scene: Scene, mirrored: bool) -> Skyline:
         put((0, 0, scene.width, scene.height))
     lines = [route.points for route in scene.routes if route.frame < 0]
     for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
-        sky.add_line([(scene.width - x if mirrored else x, y) for x, y in points])
+        sky.add_line(points)
+        note_line(lefts, [(y, scene.width - x) for x, y in points], sky.pieces)
     for text in scene.texts:
         if text.box not in outer:
             continue
@@ -98,7 +100,7 @@ def skyline(scene: Scene, mirrored: bool) -> Skyline:
         put((left, text.y - text.size, left + text.width, text.y + 3))
     for rule in scene.rules:
         put((rule.x1, rule.y1, rule.x2, rule.y2))
-    return sky
+    return sky, lefts
 
 
 def _title_width(caption: Caption) -> int:

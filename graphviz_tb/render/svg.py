@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape, Step
-from graphviz_tb.render.markup import element, line, num, tooltip, value, words
+from graphviz_tb.render.markup import line, num, tooltip, value, words
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 HATCH_FAINT = 0.4  # opacity of the lines of a hatch
@@ -18,7 +18,7 @@ def svg(drawing: Drawing) -> bytes:
         tooltip(drawing.title),
         f"<desc>{words(drawing.summary)}</desc>",
         definitions(drawing),
-        element("rect", width=drawing.width, height=drawing.height, fill=drawing.ground),
+        f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
         *(part(layer) for layer in drawing.parts),
         "</svg>\n",
     ]
@@ -30,7 +30,7 @@ def definitions(drawing: Drawing) -> str:
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
         return ""
-    lines = element("path", d="M0 0V6", stroke=colour, stroke_width=1, stroke_opacity=HATCH_FAINT)
+    lines = f'<path d="M0 0V6" stroke="{colour}" stroke-width="1" stroke-opacity="{HATCH_FAINT}"/>'
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
@@ -38,7 +38,7 @@ def definitions(drawing: Drawing) -> str:
 def part(layer: Part) -> str:
     """A part of the sheet, a group a line."""
     body = "\n".join(group(inner) for inner in layer.groups)
-    return element("g", body, transform=translate(layer.at)) if layer.at != (0, 0) else body
+    return f'<g transform="{translate(layer.at)}">{body}</g>' if layer.at != (0, 0) else body
 
 
 def group(marks: Group) -> str:
@@ -59,29 +59,37 @@ def shape(primitive: Shape) -> str:
     """One primitive."""
     match primitive:
         case Rect(x, y, width, height, radius, fill, pen):
-            size = {"x": x, "y": y, "width": width, "height": height, "rx": radius or None}
-            return element("rect", **size, fill=fill or "none", **stroke(pen))
+            return f'<rect {extent(x, y, width, height, radius)} fill="{fill or "none"}"{stroke(pen)}/>'
         case Hatch(x, y, width, height, radius):
-            return element("rect", x=x, y=y, width=width, height=height, rx=radius or None, fill="url(#hatch)")
+            return f'<rect {extent(x, y, width, height, radius)} fill="url(#hatch)"/>'
         case Disc(x, y, radius, fill, pen):
-            return element("circle", cx=x, cy=y, r=radius, fill=fill, **stroke(pen))
+            return f'<circle cx="{num(x)}" cy="{num(y)}" r="{num(radius)}" fill="{fill}"{stroke(pen)}/>'
         case Curve(steps, fill, pen):
-            return element("path", d=path(steps), fill=fill or "none", **stroke(pen), transform=placed(primitive))
+            return f'<path d="{path(steps)}" fill="{fill or "none"}"{stroke(pen)}{placed(primitive)}/>'
         case Label():
             return text(primitive)
 
 
-def stroke(pen: Pen | None) -> dict[str, object]:
+def extent(x: float, y: float, width: float, height: float, radius: float) -> str:
+    """The place and the size of a rectangle."""
+    corner = f' rx="{num(radius)}"' if radius else ""
+    return f'x="{num(x)}" y="{num(y)}" width="{num(width)}" height="{num(height)}"{corner}'
+
+
+def stroke(pen: Pen | None) -> str:
     """The attributes of an outline; what is usual is not said."""
     if pen is None:
-        return {}
-    return {
-        "stroke": pen.colour,
-        "stroke_width": pen.width if pen.width != 1 else None,
-        "stroke_dasharray": " ".join(map(num, pen.dashes)) or None,
-        "stroke_linecap": pen.cap if pen.cap != "butt" else None,
-        "stroke_linejoin": pen.join if pen.join != "miter" else None,
-    }
+        return ""
+    told = f' stroke="{pen.colour}"'
+    if pen.width != 1:
+        told += f' stroke-width="{num(pen.width)}"'
+    if pen.dashes:
+        told += f' stroke-dasharray="{numbers(pen.dashes)}"'
+    if pen.cap != "butt":
+        told += f' stroke-linecap="{pen.cap}"'
+    if pen.join != "miter":
+        told += f' stroke-linejoin="{pen.join}"'
+    return told
 
 
 def path(steps: tuple[Step, ...]) -> str:
@@ -103,11 +111,11 @@ def numbers(values: tuple[float, ...]) -> str:
     return " ".join(map(num, values))
 
 
-def placed(curve: Curve) -> str | None:
-    """Where an outline is drawn, and how large; None where it says so itself."""
+def placed(curve: Curve) -> str:
+    """Where an outline is drawn, and how large; nothing where it says so itself."""
     if curve.at == (0, 0) and curve.scale == 1:
-        return None
-    return translate(curve.at) + (f" scale({curve.scale:g})" if curve.scale != 1 else "")
+        return ""
+    return f' transform="{translate(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
 
 
 def text(label: Label) -> str:
@@ -116,17 +124,10 @@ def text(label: Label) -> str:
     >>> text(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
     """
-    halo = {"stroke": label.halo, "stroke_width": HALO, "stroke_linejoin": "round", "paint_order": "stroke"}
-    return element(
-        "text",
-        line(label.content),
-        x=label.x,
-        y=label.y,
-        font_size=label.size,
-        font_weight=600 if label.semibold else None,
-        text_anchor=label.anchor if label.anchor != "start" else None,
-        textLength=label.width,
-        lengthAdjust="spacingAndGlyphs",
-        fill=label.colour,
-        **(halo if label.halo else {}),
-    )
+    weight = ' font-weight="600"' if label.semibold else ""
+    anchor = f' text-anchor="{label.anchor}"' if label.anchor != "start" else ""
+    size = f'font-size="{label.size}"{weight}{anchor} textLength="{label.width}" lengthAdjust="spacingAndGlyphs"'
+    paint = f'fill="{label.colour}"'
+    if label.halo:
+        paint += f' stroke="{label.halo}" stroke-width="{HALO}" stroke-linejoin="round" paint-order="stroke"'
+    return f'<text x="{num(label.x)}" y="{num(label.y)}" {size} {paint}>{line(label.content)}</text>'

@@ -517,24 +517,8 @@ class Skyline {
     this.columns.raise_to(left, right, bottom);
   }
   add_line(points) {
-    let ax, ay, bx, by, low, high, top, bottom, ends_, left, right;
-    for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
-      if (((ax === bx) || (ay === by))) {
-        [low, high] = [Math.min(ay, by), Math.max(ay, by)];
-        this.rows.raise_to((low - STRIP), (high + STRIP), (Math.max(ax, bx) + 1));
-        [low, high] = [Math.min(ax, bx), Math.max(ax, bx)];
-        this.columns.raise_to((low - STRIP), (high + STRIP), (Math.max(ay, by) + 1));
-        continue;
-      }
-      for ([top, bottom] of py_pairwise(cuts(ay, by, this.pieces))) {
-        ends_ = [(ax + Math.floor(((bx - ax) * (top - ay)) / (by - ay))), (ax + Math.floor(((bx - ax) * (bottom - ay)) / (by - ay)))];
-        this.rows.raise_to(top, bottom, (py_max(ends_) + 1));
-      }
-      for ([left, right] of py_pairwise(cuts(ax, bx, this.pieces))) {
-        ends_ = [(ay + Math.floor(((by - ay) * (left - ax)) / (bx - ax))), (ay + Math.floor(((by - ay) * (right - ax)) / (bx - ax)))];
-        this.columns.raise_to(left, right, (py_max(ends_) + 1));
-      }
-    }
+    note_line(this.rows, (() => { const out = []; for (const [x, y] of points) { out.push([y, x]); } return out; })(), this.pieces);
+    note_line(this.columns, points, this.pieces);
   }
   add_ray(point, down) {
     let x, y;
@@ -553,92 +537,56 @@ class Skyline {
     return this.columns.greatest(left, right);
   }
 }
-function cuts(start, stop, pieces) {
-  let low, high;
-  [low, high] = [Math.min(start, stop), Math.max(start, stop)];
-  return [...py_range(low, high, py_max([STRIP, Math.floor((high - low) / pieces)])), high];
+function note_line(heights, points, pieces = PIECES) {
+  let start, low, stop, high, first, last, before, reach_, place_, here;
+  for ([[start, low], [stop, high]] of py_pairwise(points)) {
+    [first, last] = [Math.min(start, stop), Math.max(start, stop)];
+    if (((start === stop) || (low === high))) {
+      heights.raise_to((first - STRIP), (last + STRIP), (Math.max(low, high) + 1));
+      continue;
+    }
+    [before, reach_] = [first, ((first === start) ? low : high)];
+    for (place_ of [...py_range(first, last, py_max([STRIP, Math.floor((last - first) / pieces)])), last]) {
+      here = (low + Math.floor(((high - low) * (place_ - start)) / (stop - start)));
+      heights.raise_to(before, place_, (py_max([reach_, here]) + 1));
+      [before, reach_] = [place_, here];
+    }
+  }
 }
 class Heights {
   constructor() {
-    this.size = 64;
-    this.noted = py_repeat([0], 128);
-    this.most = py_repeat([0], 128);
+    this.strips = [];
+    this.notes = [];
   }
   raise_to(low, high, height_) {
-    let start, stop, noted, most, left, right, node, ancestor;
-    [start, stop] = [Math.floor(Math.max(low, 0) / STRIP), Math.floor(Math.max(high, 0) / STRIP)];
-    while ((stop >= this.size)) {
-      this.grow();
-    }
-    [noted, most] = [this.noted, this.most];
-    [left, right] = [(start + this.size), ((stop + this.size) + 1)];
-    [start, stop] = [left, (right - 1)];
-    while ((left < right)) {
-      if (py_mod(left, 2)) {
-        if ((noted.at(left) < height_)) {
-          noted[left] = height_;
-        }
-        left += 1;
-      }
-      if (py_mod(right, 2)) {
-        right -= 1;
-        if ((noted.at(right) < height_)) {
-          noted[right] = height_;
-        }
-      }
-      left = Math.floor(left / 2);
-      right = Math.floor(right / 2);
-    }
-    for (node of [start, stop]) {
-      ancestor = node;
-      while ((ancestor && (most.at(ancestor) < height_))) {
-        most[ancestor] = height_;
-        ancestor = Math.floor(ancestor / 2);
-      }
-    }
+    this.notes.push([height_, Math.floor(Math.max(low, 0) / STRIP), Math.floor(Math.max(high, 0) / STRIP)]);
   }
   greatest(low, high) {
-    let start, stop, greatest, left, right, node, ancestor;
-    start = (this.size + Math.floor(Math.max(low, 0) / STRIP));
-    stop = (this.size + Math.min(Math.floor(Math.max(high, 0) / STRIP), (this.size - 1)));
-    [greatest, left, right] = [0, start, (stop + 1)];
-    while ((left < right)) {
-      if (py_mod(left, 2)) {
-        greatest = Math.max(greatest, this.most.at(left), this.noted.at(left));
-        left += 1;
-      }
-      if (py_mod(right, 2)) {
-        right -= 1;
-        greatest = Math.max(greatest, this.most.at(right), this.noted.at(right));
-      }
-      left = Math.floor(left / 2);
-      right = Math.floor(right / 2);
+    if (this.notes.length) {
+      this.paint();
     }
-    if ((start <= stop)) {
-      for (node of [Math.floor(start / 2), Math.floor(stop / 2)]) {
-        ancestor = node;
-        while (ancestor) {
-          greatest = Math.max(greatest, this.noted.at(ancestor));
-          ancestor = Math.floor(ancestor / 2);
-        }
-      }
-    }
-    return greatest;
+    return py_max(this.strips.slice(Math.floor(Math.max(low, 0) / STRIP), (Math.floor(Math.max(high, 0) / STRIP) + 1)), {default: 0});
   }
-  grow() {
-    let noted, most, wide, slot;
-    [noted, most] = [py_repeat([0], (4 * this.size)), py_repeat([0], (4 * this.size))];
-    wide = 1;
-    while ((wide <= this.size)) {
-      for (slot of py_range(wide)) {
-        noted[((2 * wide) + slot)] = this.noted.at((wide + slot));
-        most[((2 * wide) + slot)] = this.most.at((wide + slot));
+  paint() {
+    let count, ahead, height_, first, last, strip;
+    count = Math.max(this.strips.length, (1 + py_max((() => { const out = []; for (const note_ of this.notes) { out.push(note_[2]); } return out; })())));
+    this.strips = [...this.strips, ...py_repeat([0], (count - this.strips.length))];
+    ahead = [...py_range((count + 1))];
+    py_sort(this.notes, {reverse: true});
+    for ([height_, first, last] of this.notes) {
+      strip = first;
+      while ((strip <= last)) {
+        if ((ahead.at(strip) === strip)) {
+          this.strips[strip] = Math.max(this.strips.at(strip), height_);
+          ahead[strip] = (strip + 1);
+        }
+        else {
+          ahead[strip] = ahead.at(ahead.at(strip));
+        }
+        strip = ahead.at(strip);
       }
-      wide *= 2;
     }
-    most[1] = this.most[1];
-    this.size *= 2;
-    [this.noted, this.most] = [noted, most];
+    this.notes = [];
   }
 }
 
@@ -763,8 +711,8 @@ const LEAST_of_attach = 8;
 function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
-function attach(skeleton, chains, sizes, gaps, anchors_, buses = []) {
-  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, kinds, slots, places, key, slot, offset;
+function attach(skeleton, chains, sizes, gaps, buses = []) {
+  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [at, item] of py_enumerate(row)) { out.set(item, at); } return out; })();
   main = new Set(skeleton.spine);
   sides = new TupleMap();
@@ -788,11 +736,6 @@ function attach(skeleton, chains, sizes, gaps, anchors_, buses = []) {
       for (wire of found.get(key)) {
         offsets.at(wire)[end] = places.at(slot);
       }
-    }
-  }
-  for ([[wire, end], offset] of anchors_.entries()) {
-    if ((wire < chains.length)) {
-      offsets.at(wire)[(end ^ skeleton.wires.at(wire).turned)] = offset;
     }
   }
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
@@ -948,7 +891,7 @@ function _line(middle, centre, content, full, size, role) {
   return new Text(middle, baseline, content, full, size, hand_width(content, size), role, "middle", undefined, undefined, true);
 }
 function moved(text, x, y, box = null) {
-  return py_replace(text, {x: (text.x + x), y: (text.y + y), box: ((box == null) ? text.box : box)});
+  return new Text((text.x + x), (text.y + y), text.content, text.full, text.size, text.width, text.role, text.anchor, text.semibold, ((box == null) ? text.box : box), text.inside, text.identities);
 }
 
 // place.beside
@@ -1088,7 +1031,7 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
   let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends_, found, across_, order, width, at, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
-  spread = attach(skeleton, downward(skeleton), boxes, gaps, new TupleMap(), (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
+  spread = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
@@ -1993,7 +1936,7 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   given = py_or(strokes, () => new Map());
   drawn_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
   chains = downward(skeleton);
-  ends_ = attach(skeleton, chains, sizes, gaps, py_or(anchors_, () => new TupleMap()));
+  ends_ = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
   [widths, heights] = extents(skeleton, sizes);
   thick = thicknesses(skeleton, drawn_);
   [above, below] = links(skeleton, chains, ends_, widths.length);
@@ -2012,6 +1955,11 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   lines_ = routes(skeleton, chains, ends_, wires, drawn_, corridors, tops, heights, band_, around_);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
+}
+function anchored(skeleton, anchors_) {
+  let ends_;
+  ends_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors_, [wire, 0], 0), py_get(anchors_, [wire, 1], 0)]); } return out; })();
+  return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends_)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function thicknesses(skeleton, strokes) {
   let found, wire, stroke, item;
@@ -2758,12 +2706,20 @@ function frame_of_frames(view, heading, below, outside, direction) {
   said = label_sizes(view, lines_, outside);
   inner = new Inner((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
   core = core_of(view, pieces, lines_, said, inner, direction);
-  area = beside_core([core.width, core.height], core.skyline(said, vertical(direction)), blocks(view, pieces), lines_of(view));
+  area = area_of(view, core, said, pieces, direction);
   bar = title_bar(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
   size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
   ports = [...(() => { const out = []; for (const [slot, at] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(at, shift), size, direction)); } return out; })()];
   return new Frame(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Rule(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
+}
+function area_of(view, core, said, pieces, direction) {
+  let size, things, notes;
+  [size, things, notes] = [[core.width, core.height], blocks(view, pieces), lines_of(view)];
+  if ((!things.length && !notes.length)) {
+    return new Area([], [], [], ...size);
+  }
+  return beside_core(size, core.skyline(said, vertical(direction)), things, notes);
 }
 function _add_of_frames(point, shift) {
   return [(point[0] + shift[0]), (point[1] + shift[1])];
@@ -3851,27 +3807,26 @@ class Sheet_of_sheet {
   }
 }
 function sheet(scene, blocks_, caption) {
-  let title, skies, pages;
+  let title, sky, lefts, pages;
   title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks_.length) {
     return _page(scene, title, null, [0, 0]);
   }
-  skies = [skyline(scene, false), skyline(scene, true)];
-  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, skies, form)) { out.push(_page(scene, title, form, corner)); } return out; })();
+  [sky, lefts] = reaches(scene);
+  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, sky, lefts, form)) { out.push(_page(scene, title, form, corner)); } return out; })();
   return py_min(pages, {key: (page) => page.cost});
 }
-function *corners(scene, skies, form) {
-  let plain, mirrored, high, out, left, reach_, top;
-  [plain, mirrored] = skies;
+function *corners(scene, sky, lefts, form) {
+  let high, out, left, reach_, top;
   [high, out] = [Math.max(0, (scene.height - form.height)), (scene.width - form.width)];
   for (left of [0, Math.max(0, out)]) {
-    reach_ = plain.bottom((left - LEGEND_GAP), ((left + form.width) + LEGEND_GAP));
+    reach_ = sky.bottom((left - LEGEND_GAP), ((left + form.width) + LEGEND_GAP));
     yield [left, Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), high)];
   }
   for (top of [high, 0]) {
-    reach_ = mirrored.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
+    reach_ = lefts.greatest((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.min((reach_ ? ((out - reach_) - LEGEND_GAP) : out), 0), top];
-    reach_ = plain.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
+    reach_ = sky.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
   }
 }
@@ -3883,14 +3838,13 @@ function _page(scene, title, form, corner) {
   size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (corner[1] + deep))) + MARGIN_of_sheet)];
   return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
-function skyline(scene, mirrored) {
-  let sky, outer, box, lines_, points, text, left, rule;
+function reaches(scene) {
+  let sky, lefts, outer, box, lines_, points, text, left, rule;
+  [sky, lefts] = [new Skyline(scene.routes.length), new Heights()];
   function put_(rect) {
-    let left, upper, right, lower;
-    [left, upper, right, lower] = rect;
-    sky.add_rect((mirrored ? [(scene.width - right), upper, (scene.width - left), lower] : rect));
+    sky.add_rect(rect);
+    lefts.raise_to(rect[1], rect[3], (scene.width - rect[0]));
   }
-  sky = new Skyline(scene.routes.length);
   outer = py_union((() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(index); } return out; })(), new Set([-1]));
   for (box of scene.boxes) {
     if ((box.parent < 0)) {
@@ -3902,7 +3856,8 @@ function skyline(scene, mirrored) {
   }
   lines_ = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
   for (points of [...lines_, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
-    sky.add_line((() => { const out = []; for (const [x, y] of points) { out.push([(mirrored ? (scene.width - x) : x), y]); } return out; })());
+    sky.add_line(points);
+    note_line(lefts, (() => { const out = []; for (const [x, y] of points) { out.push([y, (scene.width - x)]); } return out; })(), sky.pieces);
   }
   for (text of scene.texts) {
     if (!outer.has(text.box)) {
@@ -3914,7 +3869,7 @@ function skyline(scene, mirrored) {
   for (rule of scene.rules) {
     put_([rule.x1, rule.y1, rule.x2, rule.y2]);
   }
-  return sky;
+  return [sky, lefts];
 }
 function _title_width(caption) {
   if (!caption.title) {

@@ -133,8 +133,9 @@ def test_the_main_path_is_straight_whatever_hangs_on_it() -> None:
 
 
 def test_anchors_hold() -> None:
-    _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250})
+    _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250, (0, 1): 30})
     assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
+    assert found.routes[0][-1][0] == found.positions[1][0] + 30
 
 
 def test_a_label_widens_the_gap_it_crosses() -> None:
