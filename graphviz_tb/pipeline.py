@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import annotate, costs_by_name, shapes_of
+from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
@@ -210,6 +210,8 @@ class Model:
 
         A call costs what its functions do; an unknown size counts as the option `batch`.
         """
+        from graphviz_tb.annotate.costs import costs_by_name  # rules of all ops: a picture seldom needs them
+
         return costs_by_name(self.hierarchy, self.cost)
 
     @property

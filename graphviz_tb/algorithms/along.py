@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, content_rows, owner_row
 
@@ -39,7 +40,7 @@ def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
     owned = hierarchy.owned(owner)
     start, stop = hierarchy.edge_from[owned].astype(np.int64), hierarchy.edge_to[owned].astype(np.int64)
     kept = (start >= 0) & (stop >= 0) & (start != stop) & ~hierarchy.graph.control[owned]
-    return [divmod(pair, 1 << 32) for pair in np.unique(start[kept] << 32 | stop[kept]).tolist()]
+    return [divmod(pair, 1 << 32) for pair in distinct(start[kept] << 32 | stop[kept]).tolist()]
 
 
 def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:

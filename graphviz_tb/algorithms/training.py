@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.algorithms.reached import reached
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 
 GRADIENTS = re.compile(r"gradients(_\d+)?|gradient_tape(_\d+)?")  # scopes of tf.gradients and of GradientTape
@@ -72,7 +72,7 @@ class Training:
         size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
         trains = (self.forward >= np.maximum(FEWEST_OPS, LEAST * size)) & ~self.quiet
         around = hierarchy.parent[self.quiet & (hierarchy.parent >= 0)]
-        for row in np.unique(around[trains[around]]).tolist():
+        for row in distinct(around[trains[around]]).tolist():
             for part, rows in self._parts(row).items():
                 part_of[list(rows)] = part
         return part_of
@@ -162,7 +162,7 @@ class Training:
         if not writes:
             kept &= ~self._update[hierarchy.graph.op[hierarchy.graph.target[owned]]]
         after: dict[int, list[int]] = {}
-        for pair in np.unique(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
+        for pair in distinct(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
             after.setdefault(pair >> 32, []).append(pair & 0xFFFFFFFF)
         return after
 

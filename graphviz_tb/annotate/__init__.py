@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from graphviz_tb.annotate.costs import costs_by_name, costs_of
-from graphviz_tb.annotate.costs import costs_by_node as operations_of
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.tensors import Tensors, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
@@ -24,7 +22,6 @@ __all__ = [
     "StatsOptions",
     "account",
     "annotate",
-    "costs_by_name",
     "costs_by_node",
     "join_statistics",
     "library",
@@ -44,6 +41,8 @@ def annotate(
 
     @cache
     def cost() -> Costs:
+        from graphviz_tb.annotate.costs import costs_of  # rules of all ops: a picture seldom needs them
+
         return costs_of(hierarchy, tensors.inference, options.batch)
 
     return Facts(hierarchy.graph, tensors.decode, stats=stats, before=before, odd=tensors.odd, cost=cost)
@@ -51,4 +50,6 @@ def annotate(
 
 def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:
     """What the operations of each node of a flat graph cost, in node order."""
+    from graphviz_tb.annotate.costs import costs_by_node as operations_of
+
     return operations_of(Tensors(graph, options.infer).inference, options.batch)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.infer import Inference
 from graphviz_tb.annotate.outputs import outputs_of
 from graphviz_tb.annotate.shapes import Outputs, argument_of, enumerated, single_calls, tensors_of
 from graphviz_tb.model.facts import Facts
@@ -15,6 +14,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape, Tensor
 
 if TYPE_CHECKING:
+    from graphviz_tb.annotate.infer import Inference
     from graphviz_tb.proto import NodeDef
 
 CONTRADICTION = "shape-contradiction"
@@ -35,6 +35,8 @@ class Tensors:
     @cached_property
     def inference(self) -> Inference:
         """What infers, begun at the first tensor of which the file says too little."""
+        from graphviz_tb.annotate.infer import Inference  # the rules of all ops
+
         return Inference(self.graph, self.declared)
 
     def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
-from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.columns import Longs, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
@@ -162,6 +162,6 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
     around = parent.copy()
     while len(inner := np.flatnonzero((around > 0) & within[around])):
         around[inner] = hierarchy.parent[around[inner]]
-    pairs = np.unique(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
+    pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
     place, level = np.divmod(pairs, len(hierarchy) + 1)
     return np.unique(level, return_inverse=True)[1], np.searchsorted(place, np.arange(len(rank) + 1))

@@ -14,7 +14,7 @@ from graphviz_tb.expand.extract import Level, comes_back, decide, decide_circlin
 from graphviz_tb.expand.filed import Filed
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, How
@@ -179,7 +179,7 @@ class Expander:
         kinds = np.array([op in types for op in hierarchy.graph.op_types] or [False])
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
-        around = np.unique(hierarchy.parent[roots])
+        around = distinct(hierarchy.parent[roots])
         for row in around[(around >= 0) & (hierarchy.kind[around] == SCOPE)].tolist():
             sinks[row] = self._is_sink(row)
         return sinks
@@ -217,6 +217,8 @@ def left_over(hierarchy: Hierarchy) -> Bools:
     """For each row whether it holds, or is, one op that nothing but summaries touch: what merges them."""
     graph = hierarchy.graph
     summaries = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
+    if not summaries.any():
+        return np.zeros(len(hierarchy), bool)
     alone = np.zeros(len(graph), bool)
     for chosen in (summaries, ~summaries):  # what has other edges too is no left-over
         alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)

@@ -14,7 +14,7 @@ from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
-from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.columns import Bools, Bytes, distinct
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.model.lazily import Lazily
 from graphviz_tb.model.tensors import Shape
@@ -33,7 +33,7 @@ def name_weights(
     nodes: Nodes, edges: Edges, mark: Bytes, beside: Beside, carried: Carried, graph: GraphDef
 ) -> Mapping[int, Weight]:
     """Before: which marks stand where. After: a weight for each mark of that kind that stands beside an op."""
-    ends = np.unique(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
+    ends = distinct(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
 
     @cache
     def around() -> tuple[dict[int, str], dict[int, int]]:

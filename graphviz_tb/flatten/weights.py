@@ -20,7 +20,7 @@ from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import INPUT_ARG, Nodes
 from graphviz_tb.flatten.pytorch import is_pytorch
 from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.wiring import wiring
 
@@ -170,8 +170,8 @@ def frozen(nodes: Nodes, edges: Edges, graph: GraphDef) -> Ints:
     origin = carried(nodes, edges, np.where(constant, number, np.int32(-1)))
     placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     read = read_as_variables(nodes, edges, constant)
-    known = set(np.unique(edges.source[read]).tolist())  # however few numbers it holds
-    likely = np.unique(np.concatenate((origin[edges.source[placed]], edges.source[read])))
+    known = set(distinct(edges.source[read]).tolist())  # however few numbers it holds
+    likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read])))
     weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at, 1 if at in known else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True

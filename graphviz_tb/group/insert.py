@@ -40,11 +40,11 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     old, new = len(hierarchy), len(groups)
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
     key = np.arange(old + new, dtype=np.int64)
-    for index, group in enumerate(groups):
-        members = [row if row >= 0 else old - 1 - row for row in group.members]
-        parent[members] = old + index
+    for row, group in enumerate(groups, old):
+        members = [one if one >= 0 else old - 1 - one for one in group.members]
+        parent[members] = row
         if not last:
-            key[old + index] = np.min(key[members])
+            key[row] = min(map(key.item, members))
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]

@@ -7,7 +7,7 @@ by the same code, so nearly all of them are equal there. Each distinct raw form 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.notice import Notice
 
 Form = tuple[bytes, bytes]
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, the step of splitmix64
 
 
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
@@ -47,7 +48,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
         metaedges = Runs(codes, starts[level], starts[level + 1])
         heads, same_as = equal_runs(children, metaedges)
         forms = [(children.bytes(head), metaedges.bytes(head)) for head in heads]
-        certificates, failed = certify(forms)
+        certificates, failed = certify(forms, outlines(children, metaedges, np.array(heads, np.int64)))
         gave_up += failed
         numbers = np.array([first + known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
         template[level] = numbers[same_as]
@@ -80,14 +81,20 @@ class Runs:
         positions = np.arange(cuts[-1]) + np.repeat(self.start[groups] - cuts[:-1], length)
         return self.values[positions], cuts
 
+    def total(self, groups: Longs, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The sum of `numbers`, one for each value of `spread(groups)`, for each of the groups."""
+        cuts = np.concatenate(([0], np.cumsum(self.stop[groups] - self.start[groups])))
+        before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)))
+        sums: NDArray[np.uint64] = before[cuts[1:]] - before[cuts[:-1]]
+        return sums
+
     def digest(self, seed: int) -> NDArray[np.uint64]:
         """A hash of each run, positions included."""
-        values, cuts = self.spread(np.arange(len(self.start)))
+        groups = np.arange(len(self.start))
+        values, cuts = self.spread(groups)
         place = (np.arange(len(values)) - np.repeat(cuts[:-1], np.diff(cuts))).astype(np.uint64)
-        mixed = scramble(values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + scramble(place + np.uint64(seed)))
-        total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)))
-        sums: NDArray[np.uint64] = total[cuts[1:]] - total[cuts[:-1]]
-        return scramble(sums + np.diff(cuts).astype(np.uint64))
+        mixed = scramble(values.astype(np.uint64) * GOLDEN + scramble(place + np.uint64(seed)))
+        return scramble(self.total(groups, mixed) + np.diff(cuts).astype(np.uint64))
 
 
 def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -181,19 +188,31 @@ def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     return np.split(order, runs(height[order])[1:-1]) if len(order) else []
 
 
-def certify(forms: list[Form]) -> tuple[dict[Form, bytes], int]:
+def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
+    """A hash of what equal structures have in common whatever their order: counts of colours and of coloured edges."""
+    colors, _ = children.spread(groups)
+    codes, cuts = metaedges.spread(groups)
+    first = np.repeat(children.start[groups], np.diff(cuts))
+    source, target = children.values[first + (codes >> 33)], children.values[first + (codes >> 2 & 0x7FFFFFFF)]
+    ends = scramble(source.astype(np.uint64) * GOLDEN + (codes & 3).astype(np.uint64))
+    edges = metaedges.total(groups, scramble(target.astype(np.uint64) * GOLDEN + ends))
+    found: list[int] = (children.total(groups, scramble(colors.astype(np.uint64))) + scramble(edges)).tolist()
+    return found
+
+
+def certify(forms: list[Form], outlines: list[int]) -> tuple[dict[Form, bytes], int]:
     """A certificate for each distinct raw form, and for how many the search was cut short.
 
-    A form that no other resembles (same colours, same number of edges between each pair of colours) needs no search.
+    A form that no other resembles needs no search: it is its own.
     """
-    resembling: dict[bytes, list[Form]] = defaultdict(list)
-    for form in forms:
-        resembling[outline(form)].append(form)
+    resembling: dict[int, list[Form]] = defaultdict(list)
+    for form, alike in zip(forms, outlines, strict=True):
+        resembling[alike].append(form)
     certificates: dict[Form, bytes] = {}
     failed = 0
-    for alike, members in resembling.items():
+    for members in resembling.values():
         if len(members) == 1:
-            certificates[members[0]] = b"outline" + alike
+            certificates[members[0]] = b"alone" + b"".join(members[0])
             continue
         for form in members:
             certificate, complete = canonical(*unpack(form))
@@ -207,10 +226,3 @@ def unpack(form: Form) -> tuple[list[int], list[tuple[int, int, int]]]:
     codes = np.frombuffer(form[1], np.int64).tolist()
     edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes]
     return np.frombuffer(form[0], np.int64).tolist(), edges
-
-
-def outline(form: Form) -> bytes:
-    """What equal structures have in common whatever their order: counts of colours and of coloured edges."""
-    colors, edges = unpack(form)
-    pairs = Counter((colors[source], colors[target], flag) for source, target, flag in edges)
-    return repr((sorted(Counter(colors).items()), sorted(pairs.items()))).encode()

@@ -53,3 +53,15 @@ def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
         return np.zeros(1, np.int64)
     cuts = np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1
     return np.concatenate(([0], cuts, [len(sorted_keys)])).astype(np.int64)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The values that occur, in ascending order.
+
+    `np.unique` does the same, but imports masked arrays first, which takes longer than a small picture.
+
+    >>> distinct(np.array([5, 3, 5])).tolist()
+    [3, 5]
+    """
+    ordered = np.sort(values, axis=None)
+    return ordered[runs(ordered)[:-1]]

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,10 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
-from graphviz_tb.read.archive import read_archive
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
-from graphviz_tb.read.keras_metadata import read_metadata
-from graphviz_tb.read.keras_model import plain, read_keras
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_nodes
 from graphviz_tb.read.live import message_of
-from graphviz_tb.read.logdir import read_events, read_logdir
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
@@ -43,12 +40,24 @@ Reader = messages.Reader
 
 DEFAULT = ReadOptions()
 FORMS = {kind.DESCRIPTOR.name: form for form, kind in MESSAGES.items()}
+
+
+def later(module: str, reader: str) -> Reader:
+    """A reader whose module is imported when the first file needs it: together they take longer than a picture."""
+
+    def read_it(opened: Opened, options: ReadOptions) -> Holding:
+        found: Reader = getattr(import_module(f"{__name__}.{module}"), reader)
+        return found(opened, options)
+
+    return read_it
+
+
 READERS: dict[str, Reader] = {
     **messages.READERS,
-    "events": read_events,
-    "keras_json": read_keras,
-    "keras_metadata": read_metadata,
-    "archive": read_archive,
+    "events": later("logdir", "read_events"),
+    "keras_json": later("keras_model", "read_keras"),
+    "keras_metadata": later("keras_metadata", "read_metadata"),
+    "archive": later("archive", "read_archive"),
 }
 
 
@@ -61,7 +70,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     name, holding = _hold(source, options, progress)
     found = choose(holding, options)
     content = found.load()
-    graph = plain(content.graph_def) if content.layers and options.whole_file else content.graph_def
+    graph = unlayered(content.graph_def) if content.layers and options.whole_file else content.graph_def
     whole = len(graph.node)
     if found.entry.kind == "op" and not options.whole_file:
         graph = without_leavings(graph)
@@ -85,6 +94,13 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         left_out=content.left_out + whole - len(graph.node),
         layers={} if options.whole_file else content.layers or layers_beside(holding, found, graph),
     )
+
+
+def unlayered(graph: GraphDef) -> GraphDef:
+    """The graph of a Keras model as the file has it."""
+    from graphviz_tb.read.keras_model import plain
+
+    return plain(graph)
 
 
 def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, Layer]:
@@ -178,6 +194,8 @@ def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) ->
     model = model_file(folder)
     if model is not None:
         return _of_opened(open_path(model, options), options)
+    from graphviz_tb.read.logdir import read_logdir
+
     return read_logdir(folder, options, progress)
 
 

@@ -14,10 +14,8 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
-from graphviz_tb.read.keras_metadata import beside
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
-from graphviz_tb.read.pbtxt import parse_source
 from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import of_meta_graphs
 from graphviz_tb.read.xspace import steps_of
@@ -34,6 +32,8 @@ def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:
+    from graphviz_tb.read.pbtxt import parse_source
+
     source = opened.text()
     message, notices = parse_source(source, kind)
     return message, source.size, notices
@@ -51,6 +51,8 @@ def read_meta_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holdin
 
 
 def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    from graphviz_tb.read.keras_metadata import beside
+
     message, _, notices = how(opened, SavedModel)
     graphs = list(message.meta_graphs)
     sizes = [graph.ByteSize() for graph in graphs]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from codecs import BOM_UTF8
 from collections.abc import Callable
 
 from google.protobuf.message import Message
@@ -15,7 +16,6 @@ from google.protobuf.message import Message
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.crc import masked_crc
-from graphviz_tb.read.pbtxt import MARK
 from graphviz_tb.read.wire import VARINT, CutError, Fit, fit, pieces
 
 MESSAGES: dict[str, type[Message]] = {
@@ -100,7 +100,7 @@ def _refuse_marked(head: bytes, name: str) -> None:
 
 def _as_text(head: bytes, name: str) -> str | None:
     """JSON or a text proto; None where the bytes are no text."""
-    body = head.removeprefix(MARK)
+    body = head.removeprefix(BOM_UTF8)
     if _JSON.match(body) and _printable(body):
         return "keras_json"
     if _GAP.fullmatch(body):  # nothing but comments, as far as we see

@@ -110,7 +110,8 @@ class NodeLabels:
 def without_names(hierarchy: Hierarchy) -> bool:
     """Whether names of ops are little else than numbers; a thousand of them tell."""
     ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
-    return nameless([hierarchy.leaf(row) for row in ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()])
+    some = ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()
+    return nameless(map(hierarchy.leaf, some), len(some))
 
 
 def badge(kind: BoxKind, members: int) -> str:

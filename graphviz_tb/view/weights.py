@@ -8,7 +8,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.algorithms.training import sums
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -21,7 +21,7 @@ class Weights:
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
         graph = hierarchy.graph
         beside = graph.beside
-        users = np.unique(beside.host[beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)])
+        users = distinct(beside.host[beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)])
         rows = hierarchy.row_of_node[users]
         inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
         calls = [call for call in calls_with(hierarchy, inside) if not quiet[call]]

@@ -40,6 +40,7 @@ from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import Run, below
+from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import GroupOptions
@@ -58,7 +59,7 @@ def fold_by_flow(
     kind = kinds(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
-    for at in np.unique(kind).tolist():
+    for at in distinct(kind).tolist():
         level = levels.level(at)
         budget = Budget(LOOKS + EACH * len(level.rows))
         planned[at] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
@@ -139,10 +140,12 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
         if box.members:
             order.append(box)
         todo.extend(reversed([*box.feeders, *box.members]))
-    taken = {*level.labels, *(level.hierarchy.name[row].rpartition("/")[2] for row in level.rows)} if order else set()
+    if not order:
+        return []
+    taken = {*level.labels, *(level.hierarchy.name[row].rpartition("/")[2] for row in level.rows)}
     names = addresses(order, taken)
     number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
-    place = {row: at for at, row in enumerate(level.rows)} if order else {}
+    place = {row: at for at, row in enumerate(level.rows)}
     return [
         NewGroup(
             Kind.SERIES if box.stack else Kind.FOLD,

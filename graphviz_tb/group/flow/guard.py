@@ -15,7 +15,7 @@ from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import circles, strong_components
 from graphviz_tb.group.owners import meet
-from graphviz_tb.model.columns import ints
+from graphviz_tb.model.columns import distinct, ints
 from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
@@ -67,7 +67,7 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     """By `id` the groups that stand in made-up circles."""
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
-    pairs = np.unique(start.astype(np.int64) << 32 | stop.astype(np.int64))
+    pairs = distinct(start.astype(np.int64) << 32 | stop.astype(np.int64))
     after: list[list[int]] = [[] for _ in parent]
     quiet = {count + at for at, box in enumerate(listed) if box.how == How.TRAINING}
     for pair in pairs.tolist():

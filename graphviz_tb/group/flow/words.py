@@ -48,7 +48,7 @@ class Vocabulary:
     @cached_property
     def nameless(self) -> bool:
         """Whether the names are little else than numbers."""
-        return nameless(self._names)
+        return nameless(self._names, len(self._names))
 
     def words(self, name: str) -> Words:
         """The words of one name."""
