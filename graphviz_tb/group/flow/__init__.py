@@ -152,7 +152,9 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
             -1,
             names[id(box)],
             tuple(
-                number[id(one)] if one.members else place[one.row] for member in box.members for one in standing(member)
+                number[id(one)] if one.members else place[one.row]
+                for member in box.members
+                for one in (standing(member) if member.feeders else (member,))
             ),
             box.how,
             box.name if names[id(box)] != box.name else "",

@@ -24,10 +24,15 @@ def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
     found: list[tuple[list[int], Box]] = []
     for run in runs:
         members = [place[row] for row in run.members if row in place]
-        around = {(tuple(sorted(dag.before[at])), tuple(sorted(dag.after[at]))) for at in members}
-        if len(members) == len(run.members) and len(around) == 1:
+        if len(members) == len(run.members) and side_by_side(dag, members):
             found.append((members, series_box([dag.boxes[at] for at in members], run, symbols)))
     return contract(dag, found)
+
+
+def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
+    """Whether boxes all have the same inputs and the same users."""
+    before, after = sorted(dag.before[members[0]]), sorted(dag.after[members[0]])
+    return all(sorted(dag.before[at]) == before and sorted(dag.after[at]) == after for at in members)
 
 
 def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:

@@ -166,15 +166,16 @@ def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list
 def atoms(dag: Dag, order: Order, ends: list[int], found: list[int], setting: Setting, deep: int) -> list[Element]:
     """One element for each stretch that ends at a narrow place; equal stretches are folded once."""
     sequence: list[Element] = []
+    line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
     start = 0
     for end in ends:
-        ids = order.line[start : end + 1]
-        if len(ids) == 1:
-            box, symbol = dag.boxes[ids[0]], found[start]
+        first = line[start]
+        fork = start < end
+        if fork:
+            box, symbol = region(dag, line[start : end + 1], tuple(found[start : end + 1]), setting, deep)
         else:
-            box, symbol = region(dag, ids, tuple(found[start : end + 1]), setting, deep)
-        side = order.side[ids[0]]
-        sequence.append(Element(box, symbol, symbol, int(order.cut[end]), fork=len(ids) > 1, side=side))
+            box, symbol = boxes[first], found[start]
+        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first]))
         start = end + 1
     return sequence
 
