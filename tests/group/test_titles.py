@@ -38,3 +38,10 @@ def test_a_block_that_ends_in_a_given_name_says_what_it_holds() -> None:
 
 def test_a_block_that_ends_in_a_name_of_its_own_is_known_by_it() -> None:
     assert stacks(blocks("mixed{}")) == ["…mixed[0-5]"]
+
+
+def test_blocks_whose_ops_have_no_type_are_called_by_their_end() -> None:
+    graph = blocks("add_{}")
+    for node in graph.node:
+        node.op = ""
+    assert "…add_[0-5]" in stacks(graph)

@@ -85,24 +85,23 @@ def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
     words = common(setting.vocabulary, box.members)
     if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
         return "_".join(words)
+    ends = f"…{box.last().name}"
     if setting.vocabulary.nameless:
-        return contents(rows, hierarchy)
+        return contents(rows, hierarchy) or ends
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {box.last().name}"
-    if given(box.last().name, setting.vocabulary):
-        return contents(rows, hierarchy)
-    return f"…{box.last().name}"
+    return (given(box.last().name, setting.vocabulary) and contents(rows, hierarchy)) or ends
 
 
 def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
-    """The most telling types: `3 Conv2D · 3 Relu`."""
+    """The most telling types: `3 Conv2D · 3 Relu`; empty where nothing has one."""
     count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
     plain = COMMON.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
     found = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
-    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in found])
+    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in found]) if found else ""
 
 
 def joined(parts: Sequence[str]) -> str:
