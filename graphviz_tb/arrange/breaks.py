@@ -109,7 +109,7 @@ def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[i
     if len(whole) != 1:
         return ()
     found = []
-    for at in old.breaks[whole.pop()]:
+    for at in old.breaks[min(whole)]:
         before = max((r for r, row in enumerate(ranks) if any(rank < at for _, rank in row)), default=-1)
         after = min((r for r, row in enumerate(ranks) if any(rank >= at for _, rank in row)), default=-1)
         if 0 <= before < after:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from graphviz_tb.arrange.draft import Draft, Key
 from graphviz_tb.arrange.lines import MAX_PORTS, Line, Turned, core_bridges, core_edges, where
 from graphviz_tb.arrange.lines import lines as lines_of
-from graphviz_tb.arrange.spine import spine
+from graphviz_tb.arrange.spine import spines
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
@@ -37,24 +37,8 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
             connect(draft, line)
     draft.reroute([(line.edge, line.bridge) for line in new])
     moved = draft.finish(order)
-    return replace(moved, spine=spines(moved, lines_of(metagraph, edges, bridges, port_items(draft), turned)))
-
-
-def spines(skeleton: Skeleton, lines: list[Line]) -> tuple[int, ...]:
-    """The main path of each part."""
-    part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
-    wires: list[list[int]] = [[] for _ in skeleton.parts]
-    for number, wire in enumerate(skeleton.wires):
-        wires[part_of[wire.chain[0]]].append(number)
-    found: list[int] = []
-    for inside in wires:
-        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
-        local = {item: at for at, item in enumerate(sorted({item for pair in ends for item in pair}))}
-        weights = [0 if skeleton.wires[number].turned else lines[number].thick for number in inside]
-        edges = [(local[source], local[target]) for source, target in ends]
-        boxes = sum(item < skeleton.children for item in local)
-        found += [inside[edge] for edge in spine(len(local), edges, weights, boxes)]
-    return tuple(found)
+    thick = [line.thick for line in lines_of(metagraph, edges, bridges, port_items(draft), turned)]
+    return replace(moved, spine=spines(moved, thick))
 
 
 def add_ports(draft: Draft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.model.skeleton import Skeleton
 
 
 def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
@@ -38,3 +39,20 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
         path.append(onward[at])
         at = edges[onward[at]][1]
     return tuple(path)
+
+
+def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
+    """The main path of each part, as numbers of wires; `thick` is how thick each wire is, 0 for one without data."""
+    part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
+    wires: list[list[int]] = [[] for _ in skeleton.parts]
+    for number, wire in enumerate(skeleton.wires):
+        wires[part_of[wire.chain[0]]].append(number)
+    found: list[int] = []
+    for inside in wires:
+        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
+        local = {item: at for at, item in enumerate(sorted({item for pair in ends for item in pair}))}
+        weights = [0 if skeleton.wires[number].turned else thick[number] for number in inside]
+        edges = [(local[source], local[target]) for source, target in ends]
+        boxes = sum(item < skeleton.children for item in local)
+        found += [inside[edge] for edge in spine(len(local), edges, weights, boxes)]
+    return tuple(found)

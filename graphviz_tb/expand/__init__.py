@@ -83,7 +83,7 @@ class Expander:
         marks += handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
-        bridges = self._bridges(path, rows, mask)
+        bridges = self._bridges(path, rows, automatic.extracted & mask.extracted)
         return Metagraph(
             row=path[-1],
             children=tuple(rows),
@@ -92,7 +92,7 @@ class Expander:
             bridges=tuple(bridges),
             mask=mask,
             automatic=automatic,
-            annotations=list_annotations(marks, edges, mask.stubbed, bridges, rows),
+            annotations=list_annotations(marks, edges, mask, bridges, rows),
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
         )
@@ -200,17 +200,17 @@ class Expander:
                     mask = put_away(mask, level, index)
         return automatic, mask
 
-    def _bridges(self, path: Path, rows: list[int], mask: Mask) -> list:  # type: ignore[type-arg]
+    def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list:  # type: ignore[type-arg]
         parent = parent_path(self.hierarchy, path)
         if parent is None:
             return []
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
-            return decide_drawable(self, path, self._filed.bridges(path[0]), mask, self.options)
+            return decide_drawable(self, path, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
             self._edges = EdgeFiles(self.hierarchy)
         across = crossings_inside(self.hierarchy, self._edges, path)
         bridges = find_bridges(self.hierarchy, self.facts, across, rows)
-        return decide_drawable(self, path, bridges, mask, self.options)
+        return decide_drawable(self, path, bridges, away, self.options)
 
 
 def left_over(hierarchy: Hierarchy) -> Bools:

@@ -10,7 +10,7 @@ from graphviz_tb.expand.calls import constants_inside
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Side, StubKind
+from graphviz_tb.model.metagraph import Annotation, Bridge, Mask, Metaedge, Side, StubKind
 from graphviz_tb.model.paths import Path
 
 SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
@@ -62,7 +62,7 @@ def handed_constants(
 def list_annotations(
     marks: Iterable[tuple[int, tuple[int, Side, StubKind, int]]],
     edges: Sequence[Metaedge],
-    stubbed: frozenset[int],
+    mask: Mask,
     bridges: Sequence[Bridge],
     rows: Sequence[int],
 ) -> tuple[Annotation, ...]:
@@ -80,13 +80,14 @@ def list_annotations(
 
     for child, (row, side, kind, count) in marks:
         push(child, side, row, kind, count, False)
-    for index in sorted(stubbed):
+    for index in sorted(mask.stubbed):
         edge = edges[index]
         count, control = edge.tensors + edge.control, not edge.tensors
         push(edge.source, "out", rows[edge.target], "shortcut", count, control)
         push(edge.target, "in", rows[edge.source], "shortcut", count, control)
+    away = mask.extracted
     for bridge in bridges:
-        if not bridge.drawable:
+        if not bridge.drawable or bridge.child in away:
             count = bridge.tensors + bridge.control
             push(bridge.child, "in" if bridge.inbound else "out", bridge.other, "shortcut", count, not bridge.tensors)
     return tuple(annotations.values())

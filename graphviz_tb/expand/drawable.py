@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
-from graphviz_tb.model.metagraph import Bridge, Mask
+from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path, content_rows, parent_path
 from graphviz_tb.options import ExpandOptions
 
@@ -18,20 +19,20 @@ NOWHERE: set[tuple[int, bool]] = set()
 
 
 def decide_drawable(
-    expander: Expander, path: Path, bridges: list[Bridge], mask: Mask, options: ExpandOptions
+    expander: Expander, path: Path, bridges: list[Bridge], away: Set[int], options: ExpandOptions
 ) -> list[Bridge]:
     """Mark the bridges that cannot be drawn.
 
-    Drawn is a bridge whose child is in the core, whose neighbour has at most `maxBridgePathDegree` bridges on that
-    side (of control-only ones, too), and that goes on in the level around the group; a control edge against the
-    order of the data is not.
+    Before: `away` are the children that are in the core neither by themselves nor by hand. Drawn is a bridge whose
+    child is not away, whose neighbour has at most `maxBridgePathDegree` bridges on that side (of control-only ones,
+    too), and that goes on in the level around the group; a control edge against the order of the data is not.
+    A child moved by hand keeps its bridges, so that the order of drawing is that of the level before it moved.
     """
     parent = parent_path(expander.hierarchy, path)
     if parent is None or not bridges:
         return bridges
     goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
     sides, controls = crowded(bridges, options.max_bridge_degree)
-    away = mask.extracted
     decided = []
     for bridge in bridges:
         drawn = (
@@ -73,9 +74,9 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
         source, target = rows[edge.source], rows[edge.target]
         continued.setdefault(target, set()).add((source, True))
         continued.setdefault(source, set()).add((target, False))
-    for bridge in around.bridges:
-        if bridge.drawable:
-            continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
+    for index in around.core_bridges():
+        bridge = around.bridges[index]
+        continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
     return continued
 
 

@@ -42,7 +42,8 @@ class Bridge:
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
-    target. `drawable` is false where a stub stands for it (an annotation of kind shortcut).
+    target. `drawable` is false where a stub stands for it (an annotation of kind shortcut)
+    wherever its child is put by hand.
     """
 
     child: int
@@ -121,3 +122,8 @@ class Metagraph:
         """Positions of the children that are drawn in the main area."""
         away = self.mask.extracted
         return [position for position in range(len(self.children)) if position not in away]
+
+    def core_bridges(self) -> list[int]:
+        """Indices of the bridges that are drawn as lines; stubs stand for the others."""
+        away = self.mask.extracted
+        return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]

@@ -40,8 +40,9 @@ class Undrawn:
         self.view = view
         self.entries: dict[Beside, tuple[Entry, int]] = {}
         level = view.metagraph
+        drawn = set(level.core_bridges())
         for index, bridge in enumerate(level.bridges):
-            if not bridge.drawable:
+            if index not in drawn:
                 self.entries[bridge.child, "in" if bridge.inbound else "out", bridge.other] = "bridge", index
         for index in level.mask.stubbed:
             edge = level.edges[index]

@@ -31,11 +31,15 @@ class Camera {
     this.timer = 0;
     this.start = { x: 0, y: 0 };
     this.dragged = false;
+    this.size = [0, 0];
+    this.measure();
+    new ResizeObserver(() => this.measure()).observe(stage);
     this.listen();
   }
 
-  get size() {
-    return [this.stage.clientWidth, this.stage.clientHeight];
+  /** Take the size of the window; asked more often, it would be worked out anew with every picture. */
+  measure() {
+    this.size = [this.stage.clientWidth, this.stage.clientHeight];
   }
 
   /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */

@@ -49,7 +49,10 @@ class Hands {
     });
     addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
     addEventListener("afterprint", () => empty(byId("print")));
-    addEventListener("resize", () => app.camera.settle());
+    addEventListener("resize", () => {
+      app.camera.measure();
+      app.camera.settle();
+    });
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);
       if (!byId("share").contains(target)) byId("share").open = false;

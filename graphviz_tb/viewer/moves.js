@@ -39,7 +39,7 @@ function continuing(metagraph, at) {
     if (edge.target === at) found.add(`${children[edge.source]} true`);
     if (edge.source === at) found.add(`${children[edge.target]} false`);
   });
-  for (const one of bridges) if (one.child === at && one.drawable) found.add(`${one.other} ${one.inbound}`);
+  if (!away.has(at)) for (const one of bridges) if (one.child === at && one.drawable) found.add(`${one.other} ${one.inbound}`);
   return found;
 }
 
@@ -71,7 +71,7 @@ function rearranged(level, source, out, back, met) {
     annotations: stubs(marks, edges, stubbed, bridges, children),
   });
   const stays = (/** @type {any} */ wire) => (wire.bridge >= 0 ? bridges[wire.bridge].drawable : !stubbed.has(wire.edge));
-  return { ...level, metagraph: changed, skeleton: leftOut(source.skeleton, stays, away) };
+  return { ...level, metagraph: changed, skeleton: leftOut(source.skeleton, changed, stays, away) };
 }
 
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
@@ -93,15 +93,12 @@ function stubs(marks, edges, stubbed, bridges, rows) {
   return [...found.values()];
 }
 
-/** How many ranks are left before a rank. @param {number[][]} ranks @returns {(rank: number) => number} */
-const left = (ranks) => (rank) => ranks.slice(0, rank).filter((items) => items.length).length;
-
-/** Whether a column begins at a rank, and not where another does. @param {number} ranks @returns {(rank: number, at: number, all: number[]) => boolean} */
-const inside = (ranks) => (rank, at, all) => rank > 0 && rank < ranks && rank !== all[at - 1];
+/** How thick a line of data is; 0 for one that carries none, or in part references. @param {any} line */
+const thickOf = (line) => (line.kind === "data" ? line.thickness : 0);
 
 /** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
- * @param {any} skeleton @param {(wire: any) => boolean} stays @param {Set<number>} removed */
-function leftOut(skeleton, stays, removed) {
+ * @param {any} skeleton @param {any} metagraph @param {(wire: any) => boolean} stays @param {Set<number>} removed */
+function leftOut(skeleton, metagraph, stays, removed) {
   const { children, ports } = skeleton;
   const first = children + ports.length;
   const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ one) => stays(one.wire));
@@ -124,8 +121,7 @@ function leftOut(skeleton, stays, removed) {
   const numbers = new Map();
   parts.forEach((/** @type {number[][]} */ part, /** @type {number} */ at) => part.length && numbers.set(at, numbers.size));
   const shelves = skeleton.shelves.map((/** @type {number[]} */ shelf) => shelf.filter((part) => numbers.has(part)).map((part) => numbers.get(part)));
-  const places = new Map(kept.map((/** @type {any} */ one, /** @type {number} */ number) => [one.at, number]));
-  return Object.assign(Object.create(layout.Skeleton.prototype), {
+  const moved = Object.assign(Object.create(layout.Skeleton.prototype), {
     children,
     ports: slots,
     wires,
@@ -134,7 +130,9 @@ function leftOut(skeleton, stays, removed) {
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
     main: numbers.get(skeleton.main) ?? -1,
     plain: skeleton.plain,
-    breaks: skeleton.breaks.map((/** @type {number[]} */ broken, /** @type {number} */ part) => broken.map(left(skeleton.parts[part].map(row))).filter(inside(parts[part].length))).filter((/** @type {any} */ _, /** @type {number} */ part) => parts[part].length),
-    spine: skeleton.spine.filter((/** @type {number} */ wire) => places.has(wire)).map((/** @type {number} */ wire) => places.get(wire)),
+    breaks: [],
+    spine: [],
   });
+  const thick = kept.map(({ wire }) => thickOf(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
+  return Object.assign(moved, { spine: layout.spines(moved, thick), breaks: layout.kept(skeleton, moved) });
 }

@@ -172,6 +172,11 @@ class Metagraph {
     away = this.mask.extracted;
     return (() => { const out = []; for (const position of py_range(this.children.length)) if (!away.has(position)) { out.push(position); } return out; })();
   }
+  core_bridges() {
+    let away;
+    away = this.mask.extracted;
+    return (() => { const out = []; for (const [index, bridge] of py_enumerate(this.bridges)) if ((bridge.drawable && !away.has(bridge.child))) { out.push(index); } return out; })();
+  }
 }
 
 // model.scene
@@ -201,12 +206,12 @@ class Text {
   }
 }
 class Box {
-  constructor(address_, row, kind, parent, depth, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "") {
+  constructor(address_, row, kind, parent, depth_, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "") {
     this.address = address_;
     this.row = row;
     this.kind = kind;
     this.parent = parent;
-    this.depth = depth;
+    this.depth = depth_;
     this.x = x;
     this.y = y;
     this.width = width;
@@ -339,20 +344,20 @@ const OP_SIZE = 11;
 const SMALL_SIZE = 10;
 const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
 function elide(text, limit, size, semibold = false) {
-  let room, number, last, kept, middle, tail, used, head_;
+  let room, number, last, kept_, middle, tail, used, head_;
   if ((hand_width(text, size, semibold) <= limit)) {
     return text;
   }
   room = (Math.floor((limit * EM) / size) - hand_advance(ELLIPSIS, semibold));
   number = py_search(LAST_NUMBER, text);
   last = (number ? py_group(number) : "");
-  kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
-  if (((kept * 2) > room)) {
-    [last, kept] = ["", 0];
+  kept_ = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
+  if (((kept_ * 2) > room)) {
+    [last, kept_] = ["", 0];
   }
   middle = py_slice(text, 0, (py_len(text) - py_len(last)));
-  tail = _tail(middle, Math.floor((room - kept) / 4), semibold);
-  used = (kept + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
+  tail = _tail(middle, Math.floor((room - kept_) / 4), semibold);
+  used = (kept_ + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
   head_ = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
   return (String(head_) + String(ELLIPSIS) + String(tail) + String(last));
 }
@@ -404,10 +409,10 @@ class Theme {
     this.rule = rule;
     this.hues = hues;
   }
-  frame(depth) {
+  frame(depth_) {
     let first, rest;
     [first, ...rest] = this.frames;
-    return ((depth === 0) ? first : rest.at(py_mod((depth - 1), rest.length)));
+    return ((depth_ === 0) ? first : rest.at(py_mod((depth_ - 1), rest.length)));
   }
 }
 const LIGHT = new Theme("light", "#1F2328", "#57606A", "#57606A", "#FFFFFF", "#EAEEF2", "#FFFFFF", "#989B9D", ["#FFFFFF", "#F6F8FA", "#EFF2F5"], "#57606A", "#8C959F", "#C2410C", "#0969DA", "#6A737D", "#FFFFFF", "#D0D7DE", ["#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"]);
@@ -480,7 +485,7 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false) {
+  constructor(children_, ports, wires, waypoint, parts, shelves, main = -1, spine_ = [], notices = [], breaks_ = [], plain = false) {
     this.children = children_;
     this.ports = ports;
     this.wires = wires;
@@ -488,9 +493,9 @@ class Skeleton {
     this.parts = parts;
     this.shelves = shelves;
     this.main = main;
-    this.spine = spine;
+    this.spine = spine_;
     this.notices = notices;
-    this.breaks = breaks;
+    this.breaks = breaks_;
     this.plain = plain;
   }
   get first_waypoint() {
@@ -591,7 +596,7 @@ class Heights {
 }
 
 // model.thickness
-const THIN = 10;
+const THIN_of_thickness = 10;
 
 // model.view
 class NodeLabel {
@@ -1051,7 +1056,7 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
     across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
     order = py_sorted(py_range(ends_.length), {key: (at) => [fixed.get(ends_.at(at)), ends_.at(at)]});
     width = boxes.at(child)[0];
-    for ([at, x] of py_zip(order, between((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
+    for ([at, x] of py_zip(order, between_of_attachment((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
       fixed.set(ends_.at(at), x);
     }
   }
@@ -1065,7 +1070,7 @@ function bus(view, wire) {
   }
   return ((line.kind === "control") ? 1 : 0);
 }
-function between(ports, width, step) {
+function between_of_attachment(ports, width, step) {
   let start, given, placed, at, before, after, gap;
   if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
     start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
@@ -1399,9 +1404,9 @@ function joints(skeleton, chains) {
   }
   return found;
 }
-function side_by_side(skeleton, layers, lefts, widths, between_) {
+function side_by_side(skeleton, layers, lefts, widths, between) {
   let p, passing, ends_, left, head_, number, first, last, rows, low, high, top, row, item, r, lines_;
-  for ([p, passing] of py_enumerate(between_)) {
+  for ([p, passing] of py_enumerate(between)) {
     ends_ = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
     head_ = left;
@@ -1425,42 +1430,42 @@ function side_by_side(skeleton, layers, lefts, widths, between_) {
       }
     }
   }
-  return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(height(bands, p, skeleton, between_)); } return out; })();
+  return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(height(bands, p, skeleton, between)); } return out; })();
 }
-function height(bands, part, skeleton, between_) {
+function height(bands, part, skeleton, between) {
   let tall, number, at;
   tall = (bands.length ? bands.at(-1).bottom : 0);
-  if (between_.length) {
+  if (between.length) {
     for ([number, at] of py_enumerate(skeleton.breaks.at(part))) {
-      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between_.at(part).at(number).length * STEP)));
+      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between.at(part).at(number).length * STEP)));
     }
   }
   return tall;
 }
-function detours(skeleton, chains, ends_, layers, lefts, widths, between_) {
-  let found, p, passing, starts, number, lines_, at, rows, right, leave, turn, x, joint, foot, head_, lane_, goal;
+function detours(skeleton, chains, ends_, layers, lefts, widths, between) {
+  let found, p, passing, starts, number, lines_, at, rows, right, leave, turn, x, joint_, foot, head_, lane_, goal;
   found = new TupleMap();
-  for ([p, passing] of py_enumerate(between_)) {
+  for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
     for ([number, lines_] of py_enumerate(passing)) {
       at = skeleton.breaks.at(p).at(number);
       rows = skeleton.parts.at(p).slice(starts.at(number), at);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      leave = (() => { const out = []; for (const joint of lines_) { out.push([across(joint, 0, chains, ends_, lefts), joint]); } return out; })();
+      leave = (() => { const out = []; for (const joint_ of lines_) { out.push([across(joint_, 0, chains, ends_, lefts), joint_]); } return out; })();
       py_sort(leave);
-      for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
+      for ([turn, [x, joint_]] of py_enumerate(py_reversed(leave))) {
         foot = ((layers.at(p).at((at - 1)).bottom + TURN) + (turn * STEP));
         head_ = ((layers.at(p).at(at).top - TURN) - (((lines_.length - 1) - turn) * STEP));
-        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint, 1, chains, ends_, lefts)];
-        found.set(joint, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
+        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint_, 1, chains, ends_, lefts)];
+        found.set(joint_, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
       }
     }
   }
   return found;
 }
-function across(joint, end, chains, ends_, lefts) {
+function across(joint_, end, chains, ends_, lefts) {
   let wire, step, chain, item;
-  [wire, step] = joint;
+  [wire, step] = joint_;
   chain = chains.at(wire);
   item = chain.at((step + end));
   if ((!step && !end)) {
@@ -1477,12 +1482,12 @@ const ROUNDS = 1;
 const LARGE_of_columns = 150000;
 const POOL = 64;
 const FAR_of_columns = (1 * 2 ** 40);
-function columns(parts, widths, between_, above, below, lane_ = []) {
+function columns(parts, widths, between, above, below, lane_ = []) {
   let x, room, both, ranks_, distances_, starts, down, up, large, _, r, paths, path;
   x = py_repeat([0], widths.length);
   room = new Room_of_columns(widths.length);
   both = (() => { const out = []; for (const [up, down] of py_zip(above, below)) { out.push([...up, ...down]); } return out; })();
-  for ([ranks_, distances_] of py_zip(parts, between_)) {
+  for ([ranks_, distances_] of py_zip(parts, between)) {
     starts = pack(ranks_, widths, distances_, x);
     if ((ranks_.length < 2)) {
       continue;
@@ -1514,10 +1519,10 @@ function columns(parts, widths, between_, above, below, lane_ = []) {
   }
   return x;
 }
-function pack(ranks_, widths, between_, x) {
+function pack(ranks_, widths, between, x) {
   let starts, row, steps, start, step, middle, item, left;
   starts = [];
-  for ([row, steps] of py_zip(ranks_, between_)) {
+  for ([row, steps] of py_zip(ranks_, between)) {
     start = [0];
     for (step of steps) {
       start.push((start.at(-1) + step));
@@ -1535,9 +1540,9 @@ class Room_of_columns {
     [this.left, this.right] = [py_repeat([-1], count), py_repeat([-1], count)];
     [this.before, this.after] = [py_repeat([0], count), py_repeat([0], count)];
   }
-  enter(ranks_, between_) {
+  enter(ranks_, between) {
     let row, steps, last, item, step;
-    for ([row, steps] of py_zip(ranks_, between_)) {
+    for ([row, steps] of py_zip(ranks_, between)) {
       last = row[0];
       for ([item, step] of py_zip(row.slice(1), steps)) {
         [this.left[item], this.before[item]] = [last, step];
@@ -1931,7 +1936,7 @@ function on_way(a, b, c) {
 const PLAIN = new Stroke();
 const LANE = 16;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between_, tall, width, height_, around_, band_, tops, corridors, lines_, base;
+  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height_, around_, band_, tops, corridors, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
   drawn_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
@@ -1945,10 +1950,10 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   flush_left(skeleton, lefts);
   [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn_);
   layers = strips(skeleton, chains, heights, passing, drawn_, gaps);
-  between_ = joints(skeleton, chains);
-  tall = side_by_side(skeleton, layers, lefts, widths, between_);
+  between = joints(skeleton, chains);
+  tall = side_by_side(skeleton, layers, lefts, widths, between);
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
-  around_ = detours(skeleton, chains, ends_, layers, lefts, widths, between_);
+  around_ = detours(skeleton, chains, ends_, layers, lefts, widths, between);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
@@ -2234,21 +2239,21 @@ function own_parts(skeleton, routes_) {
   return found;
 }
 function until(points, others) {
-  let corners_, runs, kept, start, stop, met;
+  let corners_, runs, kept_, start, stop, met;
   corners_ = (() => { const out = []; for (const other of others) for (const point of other.slice(1)) { out.push(point); } return out; })();
   runs = (() => { const out = []; for (const other of others) for (const run of py_pairwise(other)) { out.push(run); } return out; })();
-  kept = [points[0]];
+  kept_ = [points[0]];
   for ([start, stop] of py_pairwise(points)) {
     met = (() => { const out = []; for (const point of corners_) if ((!py_equal(point, start) && on(point, start, stop))) { out.push(point); } return out; })();
     if ((() => { for (const run of runs) { if (on(stop, ...run)) return true; } return false; })()) {
       met.push(stop);
     }
     if (met.length) {
-      return [...kept, py_min(met, {key: (point) => (Math.abs((point[0] - kept.at(-1)[0])) + Math.abs((point[1] - kept.at(-1)[1])))})];
+      return [...kept_, py_min(met, {key: (point) => (Math.abs((point[0] - kept_.at(-1)[0])) + Math.abs((point[1] - kept_.at(-1)[1])))})];
     }
-    kept.push(stop);
+    kept_.push(stop);
   }
-  return kept;
+  return kept_;
 }
 function on(point, start, stop) {
   let x, y, ax, ay, bx, by, inside_;
@@ -2608,12 +2613,13 @@ function of_loop(view, position) {
 }
 class Undrawn {
   constructor(view) {
-    let level, index, bridge, edge;
+    let level, drawn_, index, bridge, edge;
     this.view = view;
     this.entries = new TupleMap();
     level = view.metagraph;
+    drawn_ = new Set(level.core_bridges());
     for ([index, bridge] of py_enumerate(level.bridges)) {
-      if (!bridge.drawable) {
+      if (!drawn_.has(index)) {
         this.entries.set([bridge.child, (bridge.inbound ? "in" : "out"), bridge.other], ["bridge", index]);
       }
     }
@@ -2865,15 +2871,15 @@ function end_of_of_spine(paths, groups, number, index, end, inner) {
   return paths.node([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function longest(paths, groups) {
-  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept, reached_, at, found, ahead;
+  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept_, reached_, at, found, ahead;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   count = paths.boxes.length;
   best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([box, 0, 0]); } return out; })();
   onward = py_repeat([null], count);
   for (node of py_reversed(topological(paths.below))) {
     for ([[number, wire], target, load] of paths.steps.at(node)) {
-      [boxes, carried, kept] = best_.at(target);
-      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept + own.at(number).has(wire))];
+      [boxes, carried, kept_] = best_.at(target);
+      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept_ + own.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached_, best_.at(node)) > 0))) {
         [best_[node], onward[node]] = [reached_, [[number, wire], target]];
       }
@@ -2920,12 +2926,12 @@ class Sketch {
     touched = (() => { const out = []; for (const number of py_range(groups.length)) for (const port of py_sorted(this.touched(number).keys())) { out.push([number, port]); } return out; })();
     this.port_number = (() => { const out = new TupleMap(); for (const [at, key] of py_enumerate(touched)) { out.set(key, at); } return out; })();
   }
-  group(number, box, depth, origin) {
+  group(number, box, depth_, origin) {
     let made, numbers, index, port, wires;
     made = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
-    numbers = this._boxes(number, box, depth, origin);
+    numbers = this._boxes(number, box, depth_, origin);
     if (this.groups.at(number).view.skeleton.plain) {
       this._webs(number, numbers, box);
     }
@@ -2954,7 +2960,7 @@ class Sketch {
     }
     return found;
   }
-  _boxes(number, parent, depth, origin) {
+  _boxes(number, parent, depth_, origin) {
     let group, made, numbers, areas, undrawn, node_labels, words, position, slot, node, box, at, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
@@ -2970,13 +2976,13 @@ class Sketch {
       at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_box(node, slot, at, parent, depth, opened, area, title));
+      this.boxes.push(_box(node, slot, at, parent, depth_, opened, area, title));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...at, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const one of slot[0].stubs) { out.push(_stub_of_sketch(one, at, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
         points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, at)); } return out; })()];
         identity = of_loop(group.view, position);
-        loop = new Route(points, "data", box, box, THIN, undefined, undefined, undefined, words.loops.get(position), identity);
+        loop = new Route(points, "data", box, box, THIN_of_thickness, undefined, undefined, undefined, words.loops.get(position), identity);
         this.routes.push(loop);
       }
     }
@@ -3039,8 +3045,8 @@ function areas_of(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _box(node, slot, at, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...at, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
+function _box(node, slot, at, parent, depth_, opened, area, title) {
+  return new Box(node.address, node.row, node.kind, parent, depth_, ...at, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
 }
 function _stub_of_sketch(one, at, number, undrawn) {
   let points, identities;
@@ -3056,7 +3062,7 @@ function _label_of_sketch(words, middle, box) {
 
 // place.nested
 function place(view, options) {
-  let groups, frames, number, group, below, sketch, where, box, depth, x, y, numbers, position, child, slot;
+  let groups, frames, number, group, below, sketch, where, box, depth_, x, y, numbers, position, child, slot;
   groups = lead_through(in_order_of_groups(view));
   frames = new Map();
   for (number of py_range((groups.length - 1), -1, -1)) {
@@ -3067,11 +3073,11 @@ function place(view, options) {
   sketch = new Sketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
   for ([number, group] of py_enumerate(groups)) {
-    [box, depth, [x, y]] = where.get(number);
-    numbers = sketch.group(number, box, depth, [x, y]);
+    [box, depth_, [x, y]] = where.get(number);
+    numbers = sketch.group(number, box, depth_, [x, y]);
     for ([position, child] of group.below.entries()) {
       slot = frames.get(number).slots.at(position);
-      where.set(child, [numbers.get(position), (depth + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
+      where.set(child, [numbers.get(position), (depth_ + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
     }
   }
   return sketch.scene(options.direction);
@@ -3333,18 +3339,18 @@ function edge_colour(line, theme, chosen = false) {
   return ((line.kind === "reference") ? theme.reference : theme.data);
 }
 function tidy(points) {
-  let kept, point;
-  kept = [];
+  let kept_, point;
+  kept_ = [];
   for (point of points) {
-    if ((kept.length && py_equal(kept.at(-1), point))) {
+    if ((kept_.length && py_equal(kept_.at(-1), point))) {
       continue;
     }
-    if (((kept.length > 1) && _straight(kept.at(-2), kept.at(-1), point))) {
-      py_pop(kept);
+    if (((kept_.length > 1) && _straight(kept_.at(-2), kept_.at(-1), point))) {
+      py_pop(kept_);
     }
-    kept.push(point);
+    kept_.push(point);
   }
-  return kept;
+  return kept_;
 }
 function _straight(a, b, c) {
   let across_, onward;
@@ -3986,6 +3992,84 @@ function _port_of_compose(port, theme) {
   return new Group([new Disc(port.x, port.y, PORT, edge_colour(port, theme))], undefined, port.title);
 }
 
+// arrange.breaks
+function kept(old, new_) {
+  let was;
+  if (!py_any(old.breaks)) {
+    return [];
+  }
+  was = (() => { const out = new Map(); for (const [p, part] of py_enumerate(old.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  return [...(() => { const out = []; for (const part of new_.parts) { out.push(kept_in(part, old, was)); } return out; })()];
+}
+function kept_in(part, old, was) {
+  let ranks_, whole, found, at, before, after;
+  ranks_ = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
+  whole = (() => { const out = new Set(); for (const row of ranks_) for (const [p, _] of row) { out.add(p); } return out; })();
+  if ((whole.size !== 1)) {
+    return [];
+  }
+  found = [];
+  for (at of old.breaks.at(py_min(whole))) {
+    before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank < at)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank >= at)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+    if (((0 <= before) && (before < after))) {
+      found.push(after);
+    }
+  }
+  return [...found];
+}
+
+// arrange.spine
+function spine(count, edges, weights, boxes) {
+  let above, below, out, edge, source, target, length, carried, onward, item, after, steps, load, at, path;
+  above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  for ([edge, [source, target]] of py_enumerate(edges)) {
+    if (weights.at(edge)) {
+      above.at(target).push(source);
+      below.at(source).push(target);
+      out.at(source).push(edge);
+    }
+  }
+  [length, carried, onward] = [py_repeat([0], count), py_repeat([0], count), py_repeat([-1], count)];
+  for (item of py_reversed(topological(below))) {
+    length[item] = ((item < boxes) ? 1 : 0);
+    for (edge of out.at(item)) {
+      after = edges.at(edge)[1];
+      [steps, load] = [(length.at(after) + ((item < boxes) ? 1 : 0)), (carried.at(after) + weights.at(edge))];
+      if (((onward.at(item) < 0) || (py_compare([steps, load, -after], [length.at(item), carried.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
+        [length[item], carried[item], onward[item]] = [steps, load, edge];
+      }
+    }
+  }
+  at = py_max(py_range(count), {key: (item) => [length.at(item), carried.at(item), -item], default: 0});
+  path = [];
+  while ((count && (onward.at(at) >= 0))) {
+    path.push(onward.at(at));
+    at = edges.at(onward.at(at))[1];
+  }
+  return [...path];
+}
+function spines(skeleton, thick) {
+  let part_of, wires, number, wire, found, inside_, ends_, local, weights, edges, boxes;
+  part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
+  wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
+  for ([number, wire] of py_enumerate(skeleton.wires)) {
+    wires.at(part_of.get(wire.chain[0])).push(number);
+  }
+  found = [];
+  for (inside_ of wires) {
+    ends_ = (() => { const out = []; for (const number of inside_) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+    local = (() => { const out = new Map(); for (const [at, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends_) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, at); } return out; })();
+    weights = (() => { const out = []; for (const number of inside_) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
+    edges = (() => { const out = []; for (const [source, target] of ends_) { out.push([local.get(source), local.get(target)]); } return out; })();
+    boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
+    py_extend(found, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside_.at(edge)); } return out; })());
+  }
+  return [...found];
+}
+
 const exported = {
   place: place,
   words_of: words_of,
@@ -4012,6 +4096,8 @@ const exported = {
   Curve: Curve,
   Label: Label_of_drawing,
   Group: Group,
+  kept: kept,
+  spines: spines,
   compose: compose,
   node: _node,
   rule: _rule,

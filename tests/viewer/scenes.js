@@ -3,8 +3,8 @@
 const fs = require("node:fs");
 const [, , script, file] = process.argv;
 const { cases } = JSON.parse(fs.readFileSync(file, "utf8"));
-const make = new Function(`${fs.readFileSync(script, "utf8")}\nreturn {Blocks, Graph, Views, layout};`);
-const { Blocks, Graph, Views, layout } = make();
+const make = new Function(`${fs.readFileSync(script, "utf8")}\nreturn {Blocks, Graph, Views, Moves, layout};`);
+const { Blocks, Graph, Views, Moves, layout } = make();
 
 async function main() {
   const out = [];
@@ -13,11 +13,13 @@ async function main() {
     layout.setAdvances(head.advances);
     head.levels = await held.get("levels");
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
-    for (const { paths, apart } of open) {
+    for (const { paths, apart, aux } of open) {
       graph.apart = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
       await graph.prepare([[0], ...paths]);
-      const view = new Views(graph).build(set, () => null, options.max_annotations);
+      const moves = new Moves();
+      for (const path of aux) moves.aux.set(graph.key(path), path);
+      const view = new Views(graph).build(set, () => null, options.max_annotations, moves);
       out.push(layout.place(view, options));
     }
   }

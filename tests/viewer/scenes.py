@@ -21,18 +21,25 @@ Apart = list[int]  # rows of levels whose series are apart
 def script() -> str:
     """The part of the viewer that needs no page."""
     layout = "\n".join(map(source, LAYOUT))
-    rest = "".join(map(source, ("data.js", "reader.js", "levels.js", "views.js")))
+    rest = "".join(map(source, ("data.js", "reader.js", "levels.js", "views.js", "moves.js")))
     return f"const layout = (() => {{ {layout}\nreturn {{ {EXPORTS} }}; }})();\n{rest}"
 
 
 def scenes(
-    models: list[tuple[Model, list[Paths], Any]], folder: Path, apart: list[list[Apart]] | None = None
+    models: list[tuple[Model, list[Paths], Any]],
+    folder: Path,
+    apart: list[list[Apart]] | None = None,
+    aux: list[list[Paths]] | None = None,
 ) -> list[dict[str, Any]]:
-    """The scenes of the open sets of each model, in order, as plain values; `apart` has a list for each open set."""
+    """The scenes of the open sets of each model, in order, as plain values; for each open set, `apart` has a list, and
+    `aux` the nodes that were put away by hand."""
     cases = []
     for number, (model, sets, options) in enumerate(models):
         beside = apart[number] if apart else [[]] * len(sets)
-        open_sets = [{"paths": paths, "apart": rows} for paths, rows in zip(sets, beside, strict=True)]
+        moved = aux[number] if aux else [[]] * len(sets)
+        open_sets = [
+            {"paths": paths, "apart": rows, "aux": away} for paths, rows, away in zip(sets, beside, moved, strict=True)
+        ]
         head, blocks = data(model, options, Extra() if apart else BARE)
         held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})

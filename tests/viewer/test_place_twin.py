@@ -221,3 +221,33 @@ def without_rows(scene: Any) -> Any:
         return scene
     untold = ("content", "full", "width") if scene.get("role") == "count" else ("row", "other", "title")
     return {key: without_rows(one) for key, one in scene.items() if key not in untold}
+
+
+@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "xor.pbtxt", "cifar10_shapes.pb"])
+def test_what_is_put_away_by_hand_stands_where_aux_puts_it(
+    name: str, require: Callable[..., None], tmp_path: Path
+) -> None:
+    require("node")
+    model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
+    cases = [case for _ in range(30) for case in put_away_by_chance(model, chance)][:10]
+    found = scenes(
+        [(model, [opened for opened, _ in cases], model.options.picture)],
+        tmp_path,
+        aux=[[[(row,) for row in away] for _, away in cases]],
+    )
+    assert len(cases) == 10
+    for (opened, away), one in zip(cases, found, strict=True):
+        names = tuple(model.hierarchy.name[row] for row in away)
+        assert plain(scene_of(graphviz_tb.load(FIXTURES / "real" / name, aux=names), opened)) == one, (opened, names)
+
+
+def put_away_by_chance(model: Model, chance: random.Random) -> list[tuple[Paths, list[int]]]:
+    """An open set and one or two closed children of the main graph, which no open group has lines to: Python would
+    order what lies in such a group anew; none where it so happens."""
+    hierarchy = model.hierarchy
+    opened = [path for path in opened_by_chance(model, chance, 8) if len(path) == 1 and path[0] < hierarchy.end[0]]
+    levels = [model.metagraph(path) for path in [(0,), *opened]]
+    seen = {bridge.other for level in levels for bridge in level.bridges} | {path[0] for path in opened}
+    rows = [level.children[at] for level in levels for at in level.core()]
+    rows = [row for row in rows if row not in seen and hierarchy.name[row] in model.names.index(0)]
+    return [(opened, sorted(chance.sample(rows, min(len(rows), chance.randint(1, 2)))))] if rows else []

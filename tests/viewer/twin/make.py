@@ -17,6 +17,7 @@ TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 VIEW = ("labels", "shared", "stubs", "words")
 RENDER = ("compose", "boxes", "lines", "legend", "rows", "sheet", "signs", "texts")
+ARRANGE = ("breaks", "spine")  # what a move by hand changes
 NOT_READ = ("__init__", "advances")
 MODULES = [
     *(
@@ -27,6 +28,7 @@ MODULES = [
     ),
     *(f"graphviz_tb.view.{name}" for name in VIEW),
     *(f"graphviz_tb.render.{name}" for name in RENDER),
+    *(f"graphviz_tb.arrange.{name}" for name in ARRANGE),
 ]
 # What the page needs of it, by module; everything that these use is translated too.
 WANTED = {
@@ -39,6 +41,8 @@ WANTED = {
     "model.theme": ("THEMES",),
     "model.measure": ("elide",),
     "model.drawing": ("Rect", "Hatch", "Disc", "Curve", "Label", "Group"),
+    "arrange.breaks": ("kept",),
+    "arrange.spine": ("spines",),
     "render.compose": ("compose", "_node", "_rule", "_stub", "_titles", "_port", "_free"),
     "render.lines": ("route", "web"),
     "render.legend": ("legend",),
