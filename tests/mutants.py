@@ -76,6 +76,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mult: ast.FloorDiv,
     ast.FloorDiv: ast.Mult,
 }
+# Keyword arguments that change nothing in a program without mistakes: what a dataclass forbids, what `zip` checks.
+CHECKS = frozenset({"frozen", "slots", "repr", "strict"})
 NAMES = {"min": "max", "max": "min", "first": "last", "any": "all", "all": "any"}
 
 
@@ -129,7 +131,7 @@ def statements(tree: ast.Module) -> dict[int, int]:
 
 
 def unexecuted(tree: ast.Module) -> set[int]:
-    """Expressions that change nothing when the program runs: annotations, what is said in an error."""
+    """Expressions that change nothing when the program runs: annotations, what is said in an error, checks."""
     found: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) or (isinstance(node, ast.arg) and node.annotation):
@@ -137,7 +139,9 @@ def unexecuted(tree: ast.Module) -> set[int]:
         elif isinstance(node, ast.FunctionDef):
             found += [node.returns] if node.returns else []
             found += node.decorator_list
-        elif isinstance(node, ast.JoinedStr | ast.Assert | ast.Raise):
+        elif isinstance(node, ast.JoinedStr | ast.Assert | ast.Raise) or (
+            isinstance(node, ast.keyword) and node.arg in CHECKS
+        ):
             found.append(node)
     return {id(inner) for node in found for inner in ast.walk(node)}
 

@@ -73,3 +73,18 @@ def test_a_border_has_more_contrast_with_the_ground_than_its_fill(theme: str) ->
 def test_a_name_that_all_devices_begin_with_is_left_out() -> None:
     assert short(["/job:a/task:0/cpu:0", "/job:a/task:1/cpu:0"]) == ["task:0/CPU:0", "task:1/CPU:0"]
     assert short(["/job:a", "/job:a/cpu:0"]) == ["a", "a/CPU:0"]
+
+
+def test_a_device_that_others_lie_on_keeps_its_last_word() -> None:
+    # all begin with the words of the first, which is not left without a name
+    assert short(["/job:a/task:0", "/job:a/task:0/cpu:0"]) == ["task:0", "task:0/CPU:0"]
+
+
+def test_one_device_is_called_by_its_last_word() -> None:
+    assert short(["/job:localhost/replica:0/task:0/device:GPU:0"]) == ["GPU:0"]
+    assert short(["/job:ps/task:0"]) == ["ps/task:0"]
+
+
+def test_devices_that_would_be_called_alike_keep_what_tells_them_apart() -> None:
+    assert short(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
+    assert short(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]

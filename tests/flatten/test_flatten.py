@@ -242,3 +242,31 @@ def test_a_graph_of_marks_only_shows_something(kind: str) -> None:
     graph = model.hierarchy.graph
     placed = {*graph.beside.mark.tolist(), *graph.within, *np.flatnonzero(graph.mark == Mark.NONE).tolist()}
     assert placed == set(range(10))
+
+
+def test_an_input_is_split_before_a_node_of_the_whole_text_is_looked_for() -> None:
+    # s ─▶ user (output 1), c ─▶ other (control), although nodes are called "s:1" and "^c"
+    graph = graphviz_tb.load(
+        GraphDef(
+            node=[
+                *({"name": name, "op": "A"} for name in ("s", "s:1", "c")),
+                {"name": "user", "op": "A", "input": ["s:1"]},
+                {"name": "other", "op": "A", "input": ["^c"]},
+            ]
+        )
+    ).hierarchy.graph
+    assert edges(graph) == [("s", "1", "user", "data"), ("c", "0", "other", "control")]
+
+
+def test_of_equal_inputs_in_a_row_each_is_an_edge_but_in_tensorboard() -> None:
+    # x ─▶ y three times: twice in a row, and once after z
+    nodes = [
+        {"name": "x", "op": "A"},
+        {"name": "z", "op": "A"},
+        {"name": "y", "op": "A", "input": ["x", "x:1", "z", "x"]},
+    ]
+    ours = graphviz_tb.load(GraphDef(node=nodes)).hierarchy.graph
+    theirs = graphviz_tb.load(GraphDef(node=nodes), preset="tensorboard").hierarchy.graph
+    assert [source for source, *_ in edges(ours)] == ["x", "x", "z", "x"]
+    assert [source for source, *_ in edges(theirs)] == ["x", "z", "x"]
+    assert ours.slot.tolist() == [0, 1, 2, 3]

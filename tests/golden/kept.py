@@ -48,9 +48,22 @@ REAL = [
         "xor.pbtxt",
     )
 ]
-MORE = [FIXTURES / "containers" / "saved_model", FIXTURES / "logdirs" / "torch_pair"]
-INPUTS = {path.name: path for path in (*RULES, *REAL, *MORE)}
-MEASURED = {"run_metadata": FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"}
+MORE = [
+    FIXTURES / "containers" / "saved_model",
+    FIXTURES / "logdirs" / "torch_pair",
+    FIXTURES / "edits" / "base.frozen.pb",
+    FIXTURES / "real" / "frozen_mlp.pb",
+]
+ALL = sorted((FIXTURES / "real").iterdir())
+INPUTS = {path.name: path for path in (*RULES, *REAL, *MORE, *ALL)}
+STEP = str(FIXTURES / "run_metadata" / "mnist_cnn_step099.pb")
+MEASURED: dict[str, tuple[Path, dict[str, Any]]] = {
+    "one step": (FIXTURES / "real" / "mnist_cnn.pbtxt", {"run_metadata": (STEP,)}),
+    "two files": (FIXTURES / "real" / "mnist_cnn.pbtxt", {"run_metadata": (STEP, STEP)}),
+    "against itself": (FIXTURES / "real" / "mnist_cnn.pbtxt", {"run_metadata": (STEP,), "against": (STEP,)}),
+    "all steps": (FIXTURES / "logdirs" / "mnist_runs", {"run": "train", "step": "all"}),
+    "against a step": (FIXTURES / "logdirs" / "mnist_runs", {"run": "train", "step": "all", "against": (STEP,)}),
+}
 EDITS = FIXTURES / "edits"
 HEAD = "== "  # before the name of an input; no line of JSON begins with it
 MANY = 120  # boxes of a picture with all open: enough for each kind of word
@@ -65,11 +78,15 @@ def load(name: str, **choices: Any) -> Model:
 
 
 def flattened(name: str) -> Iterator[Any]:
-    """The columns of the graph."""
-    graph = load(name).hierarchy.graph
-    for field in fields(graph):
-        if field.name not in ("graph_def", "index", "ways"):
-            yield field.name, getattr(graph, field.name)
+    """The columns of the graph, and those that TensorBoard would have."""
+    ours: dict[str, Any] = {}
+    for choices in ({}, {"preset": "tensorboard"}):
+        graph = load(name, **choices).hierarchy.graph
+        columns = {field.name: plain(getattr(graph, field.name)) for field in fields(graph)}
+        for left_out in ("graph_def", "index", "ways"):
+            del columns[left_out]
+        yield from ((*choices, field, column) for field, column in columns.items() if ours.get(field) != column)
+        ours = columns
 
 
 def expanded(name: str) -> Iterator[Any]:
@@ -98,6 +115,13 @@ def viewed(name: str) -> Iterator[Any]:
             yield pattern, model.names.find(pattern)[:20]
 
 
+def opened(name: str) -> Iterator[Any]:
+    """Which groups the first picture opens, and how many boxes it has."""
+    picture = load(name).picture()
+    yield [view.address for view in views(picture.view)]
+    yield len(picture.scene.boxes), picture.caption.facts
+
+
 def coloured(name: str) -> Iterator[Any]:
     """What each colouring says of the first rows, and its legend."""
     model = load(name)
@@ -105,11 +129,14 @@ def coloured(name: str) -> Iterator[Any]:
 
 
 def measured(name: str) -> Iterator[Any]:
-    """What colourings by run statistics say."""
-    source = FIXTURES / "real" / "mnist_cnn.pbtxt"
-    model = graphviz_tb.load(source, run_metadata=(str(MEASURED[name]),))
+    """What colourings by run statistics say, and the lines that they make fainter."""
+    source, choices = MEASURED[name]
+    model = graphviz_tb.load(source, **choices)
     yield from said(model, [scheme for scheme, row in SCHEMES.items() if row.measured])
     yield from said(model, ["structure", "device"], stats=True)
+    for scheme in ("compute-time", "device"):
+        picture = model.picture(depth=1, color_by=scheme, stats=True, title="title")
+        yield picture.paint.tints, picture.paint.accounts, picture.caption.facts
 
 
 def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]:
@@ -122,6 +149,14 @@ def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]
             yield scheme, [colouring.heading, colouring.summary(7, 3), colouring.legend(paths)]
             for path in paths if theme == "light" else paths[:2]:
                 yield path[0], [colouring.fill(path), colouring.second(path), colouring.account(path)]
+
+
+def legends(name: str) -> Iterator[Any]:
+    """Which colours a whole file has."""
+    model = load(name)
+    paths = [(row,) for row in range(1, len(model.hierarchy))]
+    for scheme in ("structure", "device", "op-type"):
+        yield scheme, colour(model.hierarchy, model.facts, scheme).legend(paths)
 
 
 def rendered(name: str) -> Iterator[Any]:
@@ -169,11 +204,14 @@ SMALL = [path.name for path in RULES]
 FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
+PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
-    "flatten": (flattened, list(INPUTS)),
-    "expand": (expanded, list(INPUTS)),
-    "view": (viewed, list(INPUTS)),
+    "flatten": (flattened, PLAIN),
+    "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
+    "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
+    "opened": (opened, [path.name for path in ALL]),
+    "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
     "render": (rendered, SMALL[::6]),
     "diff": (compared, EDITED),

@@ -22,13 +22,13 @@ def test_expand(name: str) -> None:
     check("expand", name)
 
 
-@pytest.mark.parametrize("name", KEPT["view"][1])
-def test_view(name: str) -> None:
-    check("view", name)
+@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("view", "opened") for name in KEPT[stage][1]])
+def test_view(stage: str, name: str) -> None:
+    check(stage, name)
 
 
 @pytest.mark.parametrize(
-    ("stage", "name"), [(stage, name) for stage in ("color", "measured") for name in KEPT[stage][1]]
+    ("stage", "name"), [(stage, name) for stage in ("color", "measured", "legends") for name in KEPT[stage][1]]
 )
 def test_color(stage: str, name: str) -> None:
     check(stage, name)

@@ -1,0 +1,52 @@
+"""Which structure gets which hue, on graphs small enough to count by hand."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.color.structure import Structure, structure
+from graphviz_tb.model.theme import THEMES
+
+OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg")}
+
+
+def coloured(*scopes: str) -> Structure:
+    """A scope for each name: what it holds follows from the letter that its last segment begins with."""
+    nodes = []
+    for scope in scopes:
+        first, second = OPS[scope.rpartition("/")[2][0]]
+        nodes.append(f'node {{ name: "{scope}/x" op: "{first}" }}')
+        nodes.append(f'node {{ name: "{scope}/y" op: "{second}" input: "{scope}/x" }}')
+    model = load("\n".join(nodes).encode(), folds=False, series_min=100)
+    return structure(model.hierarchy, THEMES["light"], model.facts)
+
+
+def hue(found: Structure, name: str) -> int:
+    hierarchy = found.hierarchy
+    return found.hue[int(hierarchy.template[hierarchy.name.index(name)])]
+
+
+def test_structures_on_one_level_have_different_hues() -> None:
+    found = coloured("a1", "a2", "b1", "b2", "c1", "c2")
+    assert [hue(found, name) for name in ("a1", "b1", "c1")] == [0, 1, 2]
+    assert hue(found, "a1") == hue(found, "a2")
+
+
+def test_a_hue_comes_back_on_another_level_when_it_is_used_least() -> None:
+    # a and b on top; c only inside of p, where a and b are not: hues go round before any is used twice
+    found = coloured("a1", "a2", "b1", "b2", "p/c1", "p/c2", "p/d1", "p/d2")
+    assert [hue(found, name) for name in ("a1", "b1", "p/c1", "p/d1")] == [0, 1, 2, 3]
+
+
+def test_what_occurs_once_or_is_one_op_has_no_rank() -> None:
+    found = coloured("a1", "b1", "b2")
+    hierarchy = found.hierarchy
+    assert list(found.rank) == [int(hierarchy.template[hierarchy.name.index("b1")])]
+    assert found.fill((hierarchy.name.index("a1"),)).hued is False
+
+
+def test_of_two_structures_the_outer_ranks_first_then_that_which_covers_more() -> None:
+    # a covers 2 × 2 ops, b 3 × 2 ops, both outermost; c lies deeper and covers 4 × 2
+    found = coloured("a1", "a2", "b1", "b2", "b3", "p/c1", "p/c2", "p/c3", "p/c4")
+    row = found.hierarchy.name.index
+    order = [int(found.hierarchy.template[row(name)]) for name in ("b1", "a1", "p/c1")]
+    assert [found.rank[template] for template in order] == [0, 1, 2]
