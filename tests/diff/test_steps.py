@@ -139,3 +139,37 @@ def test_layers_by_their_list() -> None:
     changes = diff(model(("a", "b"), (8, 12)), model(("b", "c"), (8, 16)))
     assert partner(changes, "m/a") == "m/b"
     assert partner(changes, "m/b") == "m/c"
+
+
+def stack_of_keras(*layers: tuple[str, str, int]) -> bytes:
+    """A Sequential model of layers: class, name, units."""
+    listed: list[dict[str, Any]] = [{"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [None, 4]}}]
+    listed += [{"class_name": kind, "config": {"name": name, "units": units}} for kind, name, units in layers]
+    return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": listed}}).encode()
+
+
+def test_a_number_in_common_says_nothing() -> None:
+    # built in one session, the second model counts on: what is called add_11 in both is the last here, the first there
+    layers = [(kind, f"{kind.lower()}_{at}", 4) for at in range(23) for kind in ("Dense", "Add")]
+    new = [*layers[22:35], ("Multiply", "multiply", 4), *layers[36:46]]
+    (change,) = diff(stack_of_keras(*layers[:24]), stack_of_keras(*new))
+    assert (change.old, change.new, change.detail["new"]) == ("m/add_6", "m/multiply", "Multiply")
+
+
+def test_of_equal_layers_that_count_on_each_keeps_its_place() -> None:
+    old = stack_of_keras(("Dense", "dense", 4), ("Dense", "dense_1", 4))
+    (change,) = diff(old, stack_of_keras(("Dense", "dense_2", 8), ("Dense", "dense_3", 4)))
+    assert (change.old, change.new, change.detail["new"]) == ("m/dense", "m/dense_2", 8)
+
+
+def test_of_equal_scopes_that_count_on_each_keeps_its_place() -> None:
+    # x ─▶ m/a ─▶ m/act ─▶ m/b ─▶ m/act_1: the first has another slope, and both other numbers
+    def made(first: str, second: str, slope: float) -> Any:
+        whole = graph("x Placeholder", "m/a MatMul x", f"m/{first}/LeakyRelu LeakyRelu m/a",
+                      f"m/b Softmax m/{first}/LeakyRelu", f"m/{second}/LeakyRelu LeakyRelu m/b")  # fmt: skip
+        for at, alpha in ((2, slope), (4, 0.3)):
+            whole.node[at].attr["alpha"].f = alpha
+        return whole
+
+    (change,) = diff(made("act", "act_1", 0.3), made("act_2", "act_3", 0.1))
+    assert (change.detail["key"], change.old, change.new) == ("alpha", "m/act/LeakyRelu", "m/act_2/LeakyRelu")

@@ -20,13 +20,15 @@ from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.replaced import is_replaced, names_edit, replaced
-from graphviz_tb.diff.changes.several import together, wording
+from graphviz_tb.diff.changes.several import edits_of, together, wording
+from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
 
 MOST_PARTS = 8  # that are told as one chain: more are no chain, but one thing at many places
+MANY = 3  # numbered members of one series that came or went: fewer are told one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
@@ -62,7 +64,8 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
     others = [change for change in others if change not in outputs]
     causes += [*outputs, *trained, *apart]
     if not causes and behind:
-        causes, behind = [composed(m, layers, behind[:1])], behind[1:]
+        whole = unshared(m, layers, behind)
+        causes, behind = ([whole], []) if whole else ([composed(m, layers, behind[:1])], behind[1:])
     if not causes and derived:
         main = main_part(derived)
         causes, derived = [composed(m, layers, main)], [change for change in derived if change not in main]
@@ -109,13 +112,25 @@ def at_places(causes: Sequence[Change]) -> list[Change]:
         groups[wording(change)].append(change)
     told = []
     for members in groups.values():
-        first = members[0]
-        also = [place for one in members[1:] for place in ((one.old, one.new), *one.also)]
-        total = sum((one.edits for one in members[1:]), first.edits)
-        behind = in_order(inner for one in members for inner in one.consequences)
-        ops = sum(one.ops for one in members)
-        told.append(replace(first, also=(*first.also, *also), ops=ops, edits=total, consequences=behind))
+        told += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
     return told
+
+
+def are_numbered(members: Sequence[Change]) -> bool:
+    """Whether things that came or went have one name but for their numbers."""
+    return "op_types" in members[0].detail and len({change.name.rsplit("/", 1)[-1] for change in members}) > 1
+
+
+def at_once(members: Sequence[Change]) -> Change:
+    """One change for all."""
+    first = members[0]
+    also = [place for one in members for place in ((one.old, one.new), *one.also)][1:]
+    detail = dict(first.detail)
+    if "op_types" in detail:
+        detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
+    behind = in_order(inner for one in members for inner in one.consequences)
+    ops = sum(one.ops for one in members)
+    return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)
 
 
 def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Change]:

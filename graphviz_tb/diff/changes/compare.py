@@ -32,6 +32,7 @@ from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, m
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
+from graphviz_tb.diff.columns.meaning import shape_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
@@ -114,7 +115,10 @@ def node_changes(
 
 
 def of_batch(m: Matching, new: int, one: Difference) -> Difference:
-    """The same difference; a placeholder's shape of which only the first number is given now, or no more, in a word."""
+    """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
+    given now, or no more, in a word."""
+    if one.key in INPUTS and isinstance(one.old, list) and isinstance(one.new, list):
+        return replace(one, old=shape_of(one.old), new=shape_of(one.new))
     if one.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return one
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (one.old, one.new))

@@ -17,7 +17,7 @@ CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
-    pairs += casts(m, items)
+    pairs += [*casts(m, items), *handed_over(m, items)]
     return [[items[at] for at in group] for group in together(len(items), pairs)]
 
 
@@ -80,6 +80,24 @@ def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
             for pair in item.change.edits.inputs:
                 if pair in first:
                     yield first[pair], at
+
+
+def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Wires that an op lost to something new, or took over from something that went."""
+    for new in (True, False):
+        side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
+        fed = {
+            int(source): at
+            for at, item in enumerate(items)
+            for node in (item.change.edits.added if new else item.change.edits.removed)
+            for source in side.graph.source[side.in_edges(node)].tolist()
+        }
+        for at, item in enumerate(items):
+            wires = [one for pair in rewired_at(item) for one in rewires(m, *pair) if not one.control]
+            for lost, kept in [(one.before, one.after) if new else (one.after, one.before) for one in wires]:
+                source = int(partner[other.graph.source[lost]]) if lost >= 0 > kept else -1
+                if source in fed:
+                    yield fed[source], at
 
 
 def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

@@ -20,15 +20,24 @@ def with_signatures(changes: Sequence[Change], found: Sequence[Change]) -> tuple
     others = [*(one for one in changes), *(one for one in found if one is not ports)]
     if ports is None:
         return in_order(others)
+    said = [one for one in others if is_result(one, ports)]
     inputs = [one for one in changes if one.severity == "signature" and one.detail.get("key") in ("shape", BATCH)]
     if not only_outputs(ports):
-        kept = [one for one in others if one not in inputs]
-        return in_order([*kept, replace(ports, consequences=in_order(inputs))])
+        behind = [*inputs, *said]
+        kept = [one for one in others if one not in behind]
+        return in_order([*kept, replace(ports, consequences=in_order(behind))])
     cause = inputs[0] if inputs else cause_of(ports, changes)
     if cause is None:
         return in_order([*others, ports])
     grave = replace(cause, severity="signature", consequences=in_order([*cause.consequences, ports]))
     return in_order([grave if one is cause else one for one in others])
+
+
+def is_result(change: Change, ports: Change) -> bool:
+    """Whether only the op came, or went, that ends a result which the signature has, or had, too."""
+    keys = {port["key"] for port in ports.detail["ports"] if not (port["old"] and port["new"])}
+    ends = change.severity == "signature" or change.name in keys
+    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == {"Identity"}
 
 
 def only_outputs(ports: Change) -> bool:
@@ -37,10 +46,13 @@ def only_outputs(ports: Change) -> bool:
 
 
 def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
-    """The change that other outputs follow from, where it is known: the only one, or another type of all numbers."""
+    """The change that other outputs follow from, where it is known: the only one, the one of the layer that gives them,
+    or another type of all numbers."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
-    if len(real) == 1:
-        return real[0]
+    keys = {port["key"] for port in ports.detail["ports"]}
+    for known in (real, [change for change in real if change.new in keys]):
+        if len(known) == 1:
+            return known[0]
     if all(shape_of(port["old"]) == shape_of(port["new"]) for port in ports.detail["ports"]):
         return next((change for change in real if is_precision(change)), None)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.model.change import Change, Edits
 
 
@@ -43,8 +44,21 @@ def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | Non
 
 
 def wording(change: Change) -> str:
-    """What two changes have in common that are one edit at two places."""
+    """What two changes have in common that are one edit at two places: what is there now and was, not where.
+
+    Something that came, or went, at two places is one where it is called the same there and holds the same.
+    """
     detail = change.detail
     if change.kind == "changed":
         return json.dumps(["changed", change.severity, detail["key"], detail["old"], detail["new"]], default=str)
+    if change.kind in ("added", "removed") and "op_types" in detail and not detail.get("reads"):
+        parts = [last_segment(name) for name in detail.get("parts", (change.name,))]
+        return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
+    if detail.get("order"):
+        return json.dumps([change.kind, detail["order"]])
     return json.dumps([change.kind, change.severity, change.old, change.new, change.to_json()], default=str)
+
+
+def last_segment(name: str) -> str:
+    """The last segment of a name, without the number that TensorFlow put behind it."""
+    return COUNTED.sub("", name.rsplit("/", 1)[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 
 from graphviz_tb.diff.changes.layers import Layers
@@ -25,13 +26,23 @@ def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         others = [pair for pair in users if layers[which].name(layers[which].of(pair[which])) not in shared]
         if users and shared:
-            first = (others or users)[0]
-            old, new = (layers[side].name(layers[side].of(first[side])) for side in (0, 1))
-            lender = f"shared with {min(shared)}" if others else "shared"
+            own = [[layers[side].name(layers[side].of(pair[side])) for pair in others or users] for side in (0, 1)]
+            old, new = (names[0] if len(set(names)) == 1 else common_scope(names) or names[0] for names in own)
+            lenders_of = common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
+            lender = f"shared with {lenders_of}" if others and lenders_of else "shared"
             detail = {"key": "weights", word: OWN, "old" if which else "new": lender}
             ops = sum(change.ops for change in parts)
             return Change("changed", "op", old, new, ops, detail, edits=edits_of(changes))
     return None
+
+
+def common_scope(names: Sequence[str]) -> str:
+    """The scope around all of some names, "" for none.
+
+    >>> common_scope(["tower/a", "tower/b/c"]), common_scope(["a", "b"])
+    ('tower', '')
+    """
+    return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
 def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: int) -> list[str]:

@@ -42,12 +42,14 @@ def shared_runs(
 
 
 def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
-    """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number."""
+    """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number; where
+    no number is on both sides, of as many, by place."""
     known = m.shifts.get(words, {})
     place = {member.number: at for at, member in enumerate(others)}
     top = max(known, default=-1) if words in m.decided else -1
     wanted = [known.get(one.number, one.number if one.number > top else -1) for one in mine]
-    return {at: place[number] for at, number in enumerate(wanted) if number in place}
+    found = {at: place[number] for at, number in enumerate(wanted) if number in place}
+    return found if found or len(mine) != len(others) else {at: at for at in range(len(mine))}
 
 
 def align_scopes(

@@ -8,30 +8,44 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import unique_pairs
 from graphviz_tb.diff.match.matching import Matching, Reason
-from graphviz_tb.diff.match.series import align
+from graphviz_tb.diff.match.series import align, numbered
 
 
 def listed(m: Matching) -> None:
-    """Match layers by class, configuration and name, then by the first two, then by the class alone.
+    """Match layers by class and configuration, then by the class alone; of equal ones by name.
 
     Before: nothing is matched. After, where both graphs are Keras models: what goes together without crossing.
     """
     if not m.a.graph.layers or not m.b.graph.layers:
         return
-    tiers = list(zip(keys(m.a), keys(m.b), strict=True))
-    pairs = align([(one.tolist(), two.tolist()) for one, two in tiers], {})
+    tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
+    pairs = align([(one.tolist(), two.tolist()) for one, two in tiers], likely(m))
     for old, new in pairs or ():
         m.pair(old, new, Reason.SERIES)
-    for one, two in tiers[:2]:  # what changed its place: the only one of its kind on both sides
+    named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
+    for one, two in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
         m.pair_many(*unique_pairs(m, one, two, free_a, free_b), Reason.ANCHOR)
 
 
-def keys(side: Side) -> list[Hashes]:
-    """What must be equal of two layers, the strictest first."""
-    kinds = np.array([hash_of(side, node) for node in range(len(side))], np.uint64)
-    name = side.scopes.node_leaf_hash
-    return [joined(side.node_label, name), side.node_label, joined(kinds, name), kinds]
+def likely(m: Matching) -> dict[int, int]:
+    """Layers that go together if nothing speaks against it: of one name; else, of as many, at one place.
+
+    Keras counts layers on while a program runs: where less than half of the names are the same, numbers say nothing.
+    """
+    there = {name: at for at, name in enumerate(m.b.scopes.node_leaf)}
+    same = {at: there[name] for at, name in enumerate(m.a.scopes.node_leaf) if name in there}
+    if 2 * len(same) < min(len(m.a), len(m.b)):
+        same = {at: place for at, place in same.items() if numbered(m.a.scopes.node_leaf[at]) is None}
+    if len(m.a) == len(m.b):
+        taken = set(same.values())
+        same |= {at: at for at in range(len(m.a)) if at not in same and at not in taken}
+    return same
+
+
+def kinds(side: Side) -> Hashes:
+    """A number for the class of each layer."""
+    return np.array([hash_of(side, node) for node in range(len(side))], np.uint64)
 
 
 def hash_of(side: Side, node: int) -> int:

@@ -1,0 +1,121 @@
+"""The same edit at several places is one change, and what is handed over belongs to what took it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from tests.diff.test_causes import graph, told
+
+# x ─▶ m/a ─▶ m/a/norm ─▶ m/b ─▶ m/b/norm ─▶ m/c
+BLOCKS = ("x Placeholder", "m/a/MatMul MatMul x", "m/a/BiasAdd BiasAdd m/a/MatMul", "m/a/Relu Relu m/a/BiasAdd",
+          "m/b/MatMul MatMul m/a/Relu", "m/b/BiasAdd BiasAdd m/b/MatMul", "m/b/Relu Relu m/b/BiasAdd",
+          "m/c Softmax m/b/Relu")  # fmt: skip
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_what_went_at_two_places(turn: bool) -> None:
+    bare = [line.replace("/BiasAdd", "/MatMul") if "Relu Relu" in line else line for line in BLOCKS]
+    old, new = graph(*BLOCKS), graph(*(line for line in bare if "BiasAdd BiasAdd" not in line))
+    changes = diff(new, old) if turn else diff(old, new)
+    (change,) = changes
+    assert (change.kind, change.places, change.ops) == ("added" if turn else "removed", 2, 2)
+    assert change.detail["op_types"] == {"BiasAdd": 2}
+
+
+@pytest.mark.parametrize(("many", "told"), [(2, 2), (3, 1), (12, 1)])
+def test_many_members_of_one_series(many: int, told: int) -> None:
+    def stack(normed: bool) -> Any:
+        lines, at = ["x Placeholder"], "x"
+        for number in range(many):
+            lines.append(f"m/dense_{number}/MatMul MatMul {at}")
+            at = f"m/dense_{number}/MatMul"
+            if normed:
+                lines.append(f"m/norm_{number}/Rsqrt Rsqrt {at}")
+                at = f"m/norm_{number}/Rsqrt"
+        return graph(*lines, f"m/out Softmax {at}")
+
+    changes = diff(stack(True), stack(False))
+    assert len(changes) == told
+    assert sum(change.places for change in changes) == many
+
+
+def test_a_swap_in_two_towers() -> None:
+    # x ─▶ s/relu ─▶ s/pool ─▶ s/end, twice: the layers are shared
+    def towers(one: str, two: str) -> Any:
+        lines = ["x Placeholder", "y Placeholder"]
+        for tower, start in (("m/s", "x"), ("m/s_1", "y")):
+            kinds = {"relu": "LeakyRelu", "pool": "MaxPool"}
+            lines += [f"{tower}/{one}/op {kinds[one]} {start}", f"{tower}/{two}/op {kinds[two]} {tower}/{one}/op"]
+            lines += [f"{tower}/end/MatMul MatMul {tower}/{two}/op"]
+        return graph(*lines, "m/out Sub m/s/end/MatMul m/s_1/end/MatMul")
+
+    (change,) = diff(towers("relu", "pool"), towers("pool", "relu"))
+    assert change.detail["order"] == {"old": ["relu", "pool"], "new": ["pool", "relu"]}
+
+
+def siamese(shared: bool) -> bytes:
+    """Two inputs through one tower, or through one each."""
+
+    def tower(name: str) -> dict[str, Any]:
+        layers = [{"class_name": "InputLayer", "config": {"name": f"{name}_in", "batch_shape": [None, 4]}},
+                  {"class_name": "Dense", "config": {"name": f"{name}_fc", "units": 3}}]  # fmt: skip
+        return {"class_name": "Sequential", "config": {"name": name, "layers": layers}, "name": name}
+
+    def tensor(name: str, call: int = 0) -> dict[str, Any]:
+        return {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": [name, call, 0]}}
+
+    def called(*args: Any) -> dict[str, Any]:
+        return {"args": list(args), "kwargs": {}}
+
+    calls = [called(tensor("p"))] + ([called(tensor("q"))] if shared else [])
+    towers = [{**tower("one"), "inbound_nodes": calls}]
+    towers += [] if shared else [{**tower("two"), "inbound_nodes": [called(tensor("q"))]}]
+    inputs = [{"class_name": "InputLayer", "name": name, "inbound_nodes": [],
+               "config": {"name": name, "batch_shape": [None, 4]}} for name in "pq"]  # fmt: skip
+    end = tensor("one", 1) if shared else tensor("two")
+    out = {"class_name": "Subtract", "name": "out", "config": {"name": "out"}}
+    layers = [*inputs, *towers, {**out, "inbound_nodes": [called([tensor("one"), end])]}]
+    config = {
+        "name": "m",
+        "layers": layers,
+        "input_layers": [["p", 0, 0], ["q", 0, 0]],
+        "output_layers": [["out", 0, 0]],
+    }
+    return json.dumps({"class_name": "Functional", "config": config}).encode()
+
+
+def test_a_tower_of_its_own() -> None:
+    assert told(diff(siamese(True), siamese(False))) == [("added", None, "m/two")]
+    assert told(diff(siamese(False), siamese(True))) == [("removed", "m/two", None)]
+
+
+def test_weights_of_several_layers_are_their_own() -> None:
+    # tower/a, tower/b use the weights of first/a, first/b; then their own
+    def made(shared: bool) -> Any:
+        lines = ["x Placeholder", "y Placeholder"]
+        for at in "ab":
+            lines += [f"m/first/{at}/kernel VarHandleOp", f"m/first/{at}/read ReadVariableOp m/first/{at}/kernel"]
+            if not shared:
+                lines += [f"m/tower/{at}/kernel VarHandleOp", f"m/tower/{at}/read ReadVariableOp m/tower/{at}/kernel"]
+        for tower, start in (("first", "x"), ("tower", "y")):
+            lender = "first" if shared else tower
+            lines += [f"m/{tower}/a/MatMul MatMul {start} m/{lender}/a/read",
+                      f"m/{tower}/b/MatMul MatMul m/{tower}/a/MatMul m/{lender}/b/read"]  # fmt: skip
+        return graph(*lines, "out Sub m/first/b/MatMul m/tower/b/MatMul")
+
+    (change,) = diff(made(True), made(False))
+    assert (change.new, change.detail["key"], change.detail["old"]) == ("m/tower", "weights", "shared with m/first")
+
+
+def test_shapes_of_keras_inputs_in_words() -> None:
+    def model(size: int) -> bytes:
+        layers = [{"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [None, size]}},
+                  {"class_name": "Dense", "config": {"name": "fc", "units": 3}}]  # fmt: skip
+        return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
+
+    (change,) = diff(model(4), model(6))
+    assert (change.detail["old"], change.detail["new"], change.severity) == ("?×4", "?×6", "signature")
