@@ -25,7 +25,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.paths import function_of
 
 LARGEST = 10  # so many of the largest of each kind are named
-EXAMPLES = 3
+EXAMPLES = 3  # members that are named of a series
 TRIED = 2000  # structures looked at to find the largest
 
 

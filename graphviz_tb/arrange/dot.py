@@ -25,7 +25,7 @@ from graphviz_tb.model.notice import Notice
 
 Point = tuple[float, float]
 Plain = tuple[dict[int, Point], dict[tuple[int, int], list[list[Point]]]]
-LARGE = 200
+LARGE = 200  # boxes from which on `dot` would take seconds for its best order
 QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
 SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 

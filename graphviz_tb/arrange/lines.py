@@ -9,7 +9,7 @@ from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
 from graphviz_tb.model.thickness import thickness
 
-MAX_PORTS = 8
+MAX_PORTS = 8  # on one side of a frame: more than an eye tells at a glance, and as wide as a plain group
 TIERS = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[tuple[int, bool]]
 Place = tuple[bool, tuple[int, bool]]  # flow side, (other row, inbound)

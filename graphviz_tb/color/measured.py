@@ -20,7 +20,7 @@ from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
-TICKS = 5
+TICKS = 5  # rows of the legend: nothing, the largest, and three between them
 FADED = 55  # per cent of the background in what leads to a box that was not measured
 BLACK, WHITE = "#000000", "#FFFFFF"
 

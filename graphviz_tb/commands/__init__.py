@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
 }
 
-UNEXPECTED, INTERRUPTED = 70, 130
+UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
 
 
 class LazyGroup(click.Group):

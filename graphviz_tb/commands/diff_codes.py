@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
 
-SAME, DIFFERENT = 0, 1
+SAME, DIFFERENT = 0, 1  # as `diff` and `git diff --exit-code` have it
 TOP = 40  # changes in a report: a screenful, its consequences included
 # What `--fail-on` names → the severities that count as different.
 FAILING: dict[str, tuple[str, ...]] = {

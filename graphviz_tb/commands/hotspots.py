@@ -10,7 +10,7 @@ from graphviz_tb.annotate.tops import Top
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Figures, Stats, number
 
-LARGEST = 10
+LARGEST = 10  # of each list: half a terminal
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.summary import displayed_name
 
-BAR = 10
+BAR = 10  # places: tenths can be read off
 ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
 
 

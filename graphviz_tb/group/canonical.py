@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-MAX_INDIVIDUALISATIONS = 64
+MAX_INDIVIDUALISATIONS = 64  # of tied nodes: each costs a refinement, and real levels need one or two
 
 Edge = tuple[int, int, int]
 Links = list[list[tuple[int, int]]]

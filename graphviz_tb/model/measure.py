@@ -13,8 +13,8 @@ from collections import Counter
 from functools import cache, lru_cache
 from importlib.resources import files
 
-EM = 2048
-OTHER = EM * 3 // 4
+EM = 2048  # units of the font, Arimo
+OTHER = EM * 3 // 4  # of characters that the font lacks: wider than most letters of any script
 PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
 NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other words in a drawing

@@ -9,7 +9,7 @@ Rect = tuple[int, int, int, int]  # left, top, right, bottom
 STRIP = 8  # px: finer strips find hardly more room
 PIECES = 32  # a slanting line is noted in about so many pieces: a longer one less finely
 MANY, COARSE = 2000, 4  # lines of one drawing from which on it is so many
-FAR = 1 << 20
+FAR = 1 << 20  # px: more than any drawing has
 
 
 class Skyline:

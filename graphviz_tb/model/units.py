@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# Powers of 1024 under the short names that TensorBoard gives them.
 BYTES = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
 MICROS = (
     ("µs", 1),
@@ -13,6 +14,7 @@ MICROS = (
 )
 
 
+# Powers of 1000, with the prefixes of SI.
 COUNTS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
 
 

@@ -18,7 +18,7 @@ from graphviz_tb.model.view import StubWords
 from graphviz_tb.place.sizes import BASELINE
 
 ROW = 14  # from one stub to the next
-LABEL_GAP = 4
+LABEL_GAP = 4  # px between a stub and its label
 LEAD = 18  # the line between a stub and its box
 RAIL = 10  # from the rail to the first stub, horizontal flow
 EXTENT: dict[str, tuple[int, int]] = {

@@ -14,10 +14,10 @@ Link = tuple[int, int, int]  # neighbour, where the own left edge would be best 
 Entry = tuple[int, int]  # place, weight
 Links = Sequence[Sequence[Link]]
 
-ROUNDS = 1
+ROUNDS = 1  # of alternating passes: a second one moves a line by a pixel or two
 LARGE = 150_000  # items in a part past which one round must do
 POOL = 64  # a pool of more wishes than that goes on as one wish for its median
-FAR = 1 << 40
+FAR = 1 << 40  # beyond any coordinate
 
 
 def columns(

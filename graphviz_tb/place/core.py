@@ -26,7 +26,7 @@ from graphviz_tb.place.titles import BAR
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
 GAPS = Gaps()
-LABEL_HEIGHT = 12
+LABEL_HEIGHT = 12  # px: a line of the small size
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 

@@ -24,8 +24,8 @@ from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.turn import top_side, vertical
 
-AROUND = 12
-NOTE_LINE = 14
+AROUND = 12  # px between a frame and what it holds
+NOTE_LINE = 14  # px from one note to the next
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
 Window = tuple[int, int, int]  # y, the least x, the greatest x
-FAR = 1 << 40
+FAR = 1 << 40  # beyond any coordinate
 
 
 @dataclass(slots=True)

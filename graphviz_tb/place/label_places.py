@@ -11,12 +11,12 @@ from itertools import pairwise
 
 from graphviz_tb.model.scene import Point
 
-CELL = 64
+CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
 LARGE = 8 * CELL  # such boxes are few, and are not filed
 PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
 RUNS = 4  # the longest runs that are tried
 BESIDE = 5  # px from a line to its label
-BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4
+BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px around a label that are free of boxes, of lines and of labels
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 Run = tuple[Point, Point]

@@ -10,7 +10,7 @@ from graphviz_tb.model.view import NodeLabel, StubWords, Words
 from graphviz_tb.place import beside
 from graphviz_tb.place.sizes import Shape, closed, drawn_as
 
-LOOP = 16
+LOOP = 16  # px at the right of a box for the line from it to itself
 
 Stubs = Sequence[StubWords]
 

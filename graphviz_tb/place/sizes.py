@@ -8,9 +8,10 @@ from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, SMALL_SIZE, clean, eli
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import NodeLabel
 
+# px: two lines of text fit the height; the least width keeps short names clickable, the most leaves room for others.
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
 OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
-PADDING = 12
+PADDING = 12  # px between a label and the border
 MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark stands between
 SHEET = 4  # how far the sheets of a stack are set off
 BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one

@@ -10,12 +10,12 @@ from graphviz_tb.model.measure import NODE_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import Text
 from graphviz_tb.model.view import NodeLabel
 
-BAR = 24
+BAR = 24  # px: one line of text, and room for the mark
 LEFT, RIGHT = 12, 24  # room before the text, and after it for the mark
 CLEAR = 8  # between the text and an edge
 BETWEEN = 8  # between the name and the count
-MOST = 240
-BASE = 16
+MOST = 240  # px of a name, even over a narrower group
+BASE = 16  # px from the top of the bar to the foot of its letters
 
 
 @dataclass(frozen=True, slots=True)

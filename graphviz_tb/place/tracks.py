@@ -17,7 +17,7 @@ WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
 JOG = 11  # the same where it runs less than that aside: a short steep jog would be a kink
 BESIDE = 10  # px from a line over its label to the next line
-FAR = 1 << 40
+FAR = 1 << 40  # beyond any coordinate
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from graphviz_tb.read.limits import LIMIT, check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
 HEAD = 1 << 16  # what sniffing may look at
-BLOCK = 1 << 20
+BLOCK = 1 << 20  # bytes: larger blocks read no faster
 LARGE = 32 << 20  # text above this is read in windows
 GZIP = b"\x1f\x8b\x08"
 

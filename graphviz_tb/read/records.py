@@ -14,8 +14,8 @@ from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.opened import Stream, read_up_to
 
-HEADER, FOOTER = 12, 4
-KNOWN_HEADERS = 4096
+HEADER, FOOTER = 12, 4  # bytes: a length and its checksum; the checksum of the data
+KNOWN_HEADERS = 4096  # that are remembered as sound: a log has few distinct lengths
 RECORD_LIMIT = 2**31 - 1  # an event is one message, and a message ends there
 
 

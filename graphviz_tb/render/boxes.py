@@ -9,12 +9,13 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 from graphviz_tb.render.lines import head, rounded, shortened
 
+# px, as docs/visual.md shows them: corners; sheets of a stack; the bar of a call; the narrowest band of colour.
 CORNER = 6
 SHEET = 4
 EAR = 8
 BAND_LEAST = 4
-FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)
-STUB_LINE, STUB_TINTED = 0.8, 1.5
+FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # short lines need short dashes
+STUB_LINE, STUB_TINTED = 0.8, 1.5  # px: thinner than any edge; with a colour to be seen, thicker
 
 
 def is_pill(box: Box) -> bool:

@@ -17,7 +17,7 @@ from graphviz_tb.render.sheet import sheet, title_row
 from graphviz_tb.render.texts import written
 
 PORT = 2.5  # radius
-BADGE_SIZE = 9
+BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that the legend repeats
 
 
 def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:

@@ -16,8 +16,8 @@ from graphviz_tb.render.texts import written
 
 WIDEST_COLUMN = 260  # px: little more than the widest box; longer labels are shortened
 WIDEST = 480  # where the rows are sentences
-SAMPLE, GAP = 28, 8
-SIZE = 11
+SAMPLE, GAP = 28, 8  # px: the width of a sample, and from it to its label
+SIZE = 11  # px, of labels
 BECAME = {
     ("+", True): "new wire",
     ("−", True): "removed wire",

@@ -12,10 +12,11 @@ from graphviz_tb.model.scene import Point, Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 
-RADIUS = 10
+RADIUS = 10  # px of a bend; less where a run is shorter
 MUCH = 40  # tenths of a pixel from which a line carries so much that it is dark: 60,000 elements
+# Px of an arrow head on a thin line, and how many times larger on the thickest.
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
-DASHES = (4, 3)
+DASHES = (4, 3)  # px: seen on the thinnest line
 SELECTED_MORE = 15  # tenths of a pixel
 TINTED = 1.8  # the least thickness of a line that came or went
 BAND = 2.5  # how far the band under a line reaches on either side

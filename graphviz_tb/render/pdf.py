@@ -22,7 +22,7 @@ POINTS = 0.75  # of a pixel
 LONGEST = 14_400  # points that a side of a page may have
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
-HATCH = 6
+HATCH = 6  # px from one line of a hatch to the next, as in SVG
 HATCH_FAINT = 40  # per cent of the colour in the lines of a hatch
 HALO = 6  # width of the stroke around letters in a halo
 

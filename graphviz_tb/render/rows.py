@@ -11,7 +11,7 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, Block, Entry
 from graphviz_tb.render.texts import written
 
-ROW, HEADING = 20, 22
+ROW, HEADING = 20, 22  # px: a line of the legend, and its heading
 MORE = 14  # for the second line of a row
 APART = 16  # between two columns, and between two blocks
 WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wide: from a column to a line

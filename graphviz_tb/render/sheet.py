@@ -15,10 +15,10 @@ from graphviz_tb.render.legend import Block
 from graphviz_tb.render.rows import Legend, shapes
 from graphviz_tb.render.texts import written
 
-MARGIN = 24
-TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48
-LEGEND_GAP = 24
-LEAST_WIDTH = 240
+MARGIN = 24  # px around the sheet
+TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they stand in
+LEGEND_GAP = 24  # px between the drawing and its legend
+LEAST_WIDTH = 240  # px: a shorter title is a riddle
 MOST_TITLE = 480  # pixels that a title may widen the picture to
 SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 

@@ -10,9 +10,10 @@ from graphviz_tb.model.drawing import Curve, Disc, Pen, Rect, Shape, Step
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.theme import Theme
 
+# px: long dashes for what is gone, dots for what has another name.
 DASHES: dict[str, tuple[float, ...]] = {"−": (6, 3), "→": (1, 3)}
-WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}
-DISC = 6
+WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: what came or went is thicker than what only changed
+DISC = 6  # px: the radius of a bead, large enough for its sign
 BEAD = 4.5  # the disc on a line or on a stub
 # Drawn in a square of 6 around the middle of the disc.
 STROKES: dict[str, tuple[Step, ...]] = {

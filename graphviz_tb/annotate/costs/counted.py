@@ -10,7 +10,7 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
 
 Sizes = tuple[int, ...]
-MOST_ELEMENTS = 2**63 - 1
+MOST_ELEMENTS = 2**63 - 1  # what TensorFlow's own element counts hold
 
 
 class Work(NamedTuple):

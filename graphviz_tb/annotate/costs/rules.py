@@ -169,6 +169,7 @@ MOVING = """
     TensorScatterUpdate TensorStridedSliceUpdate OnesLike ZerosLike Cast CheckNumerics CheckNumericsV2 XlaSharding
 """
 SEGMENTS = ("Sum", "Mean", "Max", "Min", "Prod")
+# Arithmetic operations for each element, where there is more than one: `(a - b)²` is two.
 TWICE = {"SquaredDifference": 2, "Rsqrt": 2, "RsqrtGrad": 4, "SigmoidGrad": 3, "TanhGrad": 3, "SqrtGrad": 2}
 
 

@@ -22,6 +22,7 @@ from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.layers import Layer
 
+# Bytes of an element; types not listed have four.
 BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
 BYTES |= {"float16": 2, "bfloat16": 2, "qint16": 2, "quint16": 2, "string": 0, "resource": 0, "variant": 0}
 BYTES |= dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8", "float8_e5m2", "float8_e4m3fn"), 1)

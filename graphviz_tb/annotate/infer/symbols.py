@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import gcd, prod
 
-HIDDEN = -(2**62)
+HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
 
 

@@ -25,9 +25,10 @@ STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, 
     (False, DOWN_UP * 2),
     (True, UP_DOWN * 2),
 )
+# Boxes and items up to which several starts take under a second; items for each box from which on lines outweigh boxes.
 SMALL, CHEAP, DENSE = 100, 900, 3
 MANY = 30_000  # items up to which sweeps are cheap: then more of them, and edge paths rerouted once
-WORK = 250_000
+WORK = 250_000  # about a second of rerouting
 
 
 def order(part: Part, layers: Layers) -> Layers:

@@ -23,7 +23,7 @@ TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")
 TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
-MOST_ELEMENTS = 1 << 24
+MOST_ELEMENTS = 1 << 24  # of a tensor that is written out to be compared: 64 MB of floats
 
 # DataType: how the numbers of a tensor lie in memory, and the field that lists them.
 LAYOUT: dict[int, tuple[str, str]] = {

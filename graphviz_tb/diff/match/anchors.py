@@ -14,6 +14,7 @@ from graphviz_tb.diff.match.matching import Matching, Reason
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.model.columns import Ints
 
+# Edges that a neighbourhood reaches, and which way: both ways, then far along the flow where one side was edited.
 RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 

@@ -38,11 +38,11 @@ DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
-MOST_ROWS = 14
+MOST_ROWS = 14  # of the list of changes in the legend: as high as a small picture
 ROOM = (MOST_BOXES, 28, 20, 12)  # boxes that are tried, the most first, until names can be read
 SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
 HOLDING = "the same, but something in it changed, or an input is reconnected"
-LOST_DASHES = (6, 3)
+LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
 
 
 @dataclass(frozen=True, eq=False)

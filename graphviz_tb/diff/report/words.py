@@ -20,6 +20,7 @@ SIGNS = {
     "function-changed": "~",
     "signature-changed": "~",
 }
+# Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 

@@ -17,7 +17,7 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.model.hierarchy import How
 
-FEWEST = 3
+FEWEST = 3  # boxes worth a group
 
 
 def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:

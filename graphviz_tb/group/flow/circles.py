@@ -8,7 +8,7 @@ from graphviz_tb.group.flow.sorting import Sorting
 from graphviz_tb.model.hierarchy import How
 
 BUSY, BUSIEST = 5, 3  # neighbours, and times the median, of the one box that closes a circle
-ROUNDS = 12
+ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 
 def break_circles(level: Sorting, asked: set[int]) -> None:

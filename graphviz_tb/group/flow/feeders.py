@@ -6,7 +6,7 @@ from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.dag import Dag, contract
 from graphviz_tb.group.flow.order import depths
 
-MOST_OPS = 4
+MOST_OPS = 4  # of a feeder: a constant, a shape or a cast and what they need
 MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
 
 

@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.tokens import tokens
 from graphviz_tb.model.hierarchy import How
 
 DISTRUST = 0.75  # names are dropped where the flow alone is told in so much of the boxes
-FEWEST_NAMED = 3
+FEWEST_NAMED = 3  # boxes; fewer need no groups by name
 
 
 def fold_dag(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.group.flow.box import FEWEST_OPS, Symbols, stack
 from graphviz_tb.group.flow.dag import Dag, contract
 
-FEWEST = 3
+FEWEST = 3  # equal boxes side by side that make a stack
 
 
 def stack_alike(dag: Dag, symbols: Symbols) -> Dag:

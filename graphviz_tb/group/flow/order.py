@@ -23,7 +23,7 @@ BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
 OF_LEVEL = 32  # one for each so many boxes of the level
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
-COLLECTOR_FROM = 24
+COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
 PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it
 
 

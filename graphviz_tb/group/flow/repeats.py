@@ -20,9 +20,9 @@ from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 30  # levels of repeats in repeats; networks have three or four
 ALL_PERIODS = 400  # in sequences up to this long every period is tried
-LONGEST = 512
+LONGEST = 512  # boxes of one repetition: more are no repeat that a reader sees
 SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
-STRETCHES = (4, 16)
+STRETCHES = (4, 16)  # boxes of the equal stretches whose distances are candidates for a period
 PLAIN = 3  # a box of few ops repeats if it does three times
 LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
 MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for

@@ -16,8 +16,8 @@ from graphviz_tb.read.textproto.document import Document
 from graphviz_tb.read.textproto.lines import Open, OtherError, Walk, size_of
 from graphviz_tb.read.textproto.source import Source
 
-FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22
-MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024
+FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22  # bytes: a small file at once, a large one without a copy of all of it
+MEMO_BLOCKS, MEMO_BLOCK_LENGTH = 1 << 15, 1024  # blocks that are remembered, and their bytes at most: together 32 MB
 
 
 class _Level(NamedTuple):
