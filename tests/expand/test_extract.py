@@ -1,0 +1,159 @@
+"""Which children leave the main drawing: each rule at its boundary, on levels that are counted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from graphviz_tb.expand.drawable import crowded
+from graphviz_tb.expand.extract import READABLE, Level, decide, fence, highest
+from graphviz_tb.expand.order import data_order, tensorboard_order
+from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
+from graphviz_tb.options import ExpandOptions
+
+OURS, THEIRS = ExpandOptions(), ExpandOptions(tensorboard=True)
+NONE: frozenset[str] = frozenset()
+
+
+def data(*pairs: tuple[int, int]) -> list[Metaedge]:
+    return [Metaedge(source, target, 1, 0, 0) for source, target in pairs]
+
+
+def control(*pairs: tuple[int, int]) -> list[Metaedge]:
+    return [Metaedge(source, target, 0, 1, 0) for source, target in pairs]
+
+
+def level(
+    count: int, edges: list[Metaedge], sinks: Iterable[int] = (), marked: dict[int, str] | None = None, unseen: int = 0
+) -> Level:
+    """A level of so many children; `marked` says at which side of a child a mark stands."""
+    sides = [frozenset([marked[node]]) if marked and node in marked else NONE for node in range(count)]
+    return Level(count, edges, [node in set(sinks) for node in range(count)], sides, unseen)
+
+
+def chain_with_hub(count: int, inward: bool) -> Level:
+    """A chain of all children but the last, which every other one leads to (or which leads to every other one)."""
+    hub = count - 1
+    spokes = [(node, hub) if inward else (hub, node) for node in range(0, hub, 2)]
+    return level(count, data(*((node, node + 1) for node in range(hub - 1)), *spokes))
+
+
+@pytest.mark.parametrize(("count", "gone"), [(READABLE, False), (READABLE + 1, True)])
+def test_hubs_leave_levels_that_are_too_large_to_be_read(count: int, gone: bool) -> None:
+    assert READABLE == 40
+    mask = decide(chain_with_hub(count, inward=True), OURS)
+    assert (count - 1 in mask.extracted) is gone
+
+
+@pytest.mark.parametrize(("count", "gone"), [(14, False), (15, True)])
+def test_tensorboard_looks_for_hubs_from_15_nodes_on(count: int, gone: bool) -> None:
+    assert (count - 1 in decide(chain_with_hub(count, inward=True), THEIRS).extracted) is gone
+
+
+@pytest.mark.parametrize(("unseen", "gone"), [(0, False), (1, True)])
+def test_nodes_that_are_not_seen_count_among_the_15(unseen: int, gone: bool) -> None:
+    plain = chain_with_hub(14, inward=True)
+    counted = level(14, list(plain.edges), unseen=unseen)
+    assert (13 in decide(counted, THEIRS).extracted) is gone
+
+
+@pytest.mark.parametrize(("degree", "gone"), [(4, False), (5, True)])
+def test_a_hub_has_at_least_five_neighbours(degree: int, gone: bool) -> None:
+    # 16 children without edges but for those to the last: quartiles are 0, the floor decides
+    mask = decide(level(17, data(*((node, 16) for node in range(degree)))), THEIRS)
+    assert (16 in mask.in_extract) is gone
+
+
+def test_what_is_fed_by_many_and_what_feeds_many_stand_in_different_columns() -> None:
+    assert decide(chain_with_hub(20, inward=True), THEIRS).in_extract == (19,)
+    assert decide(chain_with_hub(20, inward=False), THEIRS).out_extract == (19,)
+
+
+def test_the_upper_fence() -> None:
+    # positions n/4 and 3n/4 rounded half up: of 1 … 6 the third and the sixth
+    assert fence(range(1, 7), 1, 0) == 6 + (6 - 3)
+    assert fence(range(1, 7), 4, 0) == 6 + 4 * (6 - 3)
+    assert fence([5, 5, 5, 5], 4, 2) == 5
+    assert fence([1, 1, 1, 1], 4, 2) == 2
+
+
+def test_the_highest_first_and_of_equals_the_last() -> None:
+    assert highest({0: 3, 1: 9, 2: 3, 3: 2}, 2) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(("edges", "cut"), [(4, False), (5, True)])
+def test_more_than_four_control_edges_are_cut(edges: int, cut: bool) -> None:
+    # 0 ─▶ 1, and control from 1 to each of the others
+    pairs = [(1, node) for node in range(2, 2 + edges)]
+    mask = decide(level(2 + edges, [*data((0, 1)), *control(*pairs)]), OURS)
+    assert mask.stubbed == (frozenset(range(1, 1 + edges)) if cut else frozenset())
+    assert mask.out_extract == (tuple(range(2, 2 + edges)) if cut else ())
+
+
+def test_control_edges_count_at_both_sides_of_a_child() -> None:
+    # three into 1, two out of it
+    mask = decide(level(7, [*data((0, 1)), *control((2, 1), (3, 1), (4, 1), (1, 5), (1, 6))]), OURS)
+    assert mask.stubbed == frozenset(range(1, 6))
+    assert (mask.in_extract, mask.out_extract) == ((2, 3, 4), (5, 6))
+
+
+def test_an_edge_with_data_is_no_control_edge() -> None:
+    both = [Metaedge(1, node, 1, 1, 0) for node in range(2, 8)]
+    assert decide(level(8, [*data((0, 1)), *both]), OURS) == Mask()
+
+
+def test_a_sink_takes_all_its_edges_with_it() -> None:
+    # 0 ─▶ 1 ─▶ 2, and 2 is a sink
+    mask = decide(level(3, data((0, 1), (1, 2)), sinks=[2]), OURS)
+    assert mask == Mask((), (2,), frozenset({1}))
+
+
+def test_without_extraction_nothing_leaves() -> None:
+    nothing = ExpandOptions(extract=False)
+    assert decide(level(3, data((0, 1), (1, 2)), sinks=[2]), nothing) == Mask()
+
+
+def test_a_level_is_not_emptied_but_by_tensorboard() -> None:
+    assert decide(level(1, [], sinks=[0]), OURS) == Mask()
+    assert decide(level(1, [], sinks=[0]), THEIRS).out_extract == (0,)
+
+
+@pytest.mark.parametrize(("side", "column"), [("in", "out_extract"), ("out", "in_extract")])
+def test_a_lone_child_goes_where_its_mark_points(side: str, column: str) -> None:
+    mask = decide(level(3, data((0, 1)), marked={2: side}), OURS)
+    assert getattr(mask, column) == (2,)
+
+
+def test_a_lone_child_with_marks_on_both_sides_stays() -> None:
+    both = Level(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))])
+    assert decide(both, OURS).extracted == frozenset()
+
+
+def test_what_was_asked_for_stays_with_its_edges() -> None:
+    asked = chain_with_hub(20, inward=True)
+    kept = Level(20, asked.edges, asked.sink, asked.marked, included=frozenset({19}))
+    assert decide(kept, THEIRS) == Mask()
+
+
+@pytest.mark.parametrize(("count", "crowd"), [(4, False), (5, True)])
+def test_more_than_four_bridges_to_one_neighbour_are_a_crowd(count: int, crowd: bool) -> None:
+    # the fifth leads elsewhere, so that there are always more than four in all
+    inbound = [Bridge(child, 7, True, 1, 0, 0, True) for child in range(count)]
+    other = [Bridge(9, 8, False, 1, 0, 0, True)]
+    assert crowded([*inbound, *other], 4) == ({(7, True)} if crowd else set(), set())
+    controls = [Bridge(child, 7, child % 2 == 0, 0, 1, 0, True) for child in range(count)]
+    assert crowded([*controls, *other], 4) == (set(), {7} if crowd else set())
+
+
+def test_orders_of_children_along_the_data() -> None:
+    # a ─▶ b ─▶ c ─▶ d ─▶ e, a ─▶ d; z is joined by control only
+    edges = [*data((0, 1), (1, 2), (2, 3), (0, 3), (3, 4)), *control((4, 5))]
+    assert data_order(edges) == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
+    theirs = tensorboard_order(edges)
+    assert theirs[4] < theirs[3]  # on purpose: the last visit counts
+    assert 5 not in theirs
+
+
+def test_children_on_a_cycle_have_no_order() -> None:
+    assert data_order(data((0, 1), (1, 2), (2, 1), (2, 3))) == {0: 0}
