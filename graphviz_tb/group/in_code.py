@@ -23,7 +23,7 @@ from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 
 COUNTED = re.compile(r"(.*[^/])_([1-9][0-9]{0,8})", re.DOTALL)  # name and counter
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
-READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp/resource", re.DOTALL)
+READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED = "/resource"  # an argument of a function bears the name of the op that reads it
 ENOUGH_WEIGHTS = 500  # that are asked: one program made a file
 
@@ -72,19 +72,19 @@ def is_free(name: str, taken: set[str]) -> bool:
 def told(hierarchy: Hierarchy, counted: Names) -> bool:
     """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
     asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
-    votes = [vote(variable, scopes) for variable, scopes in asked if not variable.endswith(UNNAMED)]
-    return sum(votes) > 0 if any(votes) else any(READ.fullmatch(variable) for variable, _ in asked)
+    votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]
+    return sum(votes) > 0 if any(votes) else any(READ.fullmatch(read) for read, _, _ in asked)
 
 
-def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, list[str]]]:
-    """For each use of a weight inside such scopes: what its variable is called, and the scopes from the outside in."""
+def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, str, list[str]]]:
+    """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside."""
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
     for at in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
         row, weight = int(hierarchy.row_of_node[beside.host[at]]), graph.weights.get(int(beside.mark[at]))
         scopes = [last(name[one]) for one in hierarchy.ancestors(row) if one in counted] if row >= 0 else []
         if scopes and weight is not None:
-            yield weight.variable, scopes
+            yield graph.name[beside.mark[at]], weight.variable, scopes
 
 
 def vote(variable: str, scopes: Iterable[str]) -> int:

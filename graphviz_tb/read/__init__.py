@@ -32,6 +32,7 @@ from graphviz_tb.read.live import message_of
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
+from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
 
@@ -71,9 +72,10 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     found = choose(holding, options)
     content = found.load()
     graph = unlayered(content.graph_def) if content.layers and options.whole_file else content.graph_def
-    whole = len(graph.node)
+    left_out = content.left_out
     if found.entry.kind == "op" and not options.whole_file:
-        graph = without_leavings(graph)
+        graph, more = cleared(content)
+        left_out += more
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = found.entry
@@ -91,7 +93,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         signatures=content.signatures,
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
         signature=content.signature,
-        left_out=content.left_out + whole - len(graph.node),
+        left_out=left_out,
         layers={} if options.whole_file else content.layers or layers_beside(holding, found, graph),
     )
 
@@ -101,6 +103,14 @@ def unlayered(graph: GraphDef) -> GraphDef:
     from graphviz_tb.read.keras_model import plain
 
     return plain(graph)
+
+
+def cleared(content: Content) -> tuple[GraphDef, int]:
+    """The graph without what only runs it and what tracing leaves, and how many ops that is."""
+    graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
+    graph = without_barriers(without_wrappers(graph))
+    made = without_leavings(graph)
+    return made, small + len(graph.node) - len(made.node)
 
 
 def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, Layer]:

@@ -21,7 +21,7 @@ class Content:
     """A graph that was decoded, and what was learnt on the way.
 
     `signature` is the one whose body it is, `left_out` how many ops of the file are bookkeeping and not in it, `layers`
-    which Keras layer a node or scope is, by name.
+    which Keras layer a node or scope is, by name. `traced` are the graphs of which `graph_def` is made, if it is.
     """
 
     graph_def: GraphDef
@@ -30,6 +30,7 @@ class Content:
     signature: str | None = None
     left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=dict)
+    traced: tuple[GraphDef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

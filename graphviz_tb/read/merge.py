@@ -12,8 +12,9 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef
 
 
-def merge(graphs: Sequence[GraphDef]) -> tuple[GraphDef, tuple[Notice, ...]]:
-    """Before: any number of graphs. After: one; nodes under `graph_1/`, functions with `graph_1_`.
+def merge(graphs: Sequence[GraphDef], numbers: Sequence[int] = ()) -> tuple[GraphDef, tuple[Notice, ...]]:
+    """Before: any number of graphs; their `numbers`, if they are not counted from 1. After: one; nodes under
+    `graph_1/`, functions with `graph_1_`.
 
     >>> one, two = (GraphDef(node=[NodeDef(name="x"), NodeDef(name="y", input=["^x"])]) for _ in range(2))
     >>> [(node.name, *node.input) for node in merge([one, two])[0].node][2:]
@@ -24,7 +25,7 @@ def merge(graphs: Sequence[GraphDef]) -> tuple[GraphDef, tuple[Notice, ...]]:
     merged = GraphDef()
     if graphs and graphs[0].HasField("versions"):
         merged.versions.CopyFrom(graphs[0].versions)
-    for number, graph in enumerate(graphs, 1):
+    for number, graph in zip(numbers or range(1, len(graphs) + 1), graphs, strict=True):
         _add(merged, graph, f"graph_{number}")
     return merged, _mixed(graphs)
 

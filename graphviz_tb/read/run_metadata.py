@@ -61,8 +61,9 @@ _INSIDE = {1: "partitions", 2: "pre_optimization", 3: "post_optimization"}
 
 
 def _content(load: Callable[[], RunMetadata], form: str) -> Content:
-    merged, notices = merge(graphs_in(load(), form))
-    return Content(merged, notices)
+    graphs = graphs_in(load(), form)
+    merged, notices = merge(graphs)
+    return Content(merged, notices, traced=tuple(graphs) if len(graphs) > 1 else ())
 
 
 def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:

@@ -100,7 +100,7 @@ def without_layers(model: Model) -> dict[str, Any]:
 
 def test_a_whole_saved_model_is_its_graph() -> None:
     whole = load(FIXTURES / "containers/saved_model", whole_file=True)
-    assert whole.json_bytes() == load(FIXTURES / "real/savedmodel_small.pb").json_bytes()
+    assert whole.json_bytes() == load(FIXTURES / "real/savedmodel_small.pb", whole_file=True).json_bytes()
 
 
 @pytest.mark.parametrize(("source", "title"), TITLES)

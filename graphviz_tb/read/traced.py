@@ -1,0 +1,134 @@
+"""What a trace is about: the function that was traced, without what only runs it.
+
+small      `tf.summary.trace_on` notes every op that runs by itself as a graph of its own: variables that are made,
+           counters, datasets, writers; beside the model they are next to nothing
+steps      of Keras's `fit` with several steps in one call, the step: the loop around it gets data and counts
+wrappers   a graph whose whole content is one call, between an iterator and results, is the body of that call
+barriers   NoOps at the end of functions go, as in bodies of signatures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.bare_functions import call_of
+from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, tidied
+from graphviz_tb.read.inline import Block, data_inputs, node_of, open_call
+from graphviz_tb.read.merge import merge
+
+LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
+HANDING = NO_CONTENT | {"_Arg", "_Retval", "IdentityN", "Pack", "IteratorGetNext", "OptionalFromValue", "OptionalNone"}
+STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "VarIsInitializedOp"})
+NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
+COUNTING = HANDING | {NEXT, "OptionalHasValue", "IteratorGetNextAsOptional", "Less", "LogicalAnd", "Add", "AddV2"}
+BRANCHING = CALLS | {"While", "StatelessWhile", "If", "StatelessIf"}
+TOLD = ("_handle_dtypes", "_handle_shapes", "_output_shapes")  # attributes of arguments
+
+Library = Mapping[str, FunctionDef]
+
+
+def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
+    """The graphs of a trace as one, without those that hold next to nothing, and how many ops those have; where one is
+    left, that one."""
+    sizes = [content(graph) for graph in graphs]
+    least = LEAST * max(sizes, default=0)
+    kept = {at: without_wrappers(graphs[at - 1]) for at, size in enumerate(sizes, 1) if size >= least}
+    left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
+    return merge(list(kept.values()), list(kept))[0], left
+
+
+def content(graph: GraphDef) -> int:
+    """How many ops a graph and its library have that do more than to hand on, set and save values."""
+    bodies = (function.node_def for function in graph.library.function)
+    return sum(node.op not in HANDING | STORING for nodes in (graph.node, *bodies) for node in nodes)
+
+
+def without_wrappers(graph: GraphDef) -> GraphDef:
+    """The body of the call that is all of a graph, through further ones; the same graph where there is none."""
+    library = {function.signature.name: function for function in graph.library.function}
+    if not library:
+        return graph
+    start = repeated_step(graph.node, library) or list(graph.node)
+    block = Block({node.name: node for node in start}, ())
+    opened: set[str] = set()
+    while (call := only_call(block.nodes)) is not None:
+        function = library.get(call.attr["f"].func.name)
+        if function is None or function.signature.name in opened or not does_something(function):
+            break
+        opened.add(function.signature.name)
+        tell_arguments(block, call, function)
+        block = open_call(block, call, tidied(function))
+    return with_library(block, graph, library) if opened else graph
+
+
+def does_something(function: FunctionDef) -> bool:
+    """Whether a body has more than what hands values on."""
+    return any(node.op not in HANDING for node in function.node_def)
+
+
+def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:
+    """A call, with its arguments, of what a loop over data does with each of them; None where there is no such loop.
+
+    Before: the nodes of a graph. Loops and branches are gone into, the largest first, as long as there is nothing
+    beside them but counters and what comes from the iterator.
+    """
+    seen: set[str] = set()
+    gets = False
+    while all(node.op in COUNTING | BRANCHING for node in nodes):
+        gets |= any(node.op == NEXT for node in nodes)
+        inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
+        if not inside or not seen.isdisjoint(inside):
+            return None
+        function = max(inside.values(), key=lambda each: reach(each, library))
+        seen |= set(inside)
+        nodes = function.node_def
+    return list(call_of(function, (), {}, set())) if gets else None
+
+
+def functions_of(node: NodeDef, library: Library) -> list[str]:
+    """The functions that a node itself names."""
+    named = [value.func.name for value in node.attr.values() if value.HasField("func")]
+    return [name for name in named if name in library]
+
+
+def reach(function: FunctionDef, library: Library) -> int:
+    """How many ops a function has, with those of the functions that it calls."""
+    called = called_functions(function.node_def, library)
+    return len(function.node_def) + sum(len(library[name].node_def) for name in called)
+
+
+def only_call(nodes: Mapping[str, NodeDef]) -> NodeDef | None:
+    """The call that is all there is beside what hands data in and out."""
+    some = [node for node in nodes.values() if node.op not in HANDING]
+    return some[0] if len(some) == 1 and some[0].op in CALLS else None
+
+
+def tell_arguments(block: Block, call: NodeDef, function: FunctionDef) -> None:
+    """Write what a function says of its arguments on the nodes that the call is given, where these say nothing."""
+    for at, tensor in enumerate(data_inputs(call)):
+        node = block.nodes.get(node_of(tensor))
+        told = function.arg_attr[at].attr if at in function.arg_attr else {}
+        for key in TOLD:
+            if node is not None and node.op == "_Arg" and key in told and key not in node.attr:
+                node.attr[key].CopyFrom(told[key])
+
+
+def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:
+    """The nodes of a block as a graph, without the functions that only the graph's own nodes led to."""
+    made = GraphDef(versions=graph.versions, node=block.nodes.values())
+    made.library.gradient.extend(graph.library.gradient)
+    gone = called_functions(graph.node, library) - called_functions(made.node, library)
+    made.library.function.extend(function for name, function in library.items() if name not in gone)
+    return made
+
+
+def without_barriers(graph: GraphDef) -> GraphDef:
+    """The graph with functions that have no NoOps at their ends; the same one where none has."""
+    bodies = [tidied(function) for function in graph.library.function]
+    if all(body is function for body, function in zip(bodies, graph.library.function, strict=True)):
+        return graph
+    made = GraphDef(versions=graph.versions, node=graph.node)
+    made.library.gradient.extend(graph.library.gradient)
+    made.library.function.extend(bodies)
+    return made
