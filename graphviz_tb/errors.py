@@ -1,4 +1,4 @@
-"""Every exception of the package. The first branch says whose turn it is.
+"""Every exception of the package. The first branch says which comes next.
 
 TbGraphError                 .hint  .exit_code
 ├── ReadError                the file              exit 3

@@ -30,8 +30,8 @@ class Part:
 class Line:
     """One open group: its `label` and `address` ("" for the whole model), how deep it stands, and its parts.
 
-    `ranks` are along the flow: what feeds another stands in an earlier rank. `beside` is no part of the model:
-    gradients, updates, what keeps books, and what stands in the auxiliary area.
+    `ranks` are along the flow: what feeds another is in an earlier rank. `beside` is no part of the model:
+    gradients, updates, what keeps books, and what is in the auxiliary area.
     """
 
     label: str

@@ -16,7 +16,7 @@ def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
     """The children of the group at `path`, rank by rank.
 
     After: no data edge leads from a rank to an earlier one, but for those that close a circle; the children of one
-    rank do not feed each other, and stand in the order of the file. What has no edge comes last.
+    rank do not feed each other, and are in the order of the file. What has no edge comes last.
 
     >>> from graphviz_tb import load
     >>> from graphviz_tb.proto import GraphDef
@@ -44,7 +44,7 @@ def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
 
 
 def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Each row one rank below the last that feeds it; where all that are left stand in circles, the first goes on."""
+    """Each row one rank below the last that feeds it; where all that are left are in circles, the first goes on."""
     after: dict[int, list[int]] = {row: [] for row in rows}
     missing = dict.fromkeys(rows, 0)
     for source, target in pairs:

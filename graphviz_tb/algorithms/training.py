@@ -1,7 +1,7 @@
 """What trains a model: gradients and updates, distinguished from the forward part by the direction of data flow.
 
 What gradients reach trains: their sums, clipping, the optimizer. What they are worked out from and do not reach is the
-model with its loss. The rest stands beside both: metrics, summaries, savers.
+model with its loss. The rest is drawn beside both: metrics, summaries, savers.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def output_index(definition: NodeDef, key: str) -> int:
 
 
 def length(definition: NodeDef, output: Output) -> int:
-    """How many outputs an entry of the op's definition stands for.
+    """How many outputs an entry of the op's definition represents.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> length(NodeDef(attr={"num_split": {"i": 3}}), op_def("Split").outputs[0])

@@ -1,7 +1,7 @@
 """Run statistics: traces of steps (RunMetadata) are joined with the rows of a hierarchy.
 
 read      entries of a trace become executions by device
-count     each execution counts once: streams, copies and enqueue are told apart (devices.py)
+count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
 place     names become paths, through inlined functions and lowered loops (trace_names.py)
 gather    executions of one path in one step become a sample
 sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most

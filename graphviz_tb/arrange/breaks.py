@@ -94,7 +94,7 @@ def between(layers: Layers) -> list[Passing]:
 def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
     """The breaks of `old` in `new`, which has some ranks and items more or less in the same order.
 
-    After: a break stays where all that stood before it still stands above all that stood behind it.
+    After: a break stays where all that stood before it still is above all that stood behind it.
     """
     if not any(old.breaks):
         return ()

@@ -105,5 +105,5 @@ def where(bridge: Bridge, turned: Turned) -> Place:
 
 
 def total(bridge: Bridge) -> int:
-    """How many flat edges the bridge stands for."""
+    """How many flat edges the bridge represents."""
     return bridge.tensors + bridge.control + bridge.reference

@@ -13,7 +13,7 @@ from graphviz_tb.model.notice import Notice
 class Part:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
-    Nodes in `first` (`last`) are ports: they stand alone on the first (last) rank; they bear the highest numbers.
+    Nodes in `first` (`last`) are ports: they are alone on the first (last) rank; they bear the highest numbers.
     `spine` are the edges of the main path.
     """
 

@@ -19,7 +19,7 @@ OP, STACKS = int(Kind.OP), frozenset((int(Kind.SERIES), int(Kind.FOLD)))
 
 @dataclass(frozen=True)
 class Colouring:
-    """A colouring of one file in one theme; `scheme` is its word, `heading` stands above its rows of the legend.
+    """A colouring of one file in one theme; `scheme` is its word, `heading` is above its rows of the legend.
 
     It is asked by path, so that it may tell the calls of one function apart. It never depends on what is open, but
     for the scale of what was measured (`scaled`).
@@ -35,7 +35,7 @@ class Colouring:
         return plain(self.theme, is_op(self.hierarchy, path[-1]))
 
     def alike(self, row: int) -> Hashable:
-        """Rows of one key look alike and say the same: what is said of one of them need not be asked of the others."""
+        """Rows of one key look alike and have the same words: ask one of them for all."""
         return row
 
     def second(self, path: Path) -> str | None:
@@ -59,7 +59,7 @@ class Colouring:
         return Tints.none(scene)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """What the colours of the boxes shown stand for: at most ten rows, then one that counts the rest."""
+        """What the colours of the boxes shown represent: at most ten rows, then one that counts the rest."""
         return []
 
 

@@ -131,7 +131,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
 def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
     """A hue for each template: that no structure on a level with it has, if there is one; the least used of the file.
 
-    Members of a series stand where it stands, too. Taken in the order of rank (greedy colouring).
+    Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
     """
     levels, starts = levels_of(hierarchy, groups, rank)
     used = np.zeros((int(levels.max(initial=-1)) + 1, count), np.int32)

@@ -145,7 +145,7 @@ class Expander:
         return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
 
     def _unseen(self, path: Path) -> int:
-        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that stands for
+        """Nodes that TensorBoard counts and we do not show: functions in the root, in each the op that represents
         it."""
         if path == (0,):
             return len(self.hierarchy.function_rows)

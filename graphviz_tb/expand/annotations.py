@@ -1,4 +1,4 @@
-"""Stubs: what stands beside a child instead of an edge."""
+"""Stubs: what is drawn beside a child instead of an edge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcu
 
 
 class MarkFiles:
-    """Marks by the row of the op they stand beside."""
+    """Marks by the row of the op they are drawn beside."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         beside = hierarchy.graph.beside
@@ -29,7 +29,7 @@ class MarkFiles:
         self.hierarchy = hierarchy
 
     def hosts(self, rows: Sequence[int]) -> list[int]:
-        """The places of those of `rows` that marks stand beside."""
+        """The places of those of `rows` that marks are drawn beside."""
         return [at for at, row in enumerate(rows) if row in self.hosting]
 
     def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
@@ -47,7 +47,7 @@ class MarkFiles:
 def handed_constants(
     hierarchy: Hierarchy, path: Path, rows: Sequence[int]
 ) -> list[tuple[int, tuple[int, Side, StubKind, int]]]:
-    """Constants that a call is given stand beside the arguments when it is open, as they did beside the call."""
+    """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
     call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == Kind.FUNCTION else path[-1]
     if call not in hierarchy.calls:
         return []

@@ -22,7 +22,7 @@ KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossings:
     """Edges that cross the border of a group: columns of the flat `edge`, the row `inner` that it touches inside, the
-    row `other` that stands for its other end at the level where both are seen, and whether it comes in.
+    row `other` that represents its other end at the level where both are seen, and whether it comes in.
 
     `slot` is the input or output position at the inner end.
     """

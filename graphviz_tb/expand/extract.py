@@ -1,4 +1,4 @@
-"""The auxiliary area: sinks, hubs and loose ends are taken out of the main drawing, stubs stand for their edges.
+"""The auxiliary area: sinks, hubs and loose ends are taken out of the main drawing, stubs represent their edges.
 
 The rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles,
 of control edges past `maxControlDegree`, of isolated nodes), with these mended unless its preset asks otherwise: a
@@ -20,7 +20,7 @@ READABLE = 40  # children of a level that is drawn whole: folded levels are no w
 class Level:
     """What the rules look at: one group's children and metaedges.
 
-    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks stand beside
+    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
     each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
     `circling` which close a circle and are no part of the model, or small beside the scope they circle with, `included`
     which children were asked for in the main area.
@@ -151,7 +151,7 @@ def take_sinks(work: Work) -> None:
 
 
 def take_circling(work: Work) -> None:
-    """Sums between the gradients of one scope, and the like, stand aside: the file's own scopes make a circle of them,
+    """Sums between the gradients of one scope, and the like, move aside: the file's own scopes make a circle of them,
     in which a reader finds no direction."""
     for node in sorted(work.level.circling - work.level.included):
         take(work, node, "out")

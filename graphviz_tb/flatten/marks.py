@@ -45,7 +45,7 @@ def mark_of(op: str, tensorboard: bool = False) -> Mark:
 def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions, carried: Carried | None = None) -> Marks:
     """Decide which constants, weights and summaries are drawn as marks, and beside which nodes.
 
-    Before: all edges as the file has them. After: each mark stands beside an ordinary node, or belongs to marks that
+    Before: all edges as the file has them. After: each mark is drawn beside an ordinary node, or belongs to marks that
     do; one that nobody uses is an ordinary node.
     """
     kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types] or [Mark.NONE], np.uint8)

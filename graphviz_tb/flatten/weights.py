@@ -164,7 +164,7 @@ def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
 
 
 def frozen(nodes: Nodes, edges: Edges, graph: GraphDef) -> Ints:
-    """The origins of what constants bring that were variables: they stand in a weight's place, or are read as one."""
+    """The origins of what constants bring that were variables: they are in a weight's place, or are read as one."""
     constant = of_types(nodes, CONSTANTS.__contains__)
     number = np.arange(len(nodes), dtype=np.int32)
     origin = carried(nodes, edges, np.where(constant, number, np.int32(-1)))

@@ -135,7 +135,7 @@ def tied_components(cell: list[int], links: Links) -> list[list[int]]:
 def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[int]:
     """In each component that holds a cell twice, give the first node of the first such cell a cell of its own.
 
-    Nodes with the very same neighbours may change places with it, so they are told apart at the same time.
+    Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
     Components of equal cells get the same new numbers, so that they stay comparable.
     """
     chosen: list[tuple[tuple[int, ...], list[int]]] = []

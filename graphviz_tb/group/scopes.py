@@ -159,7 +159,7 @@ def drop_unkept(growing: Growing, graph: Graph, first: int) -> None:
 
 
 def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> None:
-    """Names like "7" stand before all others, in ascending order, wherever TensorBoard keeps an order."""
+    """Names like "7" come before all others, in ascending order, wherever TensorBoard keeps an order."""
     for leaf in range(first, len(growing.leaf_node)):
         name = graph.name[growing.leaf_node[leaf]]
         if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(name):

@@ -34,7 +34,7 @@ class Regrouping:
 def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
     """The new groups without the series that `--ungroup NAME` means: named itself, or one of its members.
 
-    Before: inner groups stand before those around them. After: the same; members of an opened series are members of
+    Before: inner groups come before those around them. After: the same; members of an opened series are members of
     the group around it.
     """
     if not names:

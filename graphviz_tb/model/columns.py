@@ -32,7 +32,7 @@ def ints(values: Iterable[int] | NDArray[Any]) -> Ints:
 
 
 def span(column: NDArray[Any], first: int, stop: int) -> tuple[int, int]:
-    """Where the values from `first` up to `stop` (exclusive) stand in a sorted column.
+    """Where the values from `first` up to `stop` (exclusive) are in a sorted column.
 
     They are looked up in the column's own type: numpy would otherwise convert all of it, at each call.
 

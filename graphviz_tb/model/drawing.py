@@ -98,7 +98,7 @@ Shape = Rect | Hatch | Disc | Curve | Label
 class Group:
     """Shapes that belong together, drawn in order, their origin at `at`.
 
-    What they stand for: `address` of a box (None for other things), `tooltip` the full account of it ("" for none),
+    What they represent: `address` of a box (None for other things), `tooltip` the full account of it ("" for none),
     `data` further words for machines, by name.
     """
 

@@ -60,8 +60,8 @@ class Call:
 class Beside:
     """Which mark is drawn beside which ordinary node: parallel columns, sorted by host in file order.
 
-    `mark`, `host` (node ids), `inward` (the mark stands on the side where edges come in), `edges` (how many edges of
-    the graph the pair stands for).
+    `mark`, `host` (node ids), `inward` (the mark is on the side where edges come in), `edges` (how many edges of
+    the graph the pair represents).
     """
 
     mark: Ints
@@ -85,8 +85,8 @@ class Graph:
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
     several with one name the last. `labels` says what a node is called in pictures where its name is no help.
 
-    `weights` tells of every node with the mark `WEIGHT` that stands beside an op which variable it brings; `layers` of
-    a node or scope of the main graph, by name, which Keras layer it is.
+    `weights` is by node, for every mark `WEIGHT` that is drawn beside an op, the variable it brings; `layers` is by
+    name of a node or scope of the main graph the Keras layer that it is.
 
     `ways` remembers what leads to some nodes and where they lead (`model/training.py`).
     """

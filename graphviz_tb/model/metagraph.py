@@ -19,7 +19,7 @@ class Metaedge:
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
     and reference edges; `carried` are the distinct tensors; `edges` the ids of the flat edges. `back`: it leads from
-    the results of a loop's body to its arguments, and stands for no flat edge.
+    the results of a loop's body to its arguments, and represents no flat edge.
     """
 
     source: int
@@ -42,7 +42,7 @@ class Bridge:
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
-    target. `drawable` is false where a stub stands for it (an annotation of kind shortcut)
+    target. `drawable` is false where a stub represents it (an annotation of kind shortcut)
     wherever its child is put by hand.
     """
 
@@ -64,10 +64,10 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A small stub beside a child that stands for an edge not drawn, or for a constant or summary.
+    """A small stub beside a child that represents an edge not drawn, a constant or a summary.
 
-    `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it stands for (it may lie in
-    another group), `edges` how many flat edges it stands for, `control` whether all of them are control edges.
+    `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (it may lie in
+    another group), `edges` how many flat edges it represents, `control` whether all of them are control edges.
     """
 
     child: int
@@ -124,6 +124,6 @@ class Metagraph:
         return [position for position in range(len(self.children)) if position not in away]
 
     def core_bridges(self) -> list[int]:
-        """Indices of the bridges that are drawn as lines; stubs stand for the others."""
+        """Indices of the bridges that are drawn as lines; stubs represent the others."""
         away = self.mask.extracted
         return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]

@@ -33,7 +33,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One colour of the legend, with what it stands for. `shape` is how its sample is drawn, `more` a second line."""
+    """One colour of the legend, with what it represents. `shape` is how its sample is drawn, `more` a second line."""
 
     label: str
     fill: Fill
@@ -44,7 +44,7 @@ class LegendRow:
 @dataclass(frozen=True, slots=True)
 class Tint:
     """The `colour` and `dashes` of a line. `sign` is what became of it between two graphs (+ − ~ or nothing), `whole`
-    whether that is so of all it stands for or of a part.
+    whether that is so of all it represents or of a part.
     """
 
     colour: str
@@ -70,7 +70,7 @@ class Tints:
 class Paint:
     """Every colour of one picture: `boxes` and `stubs` in the order of the scene (None where a stub is no node).
 
-    `accounts` is by box what its colour says in words, `scheme` the word of the colouring; `heading` stands above
+    `accounts` is by box what its colour says in words, `scheme` the word of the colouring; `heading` is above
     `legend`, its rows.
     """
 

@@ -21,7 +21,7 @@ Entry = Literal["edge", "bridge", "loop", "annotation"]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a line stands for: entry `index` of the metagraph of an open group.
+    """What a line represents: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
     `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown.
@@ -38,8 +38,8 @@ class Identity:
 class Text:
     """One line of text: `x` is where `anchor` says, `y` the baseline, `width` its measured advance.
 
-    `content` is what is shown, `full` what it stands for (differs where it was shortened); `box` the box it belongs
-    to (-1: none); `inside` whether it lies in that box; `identities` are the edges that a note stands for.
+    `content` is what is shown, `full` what it represents (differs where it was shortened); `box` the box it belongs
+    to (-1: none); `inside` whether it lies in that box; `identities` are the edges that a note represents.
     """
 
     x: int
@@ -146,8 +146,8 @@ class Port:
 class Stub:
     """A constant, a weight, a summary, an extracted neighbour or the "+N" rest, drawn beside box `box`.
 
-    `other` is the row it stands for (-1 for the rest), `points` the line to the box (from tail to tip). `identities`
-    are the edges it stands for: one, but for the "+N" rest.
+    `other` is the row it represents (-1 for the rest), `points` the line to the box (from tail to tip). `identities`
+    are the edges it represents: one, but for the "+N" rest.
     """
 
     x: int

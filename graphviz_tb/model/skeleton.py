@@ -44,8 +44,8 @@ class Skeleton:
 
     `parts[p][r]` are the items of rank r of part p, in flow order (rank 0 is where the flow begins). `shelves` are
     rows of part numbers, read like lines of text along the flow; where the level has ports, part 0 holds everything
-    that hangs on them and stands alone on the left, and the shelves hold the other parts, to its right.
-    Ports stand alone on the first and the last rank of part 0. `main` is the part that stands alone on the left (0),
+    that hangs on them and is alone on the left, and the shelves hold the other parts, to its right.
+    Ports are alone on the first and the last rank of part 0. `main` is the part that is alone on the left (0),
     or -1 where there is none. `waypoint[w]` is the wire that waypoint item `children + len(ports) + w` belongs to;
     wires that have one end in common may share waypoints (a bus, or one trunk past a wrapped rank): then it is the
     first of them. `spine` are the wires of each part's main path, `notices` what the engine could not do. `breaks`

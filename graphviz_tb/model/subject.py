@@ -26,7 +26,7 @@ class Sheet(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """Where everything stands."""
+        """The position of everything."""
 
     @property
     def paint(self) -> Paint:

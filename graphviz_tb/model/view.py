@@ -44,8 +44,8 @@ class LineWords:
 
 @dataclass(frozen=True, slots=True)
 class StubWords:
-    """One stub beside a box, before it has a place: its `label`, the `title` of its tooltip, the row it stands for
-    (`other`; -1 where it counts the rest), and the annotations it stands for (`notes`)."""
+    """One stub beside a box, before it has a place: its `label`, the `title` of its tooltip, the row it represents
+    (`other`; -1 where it counts the rest), and the annotations it represents (`notes`)."""
 
     kind: StubKind | Literal["more"]
     label: str
@@ -57,7 +57,7 @@ class StubWords:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One line about a level: its words, the full account, and the annotations it stands for."""
+    """One line about a level: its words, the full account, and the annotations it represents."""
 
     content: str
     full: str
@@ -69,7 +69,7 @@ class Words:
     """Every word about the boxes and lines of an open group. A position counts its children, then its functions.
 
     `seconds` is the second line of the box (or of the title bar) at each position, `titles` its tooltip;
-    `incoming`, `outgoing` the stubs at the two sides of each closed box; `notes` what is said once for many boxes;
+    `incoming`, `outgoing` the stubs at the two sides of each closed box; `notes` the lines about many boxes at once;
     `lines` is by wire of the skeleton, `loops` the tooltip by position, `ports` that of each port of the skeleton.
     """
 
@@ -111,7 +111,7 @@ class View:
         return {} if self.skeleton.plain else self.lines()
 
     def lines(self) -> dict[int, Metaedge | Bridge]:
-        """The wires that are drawn, each with the metaedge or bridge it stands for."""
+        """The wires that are drawn, each with the metaedge or bridge it represents."""
         metagraph = self.metagraph
         away = metagraph.mask.extracted
         lines: dict[int, Metaedge | Bridge] = {}

@@ -24,7 +24,7 @@ class Weight:
 
     @property
     def label(self) -> str:
-        """What stands beside the op.
+        """What is drawn beside the op.
 
         >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
         ('kernel 784×128', 'w')

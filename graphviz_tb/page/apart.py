@@ -1,8 +1,8 @@
-"""Levels whose series came apart: their members stand on the level itself, as `--ungroup` draws them.
+"""Levels whose series came apart: their members are on the level itself, as `--ungroup` draws them.
 
-All series of a level come apart together. What lies inside such a level sees the members too, so it is told once more
+All series of a level come apart together. What lies inside such a level sees the members too: it is written once more
 where that makes a difference. A level of the main graph may lie in others that came apart as well: each level that can
-has a rank, the number of such levels around it, and what it holds is told for each set of ranks, as bits (level 2
+has a rank, the number of such levels around it, and what it holds is written for each set of ranks, as bits (level 2
 means: only that of rank 1). Functions of the library have a rank of their own.
 """
 
@@ -64,7 +64,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
 
 
 def series_by_level(hierarchy: Hierarchy, grouping: Regrouping) -> dict[int, list[int]]:
-    """The series that can come apart, by the level that they stand on."""
+    """The series that can come apart, by the level that they are on."""
     names = grouping.names()
     found: dict[int, list[int]] = {}
     for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist():

@@ -26,7 +26,7 @@ class Block:
 
     @cached_property
     def packed(self) -> str:
-        """The block as it stands in the page: gzip, then base64."""
+        """The block as it is in the page: gzip, then base64."""
         return b64encode(gzip.compress(self.data, LEVEL, mtime=0)).decode("ascii")
 
     def digest(self) -> str:

@@ -1,6 +1,6 @@
 """Every colouring that can be had, in both themes: a fill, a second line and legend rows for each row.
 
-What a measured colouring says depends on the largest box shown, so it is told as values and a ramp of fills.
+What a measured colouring says depends on the largest box shown, so it is reported as values and a ramp of fills.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def ramp(
     unknown: list[list[Fill]],
     more: dict[str, Any],
 ) -> Iterator[Block]:
-    """A colouring by a number: each row's value, what is said of it, and the fills from nothing (from the largest loss
+    """A colouring by a number: each row's value, its text, and the fills from nothing (from the largest loss
     where it may be less than nothing) to the largest.
 
     `unknown` are the fills where there is no number (-1): of a group and of an op, in each theme.

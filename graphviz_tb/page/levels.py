@@ -84,7 +84,7 @@ def rows(items: Iterable[Sequence[int]]) -> list[int]:
 
 class Lines:
     """What is said of lines: the label, the thickness, and what a line carries in full. Lines that carry the same are
-    told once: a tensor crosses the borders of many groups, and most tensors are like many others."""
+    reported once: a tensor crosses the borders of many groups, and most tensors are like many others."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

@@ -60,7 +60,7 @@ def all_in_main(
     hierarchy: Hierarchy, model: Model, away: Sequence[Away], arrange: Arrange
 ) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
     """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back stands
-    where it stands there."""
+    in its place there."""
     rows = {level.children[at]: None for _, level, _ in away for at in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
     whole = Expander(hierarchy, model.facts, replace(model.options.expand, main=names))

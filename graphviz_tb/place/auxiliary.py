@@ -14,13 +14,13 @@ from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.sizes import BASELINE, moved
 
 AWAY = 32  # from the drawing to the area, the rule half way
-HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the words, and the strip they stand in
+HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the words, and the strip they are in
 GAP = 16  # px between two boxes of a column, and between two columns
 LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, the better of several shapes; 0: a row
 SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
 Size = tuple[int, int]
-Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column stand on one axis
+Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column are on one axis
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Minimizes the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank: with the
 neighbouring ranks held, the best places of one rank are an isotonic regression under absolute deviations, found
-exactly by pooling adjacent violators (Ayer et al. 1955), where a pool stands at its weighted median. One rule for
+exactly by pooling adjacent violators (Ayer et al. 1955), where a pool is at its weighted median. One rule for
 ties: the middle between lower and upper median, rounded down.
 """
 

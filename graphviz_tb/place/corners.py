@@ -25,7 +25,7 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
     [(0, 0), (0, 40), (20, 80)]
     """
     result = [points[0]]
-    fresh = False  # whether the last point stands for a corner that was cut
+    fresh = False  # whether the last point represents a corner that was cut
     for at in range(1, len(points) - 1):
         before, corner, after = points[at - 1], points[at], points[at + 1]
         if not sharp(before, corner, after):

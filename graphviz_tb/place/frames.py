@@ -34,7 +34,7 @@ class Frame:
 
     `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
     skeleton lies on the border, `gates` the port of each neighbour; `routes` the polylines of the wires that are
-    drawn; `labels` the middle of each label; `lines` what the wires stand for.
+    drawn; `labels` the middle of each label; `lines` what the wires represent.
     """
 
     width: int
@@ -88,7 +88,7 @@ def frame(
 
 
 def area_of(view: View, core: Core, said: Mapping[int, Label], pieces: Sequence[Piece], direction: Direction) -> Area:
-    """What stands beside the drawing of a level, where there is something."""
+    """What is drawn beside the drawing of a level, where there is something."""
     size, things, notes = (core.width, core.height), blocks(view, pieces), lines_of(view)
     if not things and not notes:
         return Area((), (), (), *size)
@@ -100,7 +100,7 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def aside(view: View) -> list[tuple[str, list[list[int]]]]:
-    """What stands beside the drawing, boxes without a line and what is not in the main area: headings, and under each
+    """What is drawn beside the drawing, boxes without a line and what is not in the main area: headings, and under each
     its columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [

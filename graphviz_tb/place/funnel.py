@@ -41,7 +41,7 @@ class Band:
 
 
 class Corridors:
-    """Where each item is passed at the top and at the bottom of its band, and what stands beside it."""
+    """Where each item is passed at the top and at the bottom of its band, and what is drawn beside it."""
 
     def __init__(
         self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], thick: Sequence[int], gaps: Gaps

@@ -1,4 +1,4 @@
-"""What each drawn line stands for, by the address of its group and of its ends."""
+"""What each drawn line represents, by the address of its group and of its ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def of_loop(view: View, position: int) -> Identity:
 
 
 class Undrawn:
-    """The metaedges and bridges of one group that stubs stand for."""
+    """The metaedges and bridges of one group that stubs represent."""
 
     def __init__(self, view: View) -> None:
         self.view = view

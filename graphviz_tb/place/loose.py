@@ -1,4 +1,4 @@
-"""Boxes that no line touches: a few of them stand in a free corner of their level, and take no room beside the rest."""
+"""Boxes that no line touches: a few of them are in a free corner of their level, and take no room beside the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a line that is its own: up to where it joins others on the way to one box. Its label stands there."""
+"""The part of a line that is its own: up to where it joins others on the way to one box. Its label is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a closed box is, and where its texts stand in it. Numbers of the look are named here."""
+"""How large a closed box is, and where its texts are in it. Numbers of the look are named here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphviz_tb.model.view import NodeLabel
 SCOPE_HEIGHT, SCOPE_LEAST, SCOPE_MOST = 32, 72, 200
 OP_HEIGHT, OP_LEAST, OP_MOST = 24, 48, 180
 PADDING = 12  # px between a label and the border
-MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark stands between
+MARK_ROOM = {"op": 24, "scope": 20}  # from the end of a label to the border where the +/− mark is between
 SHEET = 4  # how far the sheets of a stack are set off
 BADGE_ROOM = 16  # the letter of a structure, lower right, has its place in every box that may bear one
 RANGE, BETWEEN_WORDS = " … ", "_./-[]"

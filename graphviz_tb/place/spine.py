@@ -40,7 +40,7 @@ class Paths:
 
 
 def lead_through(groups: Sequence[Open]) -> list[Open]:
-    """Before: parents stand before children. After: the skeletons of the levels that the longest path passes have it
+    """Before: parents come before children. After: the skeletons of the levels that the longest path passes have it
     as their main path."""
     if len(groups) == 1:
         return [*groups]

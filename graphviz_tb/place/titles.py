@@ -35,8 +35,8 @@ def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Ti
     """Find room for the name and the count.
 
     Before: `crossing` are the x, ascending, at which edges cross the bar of a frame that would be `wide`.
-    After: the name stands at the left of all of them: where it has no room there, the content moves to the right. The
-    count follows it, or stands in the first gap that is wide enough, or nowhere.
+    After: the name is at the left of all of them: where it has no room there, the content moves to the right. The
+    count follows it, or is in the first gap that is wide enough, or nowhere.
     """
     name = elide(clean(node.label), max(MOST, wide - LEFT - RIGHT), NODE_SIZE, True)
     end = LEFT + width(name, NODE_SIZE, True)

@@ -78,7 +78,7 @@ def call_of(
 
 
 def argument_of(function: FunctionDef, at: int, name: str, variable: str) -> NodeDef:
-    """What stands for an argument outside: its dtype and shape, and the name of the variable that it is a handle of."""
+    """What represents an argument outside: its dtype and shape, and the name of the variable that it is a handle of."""
     node = NodeDef(name=name, op="Placeholder")
     node.attr["dtype"].type = function.signature.input_arg[at].type
     if variable:

@@ -45,6 +45,6 @@ crc, FAST = _fastest()
 
 
 def masked_crc(data: bytes) -> int:
-    """The checksum as it stands in a record: turned and shifted, so that data may hold checksums."""
+    """The checksum as it is in a record: turned and shifted, so that data may hold checksums."""
     value = crc(data)
     return ((value >> 15 | value << 17) + _DELTA) & 0xFFFFFFFF

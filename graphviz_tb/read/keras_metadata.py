@@ -1,8 +1,8 @@
 """`keras_metadata.pb`: what Keras 2 writes beside a SavedModel about each of its layers.
 
 A message of records: where an object hangs ("root.block.dense"), what sort it is, and JSON with its class and
-configuration. A model whose configuration holds its layers is read as its JSON would be; of others each layer is told,
-in the objects that hold it, without lines between them: nothing says who calls whom.
+configuration. A model whose configuration holds its layers is read as its JSON would be; of others each layer is
+there, in the objects that hold it, without lines between them: nothing says who calls whom.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphviz_tb.errors import RequestError
 
-VARIABLE = "_variable"  # attribute of a placeholder that stands for a captured variable: the variable's name
+VARIABLE = "_variable"  # attribute of a placeholder that represents a captured variable: the variable's name
 MANNERS = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
 
 

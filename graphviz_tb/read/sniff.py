@@ -1,7 +1,7 @@
 """What a file is, by its first bytes; its name says nothing.
 
 The order matters: containers with a mark of their own, then text, then the bare messages, which have none
-and are told apart by how well their fields fit.
+and are distinguished by how well their fields fit.
 """
 
 from __future__ import annotations

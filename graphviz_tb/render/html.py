@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Protocol
 
-# The modules of the viewer in the order in which they are joined: what is used stands before what uses it.
+# The modules of the viewer in the order in which they are joined: what is used comes before what uses it.
 LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # a scope of its own: their names are many
 DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = ("shapes", "draw", "camera", "card", "find", "outline", "minimap", "trace", "save")
@@ -68,7 +68,7 @@ def filled(shell: str, parts: Mapping[str, str]) -> str:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that may stand in a script element: nothing in it ends the element or begins a comment.
+    """JSON that may be in a script element: nothing in it ends the element or begins a comment.
 
     >>> safe_json("</script><!--")
     '"\\\\u003c/script\\\\u003e\\\\u003c!--"'

@@ -30,7 +30,7 @@ BECAME = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it stands for; `more` is a second
+    """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it represents; `more` is a second
     line, where labels are in one column."""
 
     sample: tuple[Shape, ...]

@@ -15,7 +15,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     """The children of a group as nodes (by row), its metaedges as edges.
 
     Nodes have `name`, `kind`, `op` (None for groups) and `ops` (how many lie inside); edges have `tensors`,
-    `control`, `reference` and `size`. Nothing is left out: what stands in the auxiliary area is there with its edges.
+    `control`, `reference` and `size`. Nothing is left out: what is in the auxiliary area is there with its edges.
 
     >>> from graphviz_tb import load
     >>> model = load(b'node { name: "a" op: "Relu" } node { name: "b" op: "Add" input: "a" }')

@@ -305,7 +305,7 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
 
 
 def unicode_map(used: dict[int, str]) -> str:
-    """Which character each glyph stands for, so that texts can be searched and copied."""
+    """Which character each glyph represents, so that texts can be searched and copied."""
     pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in sorted(used.items()) if glyph]
     blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)

@@ -1,4 +1,4 @@
-"""Where everything stands on the sheet, and the title row at its top."""
+"""The position of everything on the sheet, and the title row at its top."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphviz_tb.render.rows import Legend, shapes
 from graphviz_tb.render.texts import written
 
 MARGIN = 24  # px around the sheet
-TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they stand in
+TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
 LEGEND_GAP = 24  # px between the drawing and its legend
 LEAST_WIDTH = 240  # px: a shorter title is a riddle
 MOST_TITLE = 480  # pixels that a title may widen the picture to
@@ -25,7 +25,7 @@ SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The whole picture: its size, where the scene stands in it, and the legend with its place."""
+    """The whole picture: its size, where the scene is in it, and the legend with its place."""
 
     width: int
     height: int
@@ -41,7 +41,7 @@ class Sheet:
 
 
 def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
-    """Where everything stands: the legend in the shape and at the place that make the sheet smallest."""
+    """The position of everything: the legend in the shape and at the place that make the sheet smallest."""
     title = _title_width(caption), TITLE_ROW if caption.title else 0
     if not blocks:
         return _page(scene, title, None, (0, 0))

@@ -42,7 +42,7 @@ def part(layer: Part) -> str:
 
 
 def group(marks: Group) -> str:
-    """Shapes as one element where they stand for something, bare where not."""
+    """Shapes as one element where they represent something, bare where not."""
     body = tooltip(marks.tooltip) + "".join(shape(inner) for inner in marks.shapes)
     moved = f' transform="{translate(marks.at)}"' if marks.at != (0, 0) else ""
     name = f' data-name="{value(marks.address)}"' if marks.address is not None else ""

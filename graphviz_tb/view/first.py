@@ -28,7 +28,7 @@ def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
     First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
     then the largest, until eight boxes show, and what is a good part of the model until eight of them are the model's.
     What comes after the last weights, a loss or a measure, waits for what has weights; gradients, updates and savers
-    come last. Of a repeat whose repetitions stand side by side then, one is opened. Marks, stubs and the auxiliary area
+    come last. Of a repeat whose repetitions are side by side then, one is opened. Marks, stubs and the auxiliary area
     do not count.
     """
     picture = First(hierarchy, metagraph)

@@ -54,7 +54,7 @@ def account(edge: Line, source: str, target: str) -> str:
 
 
 def contents(edge: Line) -> str:
-    """What an edge stands for.
+    """What an edge represents.
 
     >>> contents(Metaedge(0, 1, 2, 0, 1))
     '3 tensors, 1 reference edge'

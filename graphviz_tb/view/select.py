@@ -30,7 +30,7 @@ def split_address(text: str) -> list[str]:
     """
     parts, last = [""], 0
     for colons in COLONS.finditer(text):
-        pairs, rest = divmod(len(colons[0]), 4)  # four stand for two, two more are the border of a call
+        pairs, rest = divmod(len(colons[0]), 4)  # four mean two, two more are the border of a call
         parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
         parts += [""] * (rest > 1)
         last = colons.end()

@@ -13,7 +13,7 @@ from graphviz_tb.model.units import plural
 def facts_line(
     hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
 ) -> str:
-    """What stands below the title of a picture that shows so many boxes: what its colouring has to say, else counts;
+    """What is below the title of a picture that shows so many boxes: what its colouring has to say, else counts;
     and how many ops of a saved model are bookkeeping and not in it."""
     through = OpsThroughCalls(hierarchy)(0)
     ops = hierarchy.ops(0) if through is None else through

@@ -43,7 +43,7 @@ def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotati
 
 
 def linked_names(view: View, position: int) -> list[str]:
-    """What the stubs of an open group stand for; nothing for a closed one, which shows them."""
+    """What the stubs of an open group represent; nothing for a closed one, which shows them."""
     if position not in view.opened:
         return []
     return [

@@ -17,7 +17,7 @@ def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
     """Before: the role of every node. After: for variables and frozen constants that are drawn as marks, the op that
     owns them.
 
-    Only those are told that stand outside of the scopes of all ops of the network that use them, as the handles of
+    Only those are reported that are outside of the scopes of all ops of the network that use them, as the handles of
     TensorFlow 2 do; the others count where they are.
     """
     users = users_of(graph, roles)
@@ -53,6 +53,6 @@ def origins(graph: Graph) -> dict[int, int]:
 
 
 def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:
-    """Whether a variable stands in the scope of an op that uses it."""
+    """Whether a variable is in the scope of an op that uses it."""
     scope = graph.name[node].rpartition("/")[0]
     return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)

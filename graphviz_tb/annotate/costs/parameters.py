@@ -159,7 +159,7 @@ def named_frozen(graph: Graph) -> set[int]:
 
 
 def through(graph: Graph) -> dict[int, int]:
-    """For each node that only hands on: the node that it hands on, however many stand between."""
+    """For each node that only hands on: the node that it hands on, however many are between."""
     passing = np.array([op in THROUGH for op in graph.op_types] or [False])[graph.op]
     edges = np.flatnonzero(passing[graph.target] & ~graph.control & (graph.slot == 0))
     before = dict(zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True))

@@ -23,7 +23,7 @@ KINDS = {
 
 
 def elements_of(tensor: Any) -> Value | None:
-    """The elements of a TensorProto; the last of a short list stands for all that follow.
+    """The elements of a TensorProto; the last of a short list represents all that follow.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> elements_of(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 3}]}, int_val=[4, 7]))

@@ -18,7 +18,7 @@ PATIENCE, MOST_ROUNDS = 4, 8
 
 
 class Loops:
-    """The assumptions of one inference. Nothing is told to anyone before they were found to hold."""
+    """The assumptions of one inference. Nothing is passed on before they are found to hold."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference

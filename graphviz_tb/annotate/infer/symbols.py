@@ -1,6 +1,6 @@
 """Numbers that are not known, each with an identity: the batch size that three tensors share is one number.
 
-A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it stands for a number that is
+A dimension, or an element of a small integer tensor, is an `int`. At or below `HIDDEN` it represents a number that is
 not known: a symbol. Equal symbols are equal numbers, certainly; different ones may be equal or not.
 """
 
@@ -64,7 +64,7 @@ class Symbols:
     """
 
     def __init__(self) -> None:
-        self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first stands for any number (engine.py)
+        self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first represents any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
 
     def fresh(self) -> int:

@@ -14,7 +14,7 @@ def rank(part: Part) -> list[int]:
     """All nodes as early as they can be, or all as late; then each is drawn to the side where edges get shorter; the
     better of both.
 
-    Before: no cycle. After: every edge runs at least one rank down; ports stand alone on the outer ranks.
+    Before: no cycle. After: every edge runs at least one rank down; ports are alone on the outer ranks.
 
     >>> rank(Part(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]

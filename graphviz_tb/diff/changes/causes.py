@@ -27,8 +27,8 @@ from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
 
-MOST_PARTS = 8  # that are told as one chain: more are no chain, but one thing at many places
-MANY = 3  # numbered members of one series that came or went: fewer are told one by one
+MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
+MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 

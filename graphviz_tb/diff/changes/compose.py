@@ -1,4 +1,4 @@
-"""Several differences that are one edit, told as one change."""
+"""Several differences that are one edit, reported as one change."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def part(change: Change) -> dict[str, Any]:
 
 
 def most_telling(changes: list[Change], severity: Severity) -> Change:
-    """Of several differences of one layer the one that says most; the others are told with it."""
+    """Of several differences of one layer the one that says most; the others are reported with it."""
 
     def rank(change: Change) -> tuple[int, int, int]:
         key = change.detail.get("key", "")

@@ -59,5 +59,5 @@ def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
 
 
 def shape_of(spec: str) -> str:
-    """What stands behind the type in the words for an output."""
+    """What comes after the type in the words for an output."""
     return spec.partition(" ")[2]

@@ -104,7 +104,7 @@ def configuration(layer: Layer) -> dict[str, Any]:
 def setting_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Each setting that is another: its name, the old and the new value.
 
-    What has another class is told as a whole; of one class the settings inside. Names, and what only says how
+    What has another class is reported as a whole; of one class the settings inside. Names, and what only says how
     something was built, are left out.
 
     >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
@@ -163,7 +163,7 @@ def plain_setting(value: Any) -> Any:
 
 
 def hashed(count: int, told: Mapping[int, Any]) -> Hashes:
-    """One number a node; 0 for those of which nothing is told."""
+    """One number a node; 0 for those of which nothing is reported."""
     column = np.zeros(count, np.uint64)
     for node, value in told.items():
         column[node] = digest(json.dumps(plain_setting(value), sort_keys=True, default=str))

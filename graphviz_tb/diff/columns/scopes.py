@@ -129,7 +129,7 @@ def build_scopes(graph: Graph) -> Scopes:
 
 
 def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: Room) -> None:
-    """Add the scopes of one block; say for each name its scope, and what of the name stands below that."""
+    """Add the scopes of one block; say for each name its scope, and what of the name is below that."""
     scopes: dict[str, int] = {}
     for name in names:
         cut = name.rfind("/")

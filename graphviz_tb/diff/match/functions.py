@@ -16,7 +16,7 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 
-ROUNDS = 8  # how deep calls in calls are told apart
+ROUNDS = 8  # how deep calls in calls are distinguished
 MOST_TRIED = 64  # functions of one name that are compared each with each
 ALIKE = 0.5  # share of ops in common
 

@@ -14,10 +14,10 @@ import numpy as np
 
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
 TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
-SCOPES = 1000  # scopes of one name that TensorFlow tells apart behind the number of a layer
+SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
 MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
 
-Words = tuple[str, str]  # what stands before and after the number
+Words = tuple[str, str]  # what comes before and after the number
 
 
 @lru_cache(maxsize=1 << 16)

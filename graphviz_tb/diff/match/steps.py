@@ -1,6 +1,6 @@
-"""Matching, step by step. Every match keeps its reason; a bound that was hit is told.
+"""Matching, step by step. Every match keeps its reason; a bound that was hit is reported.
 
-functions          by body, whatever number stands behind the name
+functions          by body, whatever number comes after the name
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
 wrapped            what went into a scope as a whole, or out of one
@@ -8,7 +8,7 @@ anchors            neighbourhoods like no other, largest radius first; what has 
                    went; what lies beside them
 what is left       same name and another op type
 containers         scopes by the share of matched descendants, from the bottom up
-wires              equal members of a series told apart by what they are wired to
+wires              equal members of a series distinguished by what they are wired to
 constants          with the op that uses them
 """
 

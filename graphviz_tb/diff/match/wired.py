@@ -1,4 +1,4 @@
-"""Equal members of a series, told apart by their wires: the one that is missing is the one whose neighbours miss it.
+"""Equal members of a series, distinguished by their wires: the one that is missing is the one whose neighbours miss it.
 
 Two normalisations hold the same ops; that the first was removed, and not the second, is seen from what they stood
 between.

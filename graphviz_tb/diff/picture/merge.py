@@ -44,7 +44,7 @@ class Merged:
 
 
 def merge(changes: Changes) -> Merged:
-    """Put both graphs into one. Before: changes with their source. After: removed nodes stand in the scope that the
+    """Put both graphs into one. Before: changes with their source. After: removed nodes are in the scope that the
     old one around them became; a name that is taken gets ` (old)` behind it."""
     from graphviz_tb.proto import GraphDef
 
@@ -68,7 +68,7 @@ def where_new(source: Source, node: int) -> Where:
 
 
 def old_names(source: Source) -> dict[int, Where]:
-    """Where each removed node of the old graph stands in the merged one."""
+    """Where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
     standing = set(new.scopes.name)
     paths: list[str] = []
@@ -181,7 +181,7 @@ def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
 
 
 def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[Where]:
-    """Nodes that stand for a change in the picture."""
+    """Nodes that represent a change in the picture."""
     if edits.removed:
         return [names[edits.removed[0]]]
     if edits.added:

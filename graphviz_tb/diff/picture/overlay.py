@@ -133,7 +133,7 @@ class Overlay(Colouring):
         )
 
     def became(self, found: set[int]) -> Tint | None:
-        """The tint of a line from what became of the edges it stands for: all came or are gone, or a part of them."""
+        """The tint of a line from what became of the edges it represents: all came or are gone, or a part of them."""
         changed = found - {KEPT}
         if not changed:
             return None

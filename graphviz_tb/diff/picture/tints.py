@@ -1,4 +1,4 @@
-"""What became of the lines and stubs of a picture, from what became of the edges that each of them stands for."""
+"""What became of the lines and stubs of a picture, from what became of the edges that each of them represents."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Lines:
             todo += one.opened.values()
 
     def route(self, scene: Scene, one: Route) -> set[int]:
-        """What became of the edges that a line stands for."""
+        """What became of the edges that a line represents."""
         return self._states(one.identity)
 
     def stub(self, scene: Scene, one: Stub) -> set[int]:
-        """What became of the edges that a stub stands for."""
+        """What became of the edges that a stub represents."""
         row, inbound = scene.boxes[one.box].row, one.side == "in"
         found: set[int] = set()
         for identity in one.identities:

@@ -30,7 +30,7 @@ HEADINGS = {
 
 
 def explain(changes: Changes, style: str = "text", limit: int | None = 40, colour: bool = False) -> str:
-    """The changes in one of the `STYLES`. `limit` is how many are told in text, None for all."""
+    """The changes in one of the `STYLES`. `limit` is how many are reported in text, None for all."""
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
     if style == "json":
@@ -138,7 +138,7 @@ def remarks(changes: Changes) -> list[str]:
 
 
 def markdown(changes: Changes) -> str:
-    """A comment that stands alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
+    """A comment that is alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
     names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
     lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:

@@ -1,14 +1,14 @@
 """Fold by flow: the architecture of a network from the way its data takes, helped by names.
 
     columns    children of all levels by name, the edges between them; equal levels are folded once
-    items      children with flow between them; circles are one box, what has no flow stands aside
-    feeders    small inputs stand beside their only consumer
+    items      children with flow between them; circles are one box, what has no flow moves aside
+    feeders    small inputs are drawn beside their only consumer
     likeness   equal structures between the same neighbours are a stack
     names      names that begin alike are a group, where that closes no circle
     order      one line along the flow, and how many lines cross at each place
-    regions    what stands between two narrow places is a region, with branches inside
+    regions    what is between two narrow places is a region, with branches inside
     repeats    equal stretches behind each other are a stack
-    stages     what stands between two stacks heads the second
+    stages     what is between two stacks heads the second
     sizes      what is still too long is cut
     guard      no group closes a circle that the level does not have
     titles     what groups are called
@@ -180,7 +180,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
 
 
 def standing(box: Box) -> list[Box]:
-    """A box and its feeders, which stand beside it."""
+    """A box and its feeders, which are drawn beside it."""
     found: list[Box] = []
     todo = [box]
     while todo:

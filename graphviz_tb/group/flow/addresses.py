@@ -26,7 +26,7 @@ FIRST_AGAIN = 2  # the first that bears a number, as in a series
 def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
     """The address of each group of a level, by `id`; names and labels of its `children` are taken.
 
-    Groups that no saying tells apart, which takes names made for it, are counted.
+    Groups that no saying distinguishes, which takes names made for it, are counted.
     """
     found: dict[int, str] = {}
     taken = set(children)

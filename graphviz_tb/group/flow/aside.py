@@ -1,4 +1,4 @@
-"""What stands beside the flow: folded on each side of it where a level is too wide to read.
+"""What is drawn beside the flow: folded on each side of it where a level is too wide to read.
 
 What needs nothing from the flow can be one box before it, what gives nothing to it one box behind it: neither can
 close a circle.
@@ -21,7 +21,7 @@ FEWEST = 3  # boxes worth a group
 
 
 def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
-    """Boxes for what stands beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
+    """Boxes for what lies beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = sides(aside, edges)
     found = [boxes[at] for at in aside if at not in early and at not in late]
     for members in (sorted(early), sorted(late)):

@@ -1,4 +1,4 @@
-"""What stands at a level while it is folded: a row, or a group of boxes."""
+"""What is at a level while it is folded: a row, or a group of boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Box:
     """A row of the hierarchy, or boxes that are drawn as one.
 
     `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
-    inputs that nobody else uses: they stand beside their consumer. A stack has its repetitions as
+    inputs that nobody else uses: they are drawn beside their consumer. A stack has its repetitions as
     members; `unit` is the symbol of one.
     """
 
@@ -94,7 +94,7 @@ def walk(boxes: Sequence[Box]) -> Iterator[Box]:
 
 
 def copied(boxes: Sequence[Box], other: Mapping[int, Box]) -> list[Box]:
-    """The same groups over other boxes: `other` says by `id` what stands for a box of the level."""
+    """The same groups over other boxes: `other` says by `id` what represents a box of the level."""
     return [found if (found := other.get(id(box))) else _copy(box, other) for box in boxes]
 
 

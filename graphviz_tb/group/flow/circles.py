@@ -1,4 +1,4 @@
-"""Circles in the flow of a level: the one busy box that closes them stands aside, others are one box."""
+"""Circles in the flow of a level: the one busy box that closes them moves aside, others are one box."""
 
 from __future__ import annotations
 

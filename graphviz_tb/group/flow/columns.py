@@ -121,7 +121,7 @@ def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
 
 
 def ranked(names: Sequence[str]) -> Longs:
-    """The place of each name among all names: `x2` stands before `x10`."""
+    """The place of each name among all names: `x2` comes before `x10`."""
     rank = {name: at for at, name in enumerate(sorted(dict.fromkeys(names), key=natural))}
     return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
 

@@ -1,7 +1,7 @@
 """No group may close a circle that the level does not have: those that would are opened.
 
 Groups are convex in the flow by the way they are made. Edges of storage are no flow, but they are drawn; so all data
-edges are looked at once more, at all groups of a level together. What trains a model stands aside where it would close
+edges are looked at once more, at all groups of a level together. What trains a model moves aside where it would close
 a circle (see `expand`), with stubs for its edges: it opens no group.
 """
 
@@ -22,7 +22,7 @@ ROUNDS = 50  # each opens at least one group; what is left then is opened all at
 
 
 def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges) -> list[Box]:
-    """The boxes of a level without those groups that stand in a circle no edges of children make.
+    """The boxes of a level without those groups that are in a circle no edges of children make.
 
     Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
     the boxes of each group can be drawn along the data edges, but for true circles.
@@ -39,7 +39,7 @@ def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edg
 
 
 def forward(boxes: Sequence[Box], count: int, place: dict[int, int], edges: Edges) -> bool:
-    """Whether all edges lead on along the rows of all boxes, one after the other: then no boxes stand in a circle."""
+    """Whether all edges lead on along the rows of all boxes, one after the other: then no boxes are in a circle."""
     line = [0] * count
     todo = list(boxes)
     at = 0
@@ -64,7 +64,7 @@ def true_circles(count: int, edges: Edges) -> list[int]:
 
 
 def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Sequence[int]) -> set[int]:
-    """By `id` the groups that stand in made-up circles."""
+    """By `id` the groups that are in made-up circles."""
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
     pairs = distinct(start.astype(np.int64) << 32 | stop.astype(np.int64))

@@ -1,7 +1,7 @@
-"""The children of one group as boxes, with the flow between them, and what stands beside the flow.
+"""The children of one group as boxes, with the flow between them, and what is drawn beside the flow.
 
 No flow are control edges, and edges of storage: from a variable's handle or a restored tensor, into an assignment or a
-saver. What has no flow stands aside; so does, again and again, what only feeds storage: initialisers and savers. Where
+saver. What has no flow moves aside; so does, again and again, what only feeds storage: initialisers and savers. Where
 that is most of a level, it is what the level is about, and what is stored is its flow.
 """
 
@@ -37,7 +37,7 @@ class Items:
 def find_items(level: Siblings, symbols: Symbols) -> Items:
     """The boxes of a level.
 
-    Before: children and edges, with circles. After: a graph without circles, and what stands beside it.
+    Before: children and edges, with circles. After: a graph without circles, and what is drawn beside it.
     """
     edges = level.edges
     boxes = boxes_of(level, symbols)
@@ -54,7 +54,7 @@ def find_items(level: Siblings, symbols: Symbols) -> Items:
 
 
 def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
-    """What flows, what stands aside, and which circles are left, if `storage` edges are no flow."""
+    """What flows, what moves aside, and which circles are left, if `storage` edges are no flow."""
     hierarchy, edges = level.hierarchy, level.edges
     types = hierarchy.graph.op_types
     ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]

@@ -30,7 +30,7 @@ class Named:
 
 
 def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
-    """Groups by name, coarsest first, that can stand side by side without a circle."""
+    """Groups by name, coarsest first, that can be side by side without a circle."""
     words = [vocabulary.words(box.name) for box in dag.boxes]
     todo = below(words, Named((), tuple(range(len(dag))), ()))
     good: list[Named] = []
@@ -103,7 +103,7 @@ def accepted(dag: Dag, order: Order, named: Named, good: list[Named]) -> Named |
 
 
 def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int, ...]:
-    """Adopt what stands on a path between members: activations without a name.
+    """Adopt what is on a path between members: activations without a name.
 
     Only if the stretch is not much longer than the group, and no more than its members.
     """
@@ -153,7 +153,7 @@ def disjoint(groups: list[Named]) -> list[Named]:
 
 
 def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
-    """Which groups would stand in a circle if all were drawn as boxes."""
+    """Which groups would be in a circle if all were drawn as boxes."""
     if not groups:
         return set()
     owner = list(range(len(dag)))

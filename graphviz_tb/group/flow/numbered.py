@@ -1,4 +1,4 @@
-"""Runs of numbered names that stand side by side in one group become series."""
+"""Runs of numbered names that are side by side in one group become series."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
 
 
 def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
-    """Fold runs whose members all have the same inputs and the same users: they stand side by side in any picture."""
+    """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
     place = {box.row: at for at, box in enumerate(dag.boxes) if box.row >= 0 and not box.feeders}
     found: list[tuple[list[int], Box]] = []
     for run in runs:
@@ -36,7 +36,7 @@ def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
 
 
 def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:
-    """Fold runs whose members all stand in one group, or on the level itself; members of other stacks stay there."""
+    """Fold runs whose members all are in one group, or on the level itself; members of other stacks stay there."""
     by_row = {row: run for run in runs for row in run.members}
     if not by_row:
         return boxes

@@ -1,7 +1,7 @@
 """One order of a level along its flow, and how many lines cross between two neighbours in it.
 
 The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
-So branches stand together, small inputs just before their use, and equal blocks in equal order.
+So branches are together, small inputs just before their use, and equal blocks in equal order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PART = 0.1  # an independent source is a part of its own if so much of the level
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
     """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
-    behind it. `broadcast` are boxes used all over the level: they stand first, and count in no cut. `memory` are
+    behind it. `broadcast` are boxes used all over the level: they come first, and count in no cut. `memory` are
     results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
     each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need."""
 

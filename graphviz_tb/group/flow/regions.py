@@ -1,7 +1,7 @@
 """The flow of one level: independent parts, narrow places, the regions between them, and what repeats.
 
 A place is narrow where one box is all that is used behind it: the dominators of the end that post-dominate the
-beginning. What stands between two of them is a region, which has branches and an exit.
+beginning. What is between two of them is a region, which has branches and an exit.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
 def fold_parts(
     dag: Dag, order: Order, parts: list[list[int]], early: set[int], setting: Setting, deep: int
 ) -> list[Box]:
-    """Independent parts: each folded alone, equal ones stacked sideways. What feeds several stands first."""
+    """Independent parts: each folded alone, equal ones stacked sideways. What feeds several comes first."""
     place = order.place
     first = [dag.boxes[at] for at in sorted(early, key=place.__getitem__)]
     found: list[Box] = []

@@ -34,7 +34,7 @@ class Element:
     stacks of one unit are equal whatever their height.
 
     `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
-    on what stands before it.
+    on what comes before it.
     """
 
     box: Box

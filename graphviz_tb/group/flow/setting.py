@@ -13,7 +13,7 @@ SOFT = 16  # boxes that a reader takes in at once
 DEEPEST = 12  # groups in groups that are made by flow
 
 
-# Boxes that may be looked at again and again, one region inside the other, before those of a level stand in plain
+# Boxes that may be looked at again and again, one region inside the other, before those of a level are in plain
 # order: 200,000 are seconds, and no network of 10,000 ops in one scope comes near.
 LOOKS, EACH = 200_000, 1
 # A region that holds most of its level costs more: where only a few boxes are peeled off at a time, as in random

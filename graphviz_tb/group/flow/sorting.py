@@ -1,4 +1,4 @@
-"""A level while it is sorted into what flows and what stands aside."""
+"""A level while it is sorted into what flows and what moves aside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphviz_tb.model.columns import Longs
 
 @dataclass(slots=True, eq=False)
 class Sorting:
-    """`before` and `after` are the flow between `boxes`; `away` is what stands aside, `stored` the part of it that only
+    """`before` and `after` are the flow between `boxes`; `away` is what moves aside, `stored` the part of it that only
     feeds storage or is storage; `rings` are circles that are left."""
 
     boxes: Sequence[Box]

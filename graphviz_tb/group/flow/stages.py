@@ -1,4 +1,4 @@
-"""Stages by delimiter: what stands between two repeats heads the second of them."""
+"""Stages by delimiter: what is between two repeats heads the second of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Part = tuple[list[Element], Element | None]  # a head, and the repeat or stage t
 
 
 def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
-    """Join each repeat of the largest unit with what stands before it.
+    """Join each repeat of the largest unit with what comes before it.
 
-    Before: a sequence with stacks. After: `head stack head stack` are two stages; what stands before the first head is
+    Before: a sequence with stacks. After: `head stack head stack` are two stages; what comes before the first head is
     the stem. Sequences that are readable, or have stages by name, stay as they are.
     """
     if len(sequence) <= READABLE or any(holds_stack(element.box) and not element.stage for element in sequence):

@@ -16,7 +16,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
 
     A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
     what hangs on a block changes nothing for the next. One source outside stands as if right before the first box; of
-    several only the count is told.
+    several only the count is reported.
     """
     one = single_entry(dag)
     steps = main_steps(order)
@@ -33,7 +33,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
 
 
 def main_steps(order: Order) -> list[int]:
-    """For each box how many boxes stand before it that are no side output."""
+    """For each box how many boxes come before it that are no side output."""
     steps, count = [0] * len(order.line), 0
     for box in order.line:
         steps[box] = count

@@ -45,7 +45,7 @@ def shape_in(value: Any) -> Shape:
 
 
 def channels_first(config: Config) -> bool:
-    """Whether the channels stand before the spatial dimensions."""
+    """Whether the channels come before the spatial dimensions."""
     return config.get("data_format") == "channels_first"
 
 

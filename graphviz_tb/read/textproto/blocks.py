@@ -2,7 +2,7 @@
 
 The text is cut at the lines that open a node, a node at the lines that open an attribute. An attribute's
 text means the same in every node, so it is remembered: most attributes of a graph were met before. What
-stands between is walked line by line. Each cut is checked, so text that only looks printed is never read
+is between is walked line by line. Each cut is checked, so text that only looks printed is never read
 wrongly: a cut piece counts only if it begins and ends inside the message it was cut from.
 """
 
@@ -54,7 +54,7 @@ _HEAD = re.compile(
 
 
 def read_blocks(document: Document, position: int) -> int:
-    """Before: `position` stands before a top-level field. After: all fields that the fast ways can read were.
+    """Before: `position` comes before a top-level field. After: all fields that the fast ways can read were.
 
     Gives back where the first other one starts; the end of the data when there is none.
     """

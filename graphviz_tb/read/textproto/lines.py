@@ -26,13 +26,13 @@ _SIZES = [varint(size) for size in range(2048)]
 
 
 def size_of(payload: bytes) -> bytes:
-    """The length of some bytes, as it stands before them."""
+    """The length of some bytes, as it comes before them."""
     size = len(payload)
     return _SIZES[size] if size < 2048 else varint(size)
 
 
 def _items(listed: bytes) -> list[bytes]:
-    """What stands between the brackets of a list of numbers or names."""
+    """What is between the brackets of a list of numbers or names."""
     return listed.split(b",") if listed.strip() else []
 
 

@@ -1,4 +1,4 @@
-"""One literal of the text format to the value it stands for. A literal that is none raises ValueError."""
+"""One literal of the text format to the value it represents. A literal that is none raises ValueError."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ESCAPES = _Escapes()
 
 
 def unescape(body: bytes) -> bytes:
-    r"""Before: what stands between the quotes. After: the bytes it means.
+    r"""Before: what is between the quotes. After: the bytes it means.
 
     >>> unescape(rb"tab\tquote\" \001\x41\u00e9")
     b'tab\tquote" \x01A\xc3\xa9'

@@ -30,7 +30,7 @@ _OPENERS = {b"{": b"}", b"<": b">"}
 
 
 def read_fields(document: Document, position: int, count: int) -> int:
-    """Before: `position` stands before a top-level field. After: at most `count` of them were read.
+    """Before: `position` comes before a top-level field. After: at most `count` of them were read.
 
     Gives back where the next one starts; the end of the data when there is none.
     """

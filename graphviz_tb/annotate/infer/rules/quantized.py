@@ -1,4 +1,4 @@
-"""Quantised ops: values, then the least and the greatest that they stand for."""
+"""Quantised ops: values, then the least and the greatest that they represent."""
 
 from __future__ import annotations
 
