@@ -8,12 +8,13 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.overlay import DARK, LIGHT, picture
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, picture
 from graphviz_tb.flatten import flatten
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
+from tests.diff.test_promised import dense
 
 OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
 
@@ -153,3 +154,21 @@ def test_names_can_be_read_on_a_screen() -> None:
     new = stack(*[block for word in words for block in ((*ops, "Relu"), (*ops, word))])
     scene = diff(old, new).picture().scene
     assert 7 * max(scene.width / 1600, scene.height / 1000) <= 12
+
+
+def test_what_no_op_says_is_said_at_the_layer() -> None:
+    drawn = picture(diff(dense(16, 10), dense(24, 10)))
+    told = drawn.render("svg").decode()
+    assert "units 16 → 24" in told
+    (box,) = [box for box in drawn.scene.boxes if box.address == "m/dense_0"]
+    assert not box.open
+
+
+def test_of_a_way_too_long_to_be_read_the_outer_part_is_open() -> None:
+    # x ─▶ m/a/long/op_0 ─▶ … ─▶ m/a/long/op_39: the last one goes, and 40 ops in a row are too many for a screen
+    names = [f"m/a/long/{'xyz'[at % 3]}{'abcd'[at % 4]}{'efghi'[at % 5]}" for at in range(40)]
+    ops = [f"Op{at}" for at in range(40)]
+    old, new = chain(*ops, names=tuple(names)), chain(*ops[:-1], names=tuple(names[:-1]))
+    drawn = picture(diff(old, new))
+    assert is_legible(drawn.scene)
+    assert [box.address for box in drawn.scene.boxes if box.open]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 3  # of one change that are opened in the picture
 ROOM = OP_MOST - 2 * BADGE_ROOM  # for the second line of a box
+SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
 
@@ -29,8 +30,10 @@ class Merged:
     `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
     it; `scopes` what scopes were that are moved or renamed; `beside` which input changed at nodes that take it from
     what was added, or took it from what was removed; `lost` inputs that are gone, `gained` ones that came,
-    of nodes that are wired anew: (node, place of the input). `shown` are nodes to be seen: for each change the first
-    places.
+    of nodes that are wired anew: (node, place of the input). `shown` is what is to be seen, for each change the first
+    places: of each the first that there is, a layer or a node.
+    `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
+    says it.
     """
 
     graph_def: GraphDef
@@ -40,7 +43,9 @@ class Merged:
     beside: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, int]] = field(default_factory=set)
     gained: set[tuple[Where, int]] = field(default_factory=set)
-    shown: list[Where] = field(default_factory=list)
+    shown: list[tuple[Where, ...]] = field(default_factory=list)
+    layers: dict[Where, str] = field(default_factory=dict)
+    settings: set[Where] = field(default_factory=set)
 
 
 def merge(changes: Changes) -> Merged:
@@ -107,7 +112,9 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             mark(merged, source, inner, names, primary)
         return
     edits: Edits = change.edits
-    merged.shown += first_places(source, edits, names) if primary else []
+    if primary:
+        nodes = first_places(source, edits, names)
+        merged.shown += mark_layers(merged, change, nodes) if change.kind == "changed" else [(at,) for at in nodes]
     for node in edits.added:
         merged.signs[where_new(source, node)] = "+"
     for node in edits.removed:
@@ -129,6 +136,17 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             at = where_new(source, node)
             merged.signs[at] = "~"
             merged.told.setdefault(at, []).append(words)
+
+
+def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
+    """Say what changed at the scopes that a change names, and give back what is to be seen: these, where no op says it,
+    else the `nodes`. A name that is no scope's is not looked for."""
+    places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
+    merged.layers.update({place: brief(change) for place in places if place not in merged.layers})
+    if change.detail["key"] in SEEN:
+        return [(at,) for at in nodes]
+    merged.settings.update(places)
+    return [(place, *nodes[:1]) for place in places[:MOST_PLACES]]
 
 
 def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
@@ -201,6 +219,8 @@ def brief(change: Change) -> str:
         return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
     if detail.get("reordered"):
         return "inputs reordered"
+    if order := detail.get("order"):
+        return fitting(" → ".join(", ".join(order[side]) for side in ("old", "new")), "in another order")
     inputs = detail["inputs"]
     if len(inputs) > 1:
         return f"{len(inputs)} inputs rewired"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from graphviz_tb.diff.picture.merge import Where
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -17,22 +17,24 @@ def ways(
     metagraph: Callable[[Path], Metagraph],
     signs: Sequence[str],
     where: Sequence[Where | None],
-    shown: Sequence[Where],
+    shown: Sequence[tuple[Where, ...]],
     most: int = MOST_BOXES,
+    closed: Collection[int] = (),
 ) -> tuple[list[Path], int]:
-    """The groups to open so that the nodes `shown` are seen in `most` boxes, and how many of those are not for want of
-    room.
+    """The groups to open so that `shown` is seen in `most` boxes, and how much of it is not for want of room.
 
-    What is new, gone or renamed as a whole stays closed.
+    Of each tuple the first that there is counts. What is new, gone or renamed as a whole stays closed, and so do the
+    rows `closed`.
     """
-    row_of = {at: row for row, at in enumerate(where) if at is not None}
+    row_of = {("", hierarchy.name[row]): row for row, at in enumerate(where) if at is None}
+    row_of.update({at: row for row, at in enumerate(where) if at is not None})
     callers = first_callers(hierarchy)
     opened: dict[Path, None] = {}
     boxes, left = len(metagraph((0,)).children), 0
     for place in dict.fromkeys(shown):
-        row = row_of.get(place, -1)
+        row = next((row_of[one] for one in place if one in row_of), -1)
         path = path_of(hierarchy, row, callers) if row >= 0 else None
-        chain = groups_around(hierarchy, path, signs) if path else []
+        chain = groups_around(hierarchy, path, signs, closed) if path else []
         fresh = [group for group in chain if group not in opened]
         more = sum(len(metagraph(group).children) for group in fresh)
         if fresh and opened and boxes + more > most:
@@ -43,8 +45,8 @@ def ways(
     return list(opened), left
 
 
-def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str]) -> list[Path]:
-    """The groups around a node that are neither new nor gone nor renamed as a whole, from the outside in."""
+def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed: Collection[int]) -> list[Path]:
+    """The groups around a node, from the outside in, up to one that is new, gone or renamed as a whole, or `closed`."""
     chain: list[Path] = []
     at = parent_path(hierarchy, path)
     while at is not None:
@@ -53,10 +55,24 @@ def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str]) -> lis
     told = []
     own = signs[path[-1]]
     for group in reversed(chain[:-1]):
-        if signs[group[-1]] == own and own in ("+", "−", "→"):
+        if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
             break
         told.append(group)
     return told
+
+
+def without_innermost(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[Path]:
+    """Some open groups without those that hold no other open one: of a way too long to be read, its outer part.
+
+    Before: at least one group. After: fewer, and with each the groups around it.
+    """
+    outer = set()
+    for path in opened:
+        around = parent_path(hierarchy, path)
+        while around is not None:
+            outer.add(around)
+            around = parent_path(hierarchy, around)
+    return [path for path in opened if path in outer]
 
 
 def first_callers(hierarchy: Hierarchy) -> dict[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
-from graphviz_tb.diff.picture.opened import MOST_BOXES, ways
+from graphviz_tb.diff.picture.opened import MOST_BOXES, ways, without_innermost
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
@@ -178,15 +178,24 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     coloured, options = model.coloured(painter), replace(options, title=title)
     if options.open:
         return coloured.picture(options)
-    for most in ROOM:
-        opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown, most)
-        drawn = coloured.picture(replace(options, open=tuple(address(hierarchy, path) for path in opened)))
-        if len(opened) < 2 or is_legible(drawn.scene):
+    settings, layers = (frozenset(rows_of(hierarchy, one)) for one in (merged.settings, merged.layers))
+    for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
+        opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown, most, closed)
+        drawn = coloured.picture(opening(hierarchy, options, opened))
+        if is_legible(drawn.scene):
             break
+    while len(opened) > 1 and not is_legible(drawn.scene):
+        opened = without_innermost(hierarchy, opened)
+        drawn = coloured.picture(opening(hierarchy, options, opened))
     if not left:
         return drawn
     told = f"{counted(left, 'change')} in groups that stay closed (--open)"
     return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
+
+
+def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[Path]) -> PictureOptions:
+    """The options with some groups open."""
+    return replace(options, open=tuple(address(hierarchy, path) for path in opened))
 
 
 def is_legible(scene: Scene) -> bool:
@@ -228,7 +237,15 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
     sign_training(hierarchy, changes, signs, words)
+    for row in rows_of(hierarchy, merged.layers):
+        signs[row], words[row] = "~", merged.layers["", hierarchy.name[row]]
     return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)
+
+
+def rows_of(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
+    """The groups of the main graph that are some scopes."""
+    groups = [row for row, name in enumerate(hierarchy.name) if hierarchy.node[row] < 0 and ("", name) in scopes]
+    return [row for row in groups if row and not function_at(hierarchy, row)]
 
 
 def second_line(merged: Merged, at: Where) -> str:
