@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
 from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.color import SCHEMES
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
@@ -137,6 +138,9 @@ def told_of(model: Model, options: PictureOptions, table: Words) -> dict[str, An
         "labels": labels(hierarchy, table),
         "rows": len(hierarchy),
         "title": title(model, options),
+        "trace": trace(model, options),
+        "traced": [word for word, scheme in SCHEMES.items() if scheme.measured or options.stats],
+        "leftOut": model.loaded.left_out if model.loaded else 0,
         "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
     }
 
@@ -169,6 +173,14 @@ def selected(model: Model, options: PictureOptions) -> str:
 def title(model: Model, options: PictureOptions) -> str:
     """What the page is called."""
     return options.title if options.title is not None else model.name
+
+
+def trace(model: Model, options: PictureOptions) -> str:
+    """Which steps were measured, and which they are compared with; "" where another title was asked for."""
+    stats, before = model.facts.stats, model.facts.before
+    if stats is None or options.title is not None:
+        return ""
+    return f"{stats.title}, against {before.title}" if before is not None else stats.title
 
 
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:

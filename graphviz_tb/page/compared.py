@@ -14,6 +14,7 @@ from graphviz_tb.diff.picture.merge import merge
 from graphviz_tb.diff.picture.opened import ways
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
+from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, facts
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -60,6 +61,7 @@ def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, A
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
     return {
+        "verdict": verdict(changes).replace("; ", " · "),
         "changes": [entry(model, one) for one in changes],
         "tints": {
             sign: [[side[sign], mixed(ground, side[sign], BAND)] for side, ground in zip(colours, grounds, strict=True)]

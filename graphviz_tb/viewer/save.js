@@ -7,7 +7,7 @@ const LONGEST_SIDE = 8000; // pixels of a PNG
 function wholePicture(app) {
   const { scene, paint } = app;
   const select = app.selected ? [app.graph.address(app.selected)] : [];
-  const drawing = layout.compose(scene, paint, new layout.Caption(app.title, factsLine(app), select), true);
+  const drawing = layout.compose(scene, paint, new layout.Caption(wholeTitle(app), factsLine(app), select), true);
   const { width, height } = drawing;
   const svg = svgEl("svg", { xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "font-family": FONTS });
   svgEl("title", {}, svg).textContent = safe(drawing.title);
@@ -29,11 +29,19 @@ function wholePicture(app) {
   return svg;
 }
 
+/** The title, and which step is shown where colours tell what was measured. @param {App} app */
+function wholeTitle({ title, head, scheme, at }) {
+  const step = at >= 0 ? head.steps[at].split("/").pop() : head.trace;
+  return step && head.traced.includes(scheme) ? `${title} · ${step}` : title;
+}
+
 /** What stands below the title. @param {App} app */
 function factsLine(app) {
   const shown = app.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
-  const { opsThrough: ops } = app.head;
-  return `${ops < 0 ? "∞" : counted(ops)} op${ops === 1 ? "" : "s"} · ${counted(shown)} shown · colour: ${app.scheme}`;
+  const { opsThrough: ops, leftOut, verdict } = app.head;
+  if (verdict) return `${verdict} · ${counted(shown)} shown`;
+  const facts = `${ops < 0 ? "∞" : counted(ops)} op${ops === 1 ? "" : "s"} · ${counted(shown)} shown · colour: ${app.scheme}`;
+  return leftOut ? `${facts} · ${counted(leftOut)} op${leftOut === 1 ? "" : "s"} left out` : facts;
 }
 
 /** The hatch of boxes that nothing is known about. @param {Element} svg @param {any} theme */

@@ -41,3 +41,25 @@ test("consequences are folded behind their cause, and lead to their nodes", asyn
   await first.click();
   await card(tab).getByRole("heading").first().waitFor();
 });
+
+test("keys walk through the changes too, from any place but a field", async ({ tab, page }) => {
+  await page("diff.html");
+  const heading = () => card(tab).getByRole("heading").first().textContent();
+  await tab.keyboard.press("n");
+  await card(tab).waitFor();
+  const first = await heading();
+  await tab.keyboard.press("n");
+  await until(async () => (await heading()) !== first, "n goes on");
+  const second = await heading();
+  ok(await tab.locator(`g.node[data-name="${second.trim()}"]`).isVisible(), "it is in view");
+  await tab.keyboard.press("p");
+  await until(async () => (await heading()) === first, "p goes back");
+  await tab.keyboard.press("/");
+  await tab.keyboard.type("pn");
+  equal(await tab.getByRole("searchbox", { name: "Find" }).inputValue(), "pn");
+  equal(await heading(), first);
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("?");
+  ok(await tab.getByRole("dialog").getByText("n", { exact: true }).isVisible(), "the help says so");
+});

@@ -113,6 +113,13 @@ def compared(folder: Path) -> None:
     assert run_command(["diff", "-q", str(MNIST), str(folder / "new.pbtxt"), "-o", str(folder / "page.html")]) == 1
 
 
+def same_diff(folder: Path) -> None:
+    """The page of a diff, and its first picture as render draws it."""
+    edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
+    for file in ("page.html", "../same_diff.svg"):
+        assert run_command(["diff", "-q", *edits, "-o", str(folder / file)]) == 1
+
+
 def consequences(folder: Path) -> None:
     """The page of a diff in which one change has consequences."""
     edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
@@ -182,6 +189,16 @@ def against(folder: Path) -> None:
     (folder.parent / "against.json").write_text(json.dumps(told), encoding="utf-8")
 
 
+def same(folder: Path) -> None:
+    """The page of a traced graph, and two pictures of it that render draws."""
+    trace = str(FIXTURES / "run_metadata" / "mnist_cnn_step099.pb")
+    model = graphviz_tb.load(MNIST, folds=False, run_metadata=trace)
+    model.save(folder / "page.html")
+    model.picture(depth=0, open=("conv1", "train")).save(folder.parent / "same_light.svg")
+    dark = model.picture(depth=0, open=("fc1",), color_by="compute-time", theme="dark")
+    dark.save(folder.parent / "same_dark.svg")
+
+
 PAGES: dict[str, Callable[[Path], None]] = {
     "mnist": drawn("mnist_cnn.pbtxt", folds=False),
     "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
@@ -192,6 +209,8 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "hostile_run": hostile_run,
     "steps": steps,
     "against": against,
+    "same": same,
+    "same_diff": same_diff,
     "diff": compared,
     "consequences": consequences,
     "notebook": notebook,
@@ -222,7 +241,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"))
 
 
-SUITES = ("page.js", "contract.js", "big.js", "diff.js", "hostile.js")
+SUITES = ("page.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
 
 
 @pytest.fixture(scope="session")
