@@ -165,7 +165,7 @@ def shape_of(message: Any) -> Shape:
 def argument_of(graph: Graph, node: int) -> Outputs:
     """The tensor of a function's argument, from the signature and the attributes of the argument."""
     function = graph.functions[int(graph.function[node])]
-    index = function.args.index(node)
+    index = function.place(node)
     message = graph.graph_def.library.function[function.index]
     dtype = dtype_name(message.signature.input_arg[index].type)
     shape: Shape = None

@@ -30,9 +30,9 @@ class Mark(IntEnum):
 class Function:
     """One function of the library.
 
-    `args` are node ids (one `input_arg` node for each argument, in order); `returns` are, for each result in order,
-    `(node id or -1, output key)`; `arg_names`/`result_names` the names in the signature; `index` the position in
-    `library.function`.
+    `args` are node ids (one `input_arg` node for each argument, one after the other); `returns` are, for each result
+    in order, `(node id or -1, output key)`; `arg_names`/`result_names` the names in the signature; `index` the position
+    in `library.function`.
     """
 
     name: str
@@ -41,6 +41,10 @@ class Function:
     arg_names: tuple[str, ...]
     returns: tuple[tuple[int, str], ...]
     result_names: tuple[str, ...]
+
+    def place(self, argument: int) -> int:
+        """Which of the arguments a node is."""
+        return argument - self.args[0]
 
 
 @dataclass(frozen=True, slots=True)

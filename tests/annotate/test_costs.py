@@ -180,3 +180,23 @@ def test_a_variable_that_is_handed_in_counts_and_a_metric_does_not() -> None:
         node("mean", "Neg", "read"),
     )
     assert model(*nodes).cost.under(0).parameters == 3 * 5
+
+
+def test_functions_that_call_each_other_in_a_circle_are_added_up() -> None:
+    # first ─▶ f0 ─▶ f1 ─▶ f2 ─▶ f0 …, second ─▶ f1: each body calls the next and has one Relu of 4 elements
+    shape = {"_output_shapes": {"list": {"shape": [{"dim": [{"size": 4}]}]}}}
+    library = [
+        {
+            "signature": {"name": f"f{at}"},
+            "node_def": [
+                {"name": "next", "op": f"f{(at + 1) % 3}"},
+                {"name": "x", "op": "Placeholder", "attr": {"dtype": FLOAT, **shape}},
+                node("y", "Relu", "x:output:0"),
+            ],
+        }
+        for at in range(3)
+    ]
+    nodes = [{"name": name, "op": "While", "attr": {"body": {"func": {"name": name[:2]}}}} for name in ("f0", "f1_")]
+    costs = model(*nodes, library=library).costs()
+    assert costs["f0"].flops >= 3 * 4
+    assert set(costs) == {"f0", "f1_"}

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.bad_files import BadFile, bad_files
-from tests.fuzz.command_lines import command_lines, furnish
+from tests.fuzz.command_lines import MILD, command_lines, furnish, mild_words
 from tests.fuzz.trial import Trial, attempt, warm_up
 
 READING = [
@@ -83,14 +83,23 @@ def try_file(bad: BadFile, folder: Path, random: Random, keep: Path) -> Trial:
     """Run one command on one bad file."""
     path = folder / bad.name
     path.write_bytes(bad.data)
-    command, *rest = random.choice(READING).split()
-    others = {"same": bad.name, "other": "good.pbtxt"}
-    trial = attempt([command, bad.name, *(others.get(word, word) for word in rest)], folder, len(bad.data))
+    trial = attempt(reading(bad.name, random), folder, len(bad.data))
     if trial.faults:
         keep.mkdir(parents=True, exist_ok=True)
         (keep / bad.name).write_bytes(bad.data)
     path.unlink()
     return trial
+
+
+def reading(name: str, random: Random) -> list[str]:
+    """A command line that reads a file."""
+    if random.random() < 0.5:
+        command, *rest = random.choice(READING).split()
+        others = {"same": name, "other": "good.pbtxt"}
+        return [command, name, *(others.get(word, word) for word in rest)]
+    command = random.choice(list(MILD))
+    others_too = random.choice(([name, name], [name, "good.pbtxt"], ["mnist.pbtxt", name]))
+    return mild_words(random, command, others_too if command == "diff" else [name])
 
 
 def told(table: dict[str, list[Trial]]) -> int:

@@ -200,6 +200,44 @@ COMMANDS = {
         "--git": None,
     },
 }
+# What every graph can be asked for, to come farther than the first refusal.
+MILD_FOLD = {
+    "--preset": ["default", "tensorboard"],
+    "--series-min": ["2", "5"],
+    "--no-fold": None,
+    "--no-extract": None,
+    "--no-auto-extract": None,
+    "--no-infer": None,
+    "--show-variables": None,
+    "--whole-file": None,
+}
+MILD = {
+    "render": MILD_FOLD
+    | {
+        "--depth": ["0", "1", "3", "auto"],
+        "--open": ["*", "**", "?*/**", "*/*"],
+        "--open-all": None,
+        "--max-open": ["1", "60", "100000"],
+        "--engine": ["layered", "dot"],
+        "--color-by": ["structure", "device", "op-type", "flops", "parameters", "activations", "none"],
+        "--direction": ["BT", "TB", "LR", "RL"],
+        "--theme": ["light", "dark"],
+        "--title": ["", "x", "\u202e<b>&"],
+        "--no-legend": None,
+        "--no-wrap": None,
+        "--batch": ["1", "4096"],
+    },
+    "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
+    "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
+    "diff": {
+        "--all": None,
+        "--include": ["shapes", "all"],
+        "--format": ["json", "markdown", "text"],
+        "--theme": ["dark"],
+        "--open": ["**"],
+        "--direction": ["LR"],
+    },
+}
 
 
 def command_lines(seed: int, count: int) -> Iterator[Line]:
@@ -207,7 +245,21 @@ def command_lines(seed: int, count: int) -> Iterator[Line]:
     for number in range(count):
         command = list(COMMANDS)[number % len(COMMANDS)]
         random = Random(f"{seed} {number} {command}")
-        yield Line(f"{number:05}_{command}", command, words(random, command))
+        if random.random() < 0.5:
+            models = [random.choice(MODELS) for _ in range(2 if command == "diff" else 1)]
+            yield Line(f"{number:05}_{command}", command, mild_words(random, command, models))
+        else:
+            yield Line(f"{number:05}_{command}", command, words(random, command))
+
+
+def mild_words(random: Random, command: str, models: list[str]) -> list[str]:
+    """One command line in which every option is legal, though not all of them go together."""
+    chosen = random.sample(list(MILD[command].items()), random.choice((0, 1, 2, 4)))
+    options = [[name] if values is None else [name, random.choice(values)] for name, values in chosen]
+    outputs = random.sample([*OUTPUTS[:5], "out/p.html"], random.choice((1, 1, 2, 3)))
+    if command == "render" or (command == "diff" and random.random() < 0.5):
+        options += [["-o", output] for output in outputs]
+    return [command, *models, *(word for option in options for word in option)]
 
 
 def words(random: Random, command: str) -> list[str]:

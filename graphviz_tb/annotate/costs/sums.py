@@ -141,17 +141,20 @@ class Bill:
         return found
 
     def cost(self, frame: Frame, node: int) -> Cost:
-        """One node in one frame; the frames that it calls are added up first."""
+        """One node in one frame; the frames that it calls are added up first, a call that leads back counts nothing."""
         waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
+        begun: set[Frame] = set()
         while waiting:
             sub = waiting[-1]
             if sub in self._frames:
                 waiting.pop()
                 continue
+            begun.add(sub)
             inner = self._inside.get(sub.function, [])
             for each in inner:
                 self.inference.ask(sub, each)
-            below = [one for each in inner for one in self.called(sub, each) if one not in self._frames]
+            called = dict.fromkeys(one for each in inner for one in self.called(sub, each))
+            below = [one for one in called if one not in self._frames and one not in begun]
             if below:
                 waiting += below
                 continue
@@ -167,7 +170,7 @@ class Bill:
         return self.inference.calls.opened.get((frame, node), ())
 
     def _alone(self, frame: Frame, node: int) -> Cost:
-        subs = [self._frames[sub] for sub in self.called(frame, node)]
+        subs = [self._frames.get(sub, NOTHING) for sub in self.called(frame, node)]
         if subs:
             if self.inference.op(node) in CHOOSING:
                 return max(subs, key=lambda cost: cost.flops)

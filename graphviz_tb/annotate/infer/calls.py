@@ -36,7 +36,7 @@ class Calls:
 
     def argument(self, frame: Frame, node: int) -> Out:
         """What is known of an argument: what the caller hands in and what the file says of it."""
-        at = self.graph.functions[int(self.graph.function[node])].args.index(node)
+        at = self.graph.functions[int(self.graph.function[node])].place(node)
         given = frame.args[at] if at < len(frame.args) else UNKNOWN
         found = self.inference.with_declared(node, (given,), self.inference.declared(node, None))
         return found[0]

@@ -184,7 +184,7 @@ def colocated(text: bytes) -> str:
 def argument_type(graph: Any, node: int) -> str:
     """The type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
-    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.args.index(node)]
+    argument = graph.graph_def.library.function[function.index].signature.input_arg[function.place(node)]
     return type_word(argument.type) if argument.type else argument.type_attr
 
 
