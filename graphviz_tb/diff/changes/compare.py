@@ -238,12 +238,11 @@ def whole_functions(m: Matching) -> list[Change]:
     taken = set(m.functions.values())
     told = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
+        skipped = kept | left_over(side)
         for index, function in enumerate(side.graph.functions):
-            if index in kept:
+            if index in skipped:
                 continue
-            if left_over(side, index):
-                continue
-            nodes = shown_ops(side, np.flatnonzero(side.block == index + 1).tolist())
+            nodes = shown_ops(side, side.body(index))
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
             kind: Kind = "added" if new else "removed"
@@ -252,10 +251,10 @@ def whole_functions(m: Matching) -> list[Change]:
     return told
 
 
-def left_over(side: Side, function: int) -> bool:
-    """Whether a function is one that freezing left behind: there are no variables, and nobody calls it."""
+def left_over(side: Side) -> set[int]:
+    """Functions that freezing left behind: there are no variables, and nobody calls them."""
     frozen = len(side) and not side.graph.function.min() >= 0 and not VARIABLES & set(side.graph.op_types)
-    return bool(frozen) and function not in side.calls[2]
+    return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 
 def ignored(m: Matching, options: DiffOptions) -> dict[str, int]:

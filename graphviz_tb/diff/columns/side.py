@@ -41,6 +41,11 @@ class Side:
         for name in ("node_label", "exact", "structural", "rounds"):
             self.__dict__.pop(name, None)
 
+    def body(self, function: int) -> list[int]:
+        """The nodes of a function."""
+        start, stop = np.searchsorted(self.block, (function + 1, function + 2)).tolist()
+        return list(range(start, stop))
+
     @cached_property
     def calls(self) -> tuple[Ints, Hashes, Ints]:
         """Node, hash of the attribute and function of each call."""

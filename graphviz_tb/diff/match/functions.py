@@ -128,8 +128,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
     """Pair those that share most, best first."""
-    bags_a = {at: bag(m.a, np.flatnonzero(m.a.block == at + 1)) for at in mine}
-    bags_b = {at: bag(m.b, np.flatnonzero(m.b.block == at + 1)) for at in others}
+    bags_a = {at: bag(m.a, m.a.body(at)) for at in mine}
+    bags_b = {at: bag(m.b, m.b.body(at)) for at in others}
     scored = sorted(
         (-dice(bags_a[one], bags_b[two]), place, one, two) for place, one in enumerate(mine) for two in others
     )
