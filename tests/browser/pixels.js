@@ -47,7 +47,7 @@ const written = ({ folder }, file) => ({ data: fs.readFileSync(`${folder}/${file
 /** What is on the screen, beside a file that render wrote. */
 async function shownAs(given, file) {
   const corner = await given.tab.getByRole("main").boundingBox();
-  const clip = { x: corner.x + 420, y: corner.y + 20, width: 350, height: 440 }; // beside the legend and the minimap
+  const clip = { x: corner.x + 420, y: corner.y + 20, width: 350, height: 400 }; // no legend, no minimap
   const screen = { data: await given.tab.screenshot({ clip }), type: "image/png" };
   const drawn = written(given, file);
   const [left, top] = /translate\((\d+ \d+)\)/.exec(String(drawn.data))[1].split(" ").map(Number);
