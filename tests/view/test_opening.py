@@ -172,3 +172,15 @@ def test_functions_that_nobody_calls_are_listed() -> None:
     graph.library.function[0].node_def.add(name="a", op="A")
     picture = graphviz_tb.load(graph).picture()
     assert [(box.address, box.area) for box in picture.scene.boxes] == [("x", "main"), ("f", "functions")]
+
+
+@pytest.mark.parametrize(("limit", "groups", "codes"), [(5, {"a", "f"}, []), (4, {"a"}, ["max-open"])])
+def test_a_pattern_opens_groups_up_to_the_limit(rule: Rule, limit: int, groups: set[str], codes: list[str]) -> None:
+    # a/… and f/…: two boxes, two more in a, one more in f
+    picture = rule("bridges").picture(open=("*",), max_open=limit)
+    assert opened(picture) == groups
+    assert [notice.code for notice in picture.notices] == codes
+
+
+def test_one_group_that_is_named_opens_whatever_the_limit(rule: Rule) -> None:
+    assert opened(rule("bridges").picture(open=("a/b/c",), max_open=1)) == {"a", "a/b", "a/b/c"}

@@ -1,0 +1,70 @@
+"""The bounds of a first picture: 40 boxes, 28 with a repetition open, three tenths of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+Node = dict[str, Any]
+
+
+def chain(scope: str, count: int, source: str) -> list[Node]:
+    """`count` ops of different types in one scope, one after the other."""
+    names = [f"{scope}/{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(count)]
+    inputs = [source, *names[:-1]]
+    return [
+        {"name": name, "op": f"T{number}", "input": [fed]}
+        for number, (name, fed) in enumerate(zip(names, inputs, strict=True))
+    ]
+
+
+def load(*nodes: Node) -> Model:
+    return graphviz_tb.load(GraphDef(node=[{"name": "x", "op": "P"}, *nodes]), folds=False)
+
+
+def layers(count: int, ops: int) -> list[Node]:
+    """x ─▶ l_0 ─▶ l_1 ─▶ …, equal scopes of so many ops."""
+    nodes: list[Node] = []
+    for layer in range(count):
+        nodes += chain(f"l_{layer}", ops, nodes[-1]["name"] if nodes else "x")
+    return nodes
+
+
+def opened(model: Model) -> set[str]:
+    return {box.address for box in model.picture().scene.boxes if box.open}
+
+
+@pytest.mark.parametrize(("ops", "groups"), [(38, {"g"}), (39, set())])
+def test_a_group_is_opened_as_long_as_there_are_40_boxes(ops: int, groups: set[str]) -> None:
+    # x ─▶ g: the frame of g, its ops, and x are 1 + 38 + 1 boxes
+    assert opened(load(*chain("g", ops, "x"))) == groups
+
+
+@pytest.mark.parametrize(("ops", "groups"), [(17, {"l_[0-7]", "l_0"}), (18, {"l_[0-7]"})])
+def test_one_repetition_is_opened_as_long_as_there_are_28_boxes(ops: int, groups: set[str]) -> None:
+    # x ─▶ l_0 ─▶ … ─▶ l_7 ─▶ y: x, y, two frames, seven closed layers and 17 ops
+    nodes = layers(8, ops)
+    end = {"name": "y", "op": "Q", "input": [nodes[-1]["name"]]}
+    assert 1 + 1 + 2 + 7 + 17 == 28
+    assert opened(load(*nodes, end)) == groups
+
+
+@pytest.mark.parametrize(("beside", "groups"), [(72, {"l_[0-7]", "l_0"}), (73, {"l_[0-7]"})])
+def test_a_repetition_is_opened_where_the_repeat_is_three_tenths_of_the_model(beside: int, groups: set[str]) -> None:
+    # 8 layers of 4 ops, x, y, and what is beside them: 32 of 106 ops are more than 0.3, 32 of 107 are not
+    nodes = layers(8, 4)
+    last = nodes[-1]["name"]
+    nodes += [*chain("z", beside, last), {"name": "y", "op": "Q", "input": [last]}]
+    assert opened(load(*nodes)) == groups
+
+
+@pytest.mark.parametrize(("ops", "groups"), [(6, set()), (5, {"g"})])
+def test_the_largest_group_is_opened_as_long_as_fewer_than_eight_boxes_show(ops: int, groups: set[str]) -> None:
+    # g has 40 % of the ops that the chain of single ops has beside it: eight closed boxes with it, or seven
+    lonely = [{"name": f"n{chr(97 + number)}", "op": f"L{number}", "input": ["x"]} for number in range(ops)]
+    assert opened(load(*lonely, *chain("g", 2, "x"))) == groups
