@@ -98,7 +98,12 @@ def expanded(name: str) -> Iterator[Any]:
     yield from (("tensorboard", view.metagraph) for view in views(theirs.view) if view.metagraph not in ours)
     if INPUTS[name] in RULES:
         for row, group in model.to_json()["groups"].items():
-            yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
+            yield (
+                row,
+                [list(edge.values()) for edge in group["edges"]],
+                list(group["annotations"].items()),
+                group["loops"],
+            )
 
 
 def viewed(name: str) -> Iterator[Any]:
