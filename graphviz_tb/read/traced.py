@@ -54,7 +54,7 @@ def without_wrappers(graph: GraphDef) -> GraphDef:
     opened: set[str] = set()
     while (call := only_call(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
-        if function is None or function.signature.name in opened or not does_something(function):
+        if function is None or not does_something(function) or recurs(function, library):
             break
         opened.add(function.signature.name)
         tell_arguments(block, call, function)
@@ -65,6 +65,11 @@ def without_wrappers(graph: GraphDef) -> GraphDef:
 def does_something(function: FunctionDef) -> bool:
     """Whether a body has more than what hands values on."""
     return any(node.op not in HANDING for node in function.node_def)
+
+
+def recurs(function: FunctionDef, library: Library) -> bool:
+    """Whether a function calls itself, directly or not."""
+    return function.signature.name in called_functions(function.node_def, library)
 
 
 def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:

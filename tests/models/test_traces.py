@@ -70,11 +70,11 @@ def test_two_calls_are_content() -> None:
     assert "again" in names(graph)
 
 
-def test_a_call_of_itself_ends() -> None:
+def test_a_function_that_calls_itself_is_not_opened() -> None:
     graph = fit()
     graph.library.function[0].node_def[1].op = "StatefulPartitionedCall"
     graph.library.function[0].node_def[1].attr["f"].func.name = "step"
-    assert "net/layer_0" in names(graph)
+    assert "StatefulPartitionedCall" in names(graph)
 
 
 def test_functions_that_nobody_calls_stay() -> None:
