@@ -19,7 +19,11 @@ ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
+SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
 MUCH = 0.3  # of the ops of the model
+HANDS = frozenset(
+    {"Placeholder", "PlaceholderWithDefault", "_Arg", "_Retval", "Identity", "IteratorGetNext", "input_arg"}
+)
 
 
 def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
@@ -61,14 +65,20 @@ class First:
         return self.closed - 1 + len(self.metagraph(path).core()) + self.frames + 1
 
     def model(self, path: Path) -> int:
-        """How many boxes an open group shows that are part of the model."""
+        """How many boxes an open group shows that are part of the model, and do more than to hand data in and out."""
         level = self.metagraph(path)
-        return sum(1 for child in level.core() if not self.quiet[level.children[child]])
+        rows = [level.children[child] for child in set(level.core()) - self.weights.behind(level)]
+        return sum(1 for row in rows if not self.quiet[row] and not self.hands(row))
+
+    def hands(self, row: int) -> bool:
+        """Whether a row is an op that only hands data in and out."""
+        graph, node = self.hierarchy.graph, int(self.hierarchy.node[row])
+        return node >= 0 and graph.op_types[graph.op[node]] in HANDS
 
     def open(self, path: Path) -> None:
         """Open one group."""
         self.closed += len(self.metagraph(path).core()) - 1
-        self.telling += self.model(path) - (not self.quiet[path[-1]])
+        self.telling += self.model(path) - (path not in self.judging and not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
 
@@ -145,10 +155,18 @@ class First:
             self.open(copies[0])
 
     def more(self, path: Path) -> bool:
-        """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that."""
+        """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no
+        layer of ops alone."""
         if self.closed < FEWEST_BOXES or self.wrapped(path):
             return True
-        return self.telling < FEWEST_BOXES and not self.aside(path) and path not in self.judging and self.much(path)
+        if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging:
+            return False
+        row = path[-1]
+        return self.much(path) and self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)
+
+    def holds_groups(self, row: int) -> bool:
+        """Whether there is more than ops in a group."""
+        return any(self.hierarchy.opens(child) for child in self.hierarchy.children(row).tolist())
 
     def aside(self, path: Path) -> bool:
         """Whether a group is no part of the model, or has no part in the flow around it."""
@@ -160,15 +178,17 @@ class First:
         return inside is not None and model is not None and inside > MUCH * model
 
     def entry(self, path: Path) -> tuple[int, float, Path]:
-        """What groups are ordered by: what judges a model after the model, what is no part of it last; then many ops
-        first, stacks after other groups."""
+        """What groups are ordered by: layers and long stacks after what holds them, what judges a model after that, and
+        what is no part of it last; then many ops first, stacks after other groups."""
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
-            return 2, 0.0, path
+            return 3, 0.0, path
         count = float("inf") if (ops := self.ops(row)) is None else ops
+        long = False
         if self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)
-        return int(path in self.judging), -count, path
+            long = len(self.hierarchy.children(row)) > SHORT
+        return 2 if path in self.judging else int(long or row in self.weights.layers), -count, path
 
     def wrapped(self, path: Path) -> bool:
         """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""

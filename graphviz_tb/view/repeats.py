@@ -15,6 +15,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 
 FEWEST_OPS = 3  # of one repetition
 FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for
+LOOPED = 0.25  # of the ops of the model: in the body of a loop that is one layer of several (an RNN) less repeats
 SMALL = 0.05  # of the largest repeat: smaller ones are details
 STORED = 0.25  # of the ops of a group: as many that write, save or restore variables make an initialiser or a saver
 STORE_TYPES = re.compile(r"Assign.*|Save.*|Restore.*|VarIsInitializedOp|IsVariableInitialized")
@@ -54,6 +55,16 @@ def storing(hierarchy: Hierarchy) -> Bools:
     return mostly_stored
 
 
+def in_loops(hierarchy: Hierarchy) -> Bools:
+    """Which rows lie in the body of a loop."""
+    found = np.zeros(len(hierarchy), bool)
+    for bodies in hierarchy.calls.values():
+        if {attr for attr, _ in bodies} == {"cond", "body"}:
+            for _, body in bodies:
+                found[body : hierarchy.end[body]] = True
+    return found
+
+
 class Repeats:
     """For each row how many ops the largest repeat of the model holds below it, through calls."""
 
@@ -62,6 +73,8 @@ class Repeats:
         self.quiet = quiet
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.ops(row) for row in self._series()}
+        looped, model = in_loops(hierarchy), ops(0) or 0
+        self.at = {row: count for row, count in self.at.items() if count >= LOOPED * model or not looped[row]}
         for row, count in self.at.items():
             self._tell(row, count)
         calls = sorted(hierarchy.calls)

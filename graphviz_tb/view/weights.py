@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.algorithms.training import sums
-from graphviz_tb.model.columns import Bools, distinct
+from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import function_of
 
+STORES = re.compile(r"Assign.*")
+
 
 class Weights:
-    """Which rows hold ops of the model that use weights, through calls; rows in `quiet` are no part of it."""
+    """Which rows hold ops of the model that use weights, through calls; rows in `quiet` are no part of it.
+
+    `layers` are the rows of groups that have such ops of their own, in no group inside.
+    """
 
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
         graph = hierarchy.graph
         beside = graph.beside
         users = distinct(beside.host[beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)])
-        rows = hierarchy.row_of_node[users]
+        rows = hierarchy.row_of_node[users[~counts(hierarchy, users)]]
         inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
         calls = [call for call in calls_with(hierarchy, inside) if not quiet[call]]
         self.hierarchy = hierarchy
         holding = np.zeros(len(hierarchy), bool)
         holding[[*inside, *calls]] = True
         self._sums = sums(holding)
+        self.layers = frozenset(layers(hierarchy, inside))
 
     def held(self, row: int) -> bool:
         """Whether a row holds an op that uses a weight."""
@@ -47,6 +54,27 @@ class Weights:
         if not leading:
             return set()
         return set(range(len(level.children))) - reached(leading, before)
+
+
+def counts(hierarchy: Hierarchy, users: Ints) -> Bools:
+    """Which ops only count with a variable, as metrics do: they write it, or what they give is only written."""
+    graph = hierarchy.graph
+    stores = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
+    gives = np.zeros(len(graph), bool)
+    gives[graph.source[~graph.control]] = True
+    used = np.zeros(len(graph), bool)
+    used[graph.source[~graph.control & ~stores[graph.target]]] = True
+    found: Bools = stores[users] | (gives[users] & ~used[users])
+    return found
+
+
+def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
+    """The groups that rows lie in, stacks left aside."""
+    for row in users:
+        parent = int(hierarchy.parent[row])
+        while parent > 0 and hierarchy.kind[parent] in STACKS:
+            parent = int(hierarchy.parent[parent])
+        yield parent
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:

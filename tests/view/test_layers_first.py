@@ -1,0 +1,62 @@
+"""The first picture of a small model shows its layers before the ops of any, and the model before its loss."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+
+class Made:
+    """A graph in the making: every op bears its layer's scope."""
+
+    def __init__(self) -> None:
+        self.graph = GraphDef()
+
+    def op(self, name: str, kind: str, *inputs: str) -> str:
+        self.graph.node.add(name=name, op=kind, input=inputs)
+        return name
+
+    def dense(self, scope: str, x: str, more: int = 0) -> str:
+        """x ─▶ MatMul ─▶ Relu …, with a kernel."""
+        read = self.op(f"{scope}/read", "ReadVariableOp", self.op(f"{scope}/kernel", "VarHandleOp"))
+        x = self.op(f"{scope}/MatMul", "MatMul", x, read)
+        for number in range(1 + more):
+            x = self.op(f"{scope}/act{number}", "Relu", x)
+        return x
+
+    def model(self) -> Model:
+        return load(self.graph)
+
+
+def opened(model: Model) -> set[str]:
+    return {box.address for box in model.picture().scene.boxes if box.open}
+
+
+def test_repeats_are_opened_before_the_ops_of_a_layer() -> None:
+    # x ─▶ net/emb ─▶ three blocks of three layers each ─▶ net/head, the largest layer
+    made = Made()
+    x = made.dense("net/emb", made.op("x", "Placeholder"))
+    for block in range(3):
+        for layer in ("att", "wide", "narrow"):
+            x = made.dense(f"net/block_{block}/{layer}", x)
+    made.op("y", "Identity", made.dense("net/head", x, more=12))
+    found = opened(made.model())
+    assert "net/block_0" in found
+    assert "net/head" not in found
+
+
+def test_a_loss_of_many_ops_does_not_take_the_place_of_the_model() -> None:
+    # x ─▶ two layers ─▶ a loss that also counts in a variable of its own, beside many other ops
+    made = Made()
+    x = made.dense("net/second", made.dense("net/first", made.op("x", "Placeholder"), more=2), more=2)
+    for number in range(9):
+        x = made.op(f"loss/square{number}", "Square", x)
+        handle = made.op(f"loss/total{number}", "VarHandleOp")
+        read = made.op(f"loss/read{number}", "ReadVariableOp", handle)
+        made.op(f"loss/set{number}", "AssignVariableOp", handle, made.op(f"loss/add{number}", "AddV2", read, x))
+    for number in range(8):
+        made.op(f"out{number}", "Identity", x)
+    found = opened(made.model())
+    assert "net" in found
+    assert "loss" not in found
