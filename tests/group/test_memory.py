@@ -51,3 +51,50 @@ def test_all_layers_of_encoder_and_decoder_are_counted() -> None:
 
 def test_a_decoder_deeper_than_its_encoder() -> None:
     assert stacks(coded(4, 12)) == {4, 12}
+
+
+def rotary(layers: int) -> GraphDef:
+    """One table of positions ─▶ its sine and cosine ═▶ each layer, which is a scope; tokens ─▶ the layers."""
+    nodes: list[Node] = [{"name": "tokens", "op": "Placeholder"}, {"name": "range", "op": "Range"}]
+    for at, kind in enumerate(["Cast", *["Mul", "Pow", "Neg"] * 4]):
+        nodes.append({"name": f"angle{at}", "op": kind, "input": [f"angle{at - 1}" if at else "range"]})
+    nodes += [{"name": kind.lower(), "op": kind, "input": ["angle12"]} for kind in ("Sin", "Cos")]
+    top = "tokens"
+    for at in range(layers):
+        inputs = {"q": ("MatMul", [top]), "turn": ("Mul", [f"l{at}/q", "sin"]), "other": ("Mul", [f"l{at}/q", "cos"])}
+        inputs["end"] = ("AddN", [f"l{at}/turn", f"l{at}/other", top])
+        nodes += [{"name": f"l{at}/{name}", "op": op, "input": given} for name, (op, given) in inputs.items()]
+        top = f"l{at}/end"
+    return GraphDef(node=nodes)
+
+
+def test_tables_that_one_part_gives_to_all_layers_hide_none() -> None:
+    assert 9 in stacks(rotary(9))
+
+
+def test_of_equal_inputs_none_is_the_stem() -> None:
+    nodes: list[Node] = []
+    for at in range(12):
+        nodes.append({"name": f"n{3 * at}", "op": "Placeholder"})
+        nodes.append({"name": f"n{3 * at + 1}", "op": "GatherV2", "input": [f"n{3 * at}"]})
+        nodes.append({"name": f"n{3 * at + 2}", "op": "Mean", "input": [f"n{3 * at + 1}"]})
+    nodes.append({"name": "n36", "op": "ConcatV2", "input": [f"n{3 * at + 2}" for at in range(12)]})
+    top = "n36"
+    for at in range(40, 100):
+        nodes.append({"name": f"n{at}", "op": ("MatMul", "BiasAdd", "Relu", "Tanh")[at % 4], "input": [top]})
+        top = f"n{at}"
+    assert stacks(GraphDef(node=nodes)) == {12, 15}
+
+
+def test_the_first_layer_is_one_of_its_stack_though_it_reads_one_value_twice() -> None:
+    # joined ─▶ cross_0 ─▶ cross_1 ─▶ …, and joined ═▶ each of them
+    nodes: list[Node] = [{"name": "joined", "op": "Placeholder"}]
+    top = "joined"
+    for at in range(6):
+        inputs = {"w": ("MatMul", [top]), "b": ("BiasAdd", [f"cross_{at}_w"]), "f": ("Relu", [f"cross_{at}_b"])}
+        inputs["by"] = ("Mul", ["joined", f"cross_{at}_f"])
+        inputs["add"] = ("AddV2", [f"cross_{at}_by", top])
+        nodes += [{"name": f"cross_{at}_{name}", "op": op, "input": given} for name, (op, given) in inputs.items()]
+        top = f"cross_{at}_add"
+    nodes.append({"name": "out", "op": "Sigmoid", "input": [top]})
+    assert stacks(GraphDef(node=nodes)) == {6}

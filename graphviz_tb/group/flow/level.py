@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.dag import Dag, contract, part
 from graphviz_tb.group.flow.likeness import stack_alike
@@ -36,7 +38,10 @@ def with_names(dag: Dag, setting: Setting, deep: int) -> Dag:
     for named in name_groups(dag, setting.order(dag), setting.vocabulary):
         inner = part(dag, named.members)
         symbol = setting.symbols.of("shape", *tokens(inner, setting.order(inner), setting.symbols))
+        alone = tokens(replace(inner, outside=None), setting.order(inner), setting.symbols)
         fold = fold_dag if len(inner) > SMALL else fold_flow
         members = fold(inner, setting, setting.soft, deep + 1)
-        groups.append((named.members, group(How.NAME, members, symbol, "_".join(named.words))))
+        box = group(How.NAME, members, symbol, "_".join(named.words))
+        box.inside = setting.symbols.of("inside", *alone)
+        groups.append((named.members, box))
     return contract(dag, groups)

@@ -22,8 +22,10 @@ BROADCAST_FROM = 12  # smaller levels have none
 BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
 OF_LEVEL = 32  # one for each so many boxes of the level
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
+LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
+EQUAL = 3  # sources with ways of equal length to one box: none of them is the stem
 PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it
 
 
@@ -52,7 +54,7 @@ def order_of(dag: Dag) -> Order:
     if broadcast:
         line, place, side = demand_line(dag, depth, broadcast)
     early = ancestors(dag, broadcast) if broadcast else set()
-    memory = {box for box in wide if box not in broadcast and gives_alone(dag, box, early, side)}
+    memory = memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
     cut = cuts(dag, depth, line, place, broadcast, memory)
@@ -146,8 +148,13 @@ def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
     return [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= BROADCAST and spread(place, users) >= len(dag) / 3 and meets_often(dag, depth, box)
+        if len(users) >= BROADCAST and all_over(dag, place, users) and meets_often(dag, depth, box)
     ]
+
+
+def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
+    """Whether boxes stand far apart, or are much of the level themselves: its layers."""
+    return spread(place, users) >= len(dag) / 3 or len(users) >= LAYERS * len(dag)
 
 
 def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
@@ -178,13 +185,22 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
     return at
 
 
-def gives_alone(dag: Dag, box: int, early: set[int], side: list[bool]) -> bool:
-    """Whether all that a box needs, but for `early`, is needed by nothing else that the deepest end needs."""
+def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
+    """Those of the boxes used all over the level that a part of it gives from which nothing else comes; several may
+    come from one part, as the sines and cosines of positions do."""
+    memory = {box for box in wide if given_alone(dag, [box], early, side)}
+    rest = [box for box in wide if box not in memory]
+    return memory.union(rest) if len(rest) > 1 and given_alone(dag, rest, early, side) else memory
+
+
+def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -> bool:
+    """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs."""
+    given = early.union(boxes)
     left: dict[int, int] = {}
-    todo = [box]
+    todo = list(boxes)
     while todo:
         for source in dag.before[todo.pop()]:
-            if source in early:
+            if source in given:
                 continue
             if source not in left:
                 left[source] = sum(1 for user in dag.after[source] if not side[user])
@@ -249,16 +265,26 @@ def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
 
 
 def last_part(dag: Dag, line: list[int], broadcast: set[int]) -> int:
-    """Where the last of several independent parts of some size begins; 0 if there is one."""
+    """Where the last of several independent parts of some size begins, or of some equal ones that meet first of all;
+    0 if there is one."""
     begin = [0] * len(line)  # by box
     size = [0] * len(line)
+    starts: list[int] = []
+    join = 0
     for at, box in enumerate(line):
         sources = dag.before[box]
         if broadcast:
             sources = [source for source in sources if source not in broadcast]
-        first = min(map(begin.__getitem__, sources)) if sources else at
+        begins = list(map(begin.__getitem__, sources))
+        first = min(begins, default=at)
+        if not join:
+            if not sources:
+                starts.append(at)
+            elif max(begins) > first:
+                join = at
         begin[box] = first
         size[first] += 1
     least = max(4, PART * len(line))
     large = [at for at, held in enumerate(size) if held >= least]
-    return large[-1] if len(large) > 1 else 0
+    equal = join > len(starts) >= EQUAL and len(set(np.diff([*starts, join]).tolist())) == 1
+    return max(large[-1] if len(large) > 1 else 0, starts[-1] if equal else 0)

@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread
-from graphviz_tb.group.flow.repeats import Element, fold_repeats
+from graphviz_tb.group.flow.repeats import Element, fold_repeats, same_inside
 from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import HEADS, fold_stages
@@ -188,7 +188,9 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
     if len(ids) > MOST_OF * len(dag) and not setting.budget.take(PEEL * len(ids)):
         boxes = narrowed(here, setting, setting.soft)
     elif known is None:
-        boxes = inside_region(part(dag, ids), setting, deep + 1)
+        inside, limit = part(dag, ids), setting.soft
+        one_more = len(ids) < len(dag) and same_inside(inside.boxes[-1], inside.boxes[-2])  # the exit of its equals
+        boxes = fold_flow(inside, setting, limit, deep + 1) if one_more else inside_region(inside, setting, deep + 1)
         if len(key) <= FAR:
             setting.known[key] = (here, boxes)
     else:

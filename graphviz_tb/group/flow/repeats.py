@@ -237,7 +237,7 @@ def put_together(sequence: list[Element], found: list[Found], setting: Setting) 
         if repeat.start < at:
             continue
         if repeat.period == 1 and repeat.start > at:
-            repeat = with_first(sequence, repeat)
+            repeat = with_first(sequence, repeat, at)
         made = fold_one(sequence, repeat, setting)
         folded += [*sequence[at : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
         hit = hit or made is not None
@@ -245,13 +245,21 @@ def put_together(sequence: list[Element], found: list[Found], setting: Setting) 
     return folded + sequence[at:], hit
 
 
-def with_first(sequence: list[Element], repeat: Found) -> Found:
-    """Take in an equal box right before the repeat, even if it is wired differently outside: the first layer."""
-    first, before = sequence[repeat.start], sequence[repeat.start - 1]
-    if not (first.plain and before.plain and first.box.ops >= FEWEST_OPS and before.box.symbol == first.box.symbol):
+def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
+    """Take in equal boxes right before the repeat, from place `taken` on, even if they are wired differently outside:
+    the first layers."""
+    first, start = sequence[repeat.start], repeat.start
+    if not first.plain or first.box.ops < FEWEST_OPS:
         return repeat
-    sequence[repeat.start - 1] = replace(before, symbol=first.symbol, word=first.word)
-    return Found(repeat.start - 1, 1, repeat.count + 1)
+    while start > taken and sequence[start - 1].plain and same_inside(sequence[start - 1].box, first.box):
+        start -= 1
+        sequence[start] = replace(sequence[start], symbol=first.symbol, word=first.word)
+    return Found(start, 1, repeat.stop - start)
+
+
+def same_inside(one: Box, other: Box) -> bool:
+    """Whether two boxes hold the same, whatever feeds them."""
+    return one.symbol == other.symbol or one.inside == other.inside >= 0
 
 
 def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[Element] | None:
