@@ -68,3 +68,31 @@ def test_an_empty_constant_is_no_weight() -> None:
         node("norm", "FusedBatchNormV3", "x", "scale", "scale", "none", "none"),
     )
     assert (found["scale"], found["none"]) == (Mark.WEIGHT, Mark.CONSTANT)
+
+
+def test_the_first_node_of_a_file_may_be_a_variable() -> None:
+    # handle ─▶ read ─▶ y ◀─ x, and handle is node 0
+    graph = flatten(
+        GraphDef(
+            node=[
+                node("handle", "VarHandleOp", dtype=FLOAT, shape={"shape": {"dim": [{"size": 3}]}}),
+                node("read", "ReadVariableOp", "handle", dtype=FLOAT),
+                node("x", "Placeholder", dtype=FLOAT),
+                node("y", "Mul", "x", "read"),
+            ]
+        )
+    )
+    said = {graph.name[mark]: (weight.variable, weight.shape) for mark, weight in graph.weights.items()}
+    assert set(said.values()) == {("handle", (3,))}, said
+
+
+def test_a_weight_is_followed_through_what_only_hands_it_on() -> None:
+    # kernel ─▶ cast ─▶ identity ─▶ product ◀─ x
+    found = marks(
+        constant("kernel", 4, 4),
+        node("cast", "Cast", "kernel"),
+        node("identity", "Identity", "cast"),
+        node("x", "Placeholder", dtype=FLOAT),
+        node("product", "MatMul", "x", "identity"),
+    )
+    assert {name for name, mark in found.items() if mark == Mark.WEIGHT} == {"kernel", "cast", "identity"}
