@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.costs import CostReport, cost_report
 from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
-from graphviz_tb.commands.hotspots import Hotspot, Hotspots, hotspots
+from graphviz_tb.commands.hotspots import Hotspots, hotspots
+from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.units import format_bytes, format_micros, plural
+from graphviz_tb.model.units import format_bytes, plural
 from graphviz_tb.outline import Line, Part, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
-BAR = 16  # places of a bar where there is room
 NOTE = 14  # fewer places than that, and the small print is left out
 DEEPEST = 8  # levels that an outline is moved in
 NO_DEVICE = "(none)"
@@ -224,19 +225,6 @@ def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: St
     return [*colored(table(rows, width, right=(1,)), look), *rest(len(counted) - top, width, look)]
 
 
-def bar_width(width: int) -> int:
-    """Bars are small, and smaller on narrow terminals."""
-    return max(4, min(BAR, width // 5))
-
-
-def colored(lines: list[str], look: Style) -> list[str]:
-    """Lines whose bar at the end has its colour."""
-    if not look.on:
-        return lines
-    cut = [len(line.rstrip("█▉▊▋▌▍▎▏")) for line in lines]
-    return [line[:start] + look.bar(line[start:]) for line, start in zip(lines, cut, strict=True)]
-
-
 def rest(more: int, width: int, look: Style) -> list[str]:
     """A last line for what is not listed."""
     return [look.dim(clip_end(f"  and {more:,} more", width))] if more > 0 else []
@@ -273,47 +261,6 @@ def function_lines(summary: Summary, top: int, width: int, look: Style) -> list[
     ]
 
 
-def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
-    """Totals with coverage, then where time and memory go."""
-    if hotspots is None:
-        return []
-    steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
-    spent = f"from first start to last end {format_micros(hotspots.compute_us_span)}"
-    rows = [
-        ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
-        ("coverage", "∞" if hotspots.coverage is None else percent(hotspots.coverage), coverage_note(hotspots)),
-        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops; {spent}"),
-        ("memory", format_bytes(hotspots.bytes), "summed over ops"),
-        ("trace", f"{hotspots.executions:,}", f"executions, {hotspots.joined:,} of them of ops of this graph"),
-    ]
-    lines = table([row for row in rows if row[1]], width, gives=(1, 2))
-    for title, spots, write in (
-        ("Ops by time", hotspots.ops_by_time, format_micros),
-        ("Scopes by time", hotspots.scopes_by_time, format_micros),
-        ("Ops by memory", hotspots.ops_by_bytes, format_bytes),
-        ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
-    ):
-        if spots:
-            several = len(hotspots.steps) > 1 and write is format_micros
-            table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
-            lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
-    return lines
-
-
-def coverage_note(hotspots: Hotspots) -> str:
-    """How many ops were measured."""
-    whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
-    return f"{hotspots.measured:,} of {whole}"
-
-
-def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:
-    """One line of a list of hot spots: a scope says how much of it was measured, an op its type; over several steps
-    the times of the fastest and the slowest."""
-    kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
-    kind += f", {format_micros(spot.least_us)} to {format_micros(spot.most_us)}" if several else ""
-    return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)
-
-
 def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
     """What was odd."""
     said = [
@@ -329,16 +276,3 @@ def many(count: int, word: str, words: str = "") -> str:
     ('1 op', '2,300 ops')
     """
     return f"{count:,} {plural(count, word, words)}"
-
-
-def percent(share: float) -> str:
-    """A share of a whole: 100 % and 0 % are said only where they are true.
-
-    >>> percent(1.0), percent(0.9999), percent(0.0001), percent(0.123)
-    ('100 %', '99.9 %', '<0.1 %', '12.3 %')
-    """
-    if 0 < share < 0.001:
-        return "<0.1 %"
-    if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
-    return f"{min(share, 0.999) * 100:.1f} %"

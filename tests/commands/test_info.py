@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.commands.hotspots import hotspots
-from graphviz_tb.commands.report import facts_of, statistics_lines
+from graphviz_tb.commands.report import facts_of
+from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import Style, bar, clip, encodable, pad, places, some, table, wrap
 from graphviz_tb.summary import summarize
 

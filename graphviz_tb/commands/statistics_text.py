@@ -1,0 +1,49 @@
+"""Run statistics as lines of text: totals, then where time and memory go."""
+
+from __future__ import annotations
+
+from graphviz_tb.commands.bars import bar_width, colored, percent
+from graphviz_tb.commands.hotspots import Hotspot, Hotspots
+from graphviz_tb.commands.table import Style, bar, clip, one_line, table
+from graphviz_tb.model.units import format_bytes, format_micros
+
+
+def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
+    """Totals with coverage, then where time and memory go."""
+    if hotspots is None:
+        return []
+    steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
+    spent = f"from first start to last end {format_micros(hotspots.compute_us_span)}"
+    rows = [
+        ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
+        ("coverage", "∞" if hotspots.coverage is None else percent(hotspots.coverage), coverage_note(hotspots)),
+        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops; {spent}"),
+        ("memory", format_bytes(hotspots.bytes), "summed over ops"),
+        ("trace", f"{hotspots.executions:,}", f"executions, {hotspots.joined:,} of them of ops of this graph"),
+    ]
+    lines = table([row for row in rows if row[1]], width, gives=(1, 2))
+    for title, spots, write in (
+        ("Ops by time", hotspots.ops_by_time, format_micros),
+        ("Scopes by time", hotspots.scopes_by_time, format_micros),
+        ("Ops by memory", hotspots.ops_by_bytes, format_bytes),
+        ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
+    ):
+        if spots:
+            several = len(hotspots.steps) > 1 and write is format_micros
+            table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
+            lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
+    return lines
+
+
+def coverage_note(hotspots: Hotspots) -> str:
+    """How many ops were measured."""
+    whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
+    return f"{hotspots.measured:,} of {whole}"
+
+
+def spot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:
+    """One line of a list of hot spots: a scope says how much of it was measured, an op its type; over several steps
+    the times of the fastest and the slowest."""
+    kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
+    kind += f", {format_micros(spot.least_us)} to {format_micros(spot.most_us)}" if several else ""
+    return one_line(spot.name), value, percent(spot.share), kind, bar(spot.share, bar_width(width) // 2)

@@ -1,0 +1,113 @@
+"""The file around a page of PDF: objects, fonts and the letters that were used of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from graphviz_tb.render.typeface import Typeface
+
+
+@dataclass(slots=True)
+class Fonts:
+    """The faces, and which of their glyphs were used for which character."""
+
+    faces: list[Typeface]
+    used: list[dict[int, str]] = field(default_factory=list)
+
+    def runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
+        """The text as runs of glyphs of one face; what no face has is an empty box of the first."""
+        run: list[int] = []
+        current = 0
+        for char in text:
+            font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
+            glyph = self.faces[font].glyphs.get(ord(char), 0)
+            self.used[font].setdefault(glyph, char)
+            if run and font != current:
+                yield current, run
+                run = []
+            current = font
+            run.append(glyph)
+        if run:
+            yield current, run
+
+    def advance(self, font: int, glyphs: list[int]) -> float:
+        """The width of a run, in em."""
+        face = self.faces[font]
+        return sum(face.advance(glyph) for glyph in glyphs) / face.em
+
+
+def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) -> bytes:
+    """The objects of a document of one page, and the table that says where they are."""
+    objects: list[bytes] = [b""] * 5
+    named = []
+    for index, face in enumerate(fonts.faces):
+        if fonts.used[index]:
+            named.append(f"/F{index} {len(objects) + 1} 0 R")
+            objects += font(face, fonts.used[index], len(objects) + 1)
+    box = f"[0 0 {n(page[0])} {n(page[1])}]"
+    resources = f"<</Font<<{' '.join(named)}>>>>"
+    objects[0] = b"<</Type/Catalog/Pages 2 0 R>>"
+    objects[1] = b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
+    objects[2] = f"<</Type/Page/Parent 2 0 R/MediaBox{box}/Contents 4 0 R/Resources{resources}>>".encode()
+    objects[3] = stream(content)
+    objects[4] = f"<</Title<FEFF{title.encode('utf-16-be', 'replace').hex()}>/Producer(tbgraph)>>".encode()
+    written, starts = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []
+    for number, body in enumerate(objects, 1):
+        starts.append(len(written))
+        written += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
+    table = "".join(f"{start:010d} 00000 n \n" for start in starts)
+    size = len(objects) + 1
+    end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<</Size {size}/Root 1 0 R/Info 5 0 R>>\n"
+    return bytes(written + f"{end}startxref\n{len(written)}\n%%EOF\n".encode())
+
+
+def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
+    """The five objects of one font; the first has `number`."""
+    unit = 1000 / face.em
+    name = f"/{'ABCDEF'}+Face{number}"
+    widths = " ".join(f"{glyph} [{round(face.advance(glyph) * unit)}]" for glyph in sorted(used))
+    bounds = " ".join(str(round(bound * unit)) for bound in face.bounds)
+    up, down = (round(bound * unit) for bound in face.heights)
+    system = "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"
+    kind = f"/Type/Font/Subtype/{'CIDFontType0' if face.postscript else 'CIDFontType2/CIDToGIDMap/Identity'}"
+    flags = f"/Flags 4/ItalicAngle 0/StemV 80/CapHeight 700/Ascent {up}/Descent {down}/FontBBox[{bounds}]"
+    data = face.subset(used)
+    outlines = "FontFile3" if face.postscript else "FontFile2"
+    return [
+        f"<</Type/Font/Subtype/Type0/BaseFont{name}/Encoding/Identity-H/DescendantFonts[{number + 1} 0 R]"
+        f"/ToUnicode {number + 4} 0 R>>".encode(),
+        f"<<{kind}/BaseFont{name}{system}/FontDescriptor {number + 2} 0 R/W[{widths}]>>".encode(),
+        f"<</Type/FontDescriptor/FontName{name}{flags}/{outlines} {number + 3} 0 R>>".encode(),
+        stream(data, "/Subtype/CIDFontType0C" if face.postscript else f"/Length1 {len(data)}"),
+        stream(unicode_map(used).encode()),
+    ]
+
+
+def unicode_map(used: dict[int, str]) -> str:
+    """Which character each glyph represents, so that texts can be searched and copied."""
+    pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in sorted(used.items()) if glyph]
+    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]
+    body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
+    return (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
+        "1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
+        f"{body}\nendcmap CMapName currentdict /CMap defineresource pop end end"
+    )
+
+
+def stream(data: bytes, more: str = "") -> bytes:
+    """A compressed stream."""
+    packed = zlib.compress(data, 9)
+    return f"<</Length {len(packed)}/Filter/FlateDecode{more}>>\nstream\n".encode() + packed + b"\nendstream"
+
+
+def n(number: float) -> str:
+    """A number as PDF writes it.
+
+    >>> n(1.0), n(0.12345), n(-0.00001)
+    ('1', '0.1235', '0')
+    """
+    digits = f"{number:.4f}".rstrip("0").rstrip(".")
+    return "0" if digits in ("-0", "") else digits
