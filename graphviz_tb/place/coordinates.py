@@ -18,11 +18,13 @@ from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
 from graphviz_tb.place.funnel import Band, Corridors, beside
 from graphviz_tb.place.routes import bands, head_length, routes
-from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_shut_in
+from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_crossed, is_shut_in
 
 Size = tuple[int, int]
 PLAIN = Stroke()
-LANE = 16  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8)
+ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label stands beside the line
+LANE = 11  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8); 16 would
+# straighten five more of 600 steps in pictures two levels deep, and lengthen all lines by 3 %
 
 
 def coordinates(
@@ -156,8 +158,11 @@ def strips(
         stroke, turned = strokes[wire], skeleton.wires[wire].turned
         part, rank = place[chain[0]]
         if len(chain) == 2 and stroke.label[1]:
-            shut = wire in main and is_shut_in(wire, passing[part][rank], stroke.label[0])
-            labelled[part][rank] = max(labelled[part].get(rank, 0), stroke.label[1] if shut else 0)
+            if wire in main:
+                more = beside_main(wire, stroke.label, passing[part][rank])
+                labelled[part][rank] = max(labelled[part].get(rank, 0), more)
+            else:
+                labelled[part].setdefault(rank, 0)
         if stroke.tip >= 0:
             upper = stroke.tip == turned
             room = heads[part][rank if upper else rank + len(chain) - 1]
@@ -174,6 +179,16 @@ def strips(
         ]
         found.append(bands(part_rows, heights, ends, passing[p], labelled[p], gaps))
     return found
+
+
+def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
+    """How much room a gap needs, besides all that passes, for the label of a main path: one that lies along its line
+    finds a place before or behind what comes near."""
+    across, along = label
+    lies = along > across
+    if is_shut_in(wire, hops, across) or (lies and is_crossed(wire, hops)):
+        return along + (ASLANT if lies else 0)
+    return 0
 
 
 def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from graphviz_tb.model.level import Gaps
 
 FLAT = 48  # px aside from which a line is so flat that it needs a track of its own
-MOST = 48  # px that tracks may take at one end: more would open a desert between two ranks
+MOST = 96  # px that tracks may take at one end: ten thick lines; more would open a desert between two ranks
 WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
 JOG = 11  # the same where it runs less than that aside: a short steep jog would be a kink
@@ -89,6 +89,16 @@ def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
     starts = [hop.start - at[0] for hop in hops if hop.wire != wire]
     ends = [hop.end - at[0] for hop in hops if hop.wire != wire]
     return any(any(-reach < x < 0 for x in off) and any(0 < x < reach for x in off) for off in (starts, ends))
+
+
+def is_crossed(wire: int, hops: Sequence[Hop]) -> bool:
+    """Whether another line crosses a straight wire.
+
+    >>> is_crossed(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 90, 10)])
+    True
+    """
+    at = [hop.end for hop in hops if hop.wire == wire]
+    return bool(at) and any((hop.start - at[0]) * (hop.end - at[0]) < 0 for hop in hops)
 
 
 def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:

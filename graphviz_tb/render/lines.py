@@ -13,6 +13,8 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 
 RADIUS = 10  # px of a bend; less where a run is shorter
+CUT_LONG = 20  # px that the cut of a corner is long at most
+LEAST_TURN = 0.1  # sine of a turn that is no corner
 MUCH = 40  # tenths of a pixel from which a line carries so much that it is dark: 60,000 elements
 # Px of an arrow head on a thin line, and how many times larger on the thickest.
 HEAD_LONG, HEAD_WIDE, HEAD_MOST = 8.0, 6.0, 1.6
@@ -146,17 +148,74 @@ def _towards(start: Place, goal: Place, distance: float) -> Place:
 
 
 def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
-    """An outline through the points, corners rounded.
+    """An outline through the points, corners rounded. At an end that leaves no room for a curve before a cut corner,
+    the whole corner becomes one arc, so that the line leaves and comes straight; a run at an end is all its
+    corner's, one between two corners half of each.
 
     >>> rounded([(0, 0), (0, 40), (30, 40)])
     (('M', (0, 0)), ('L', (0.0, 30.0)), ('Q', (0, 40, 10.0, 40.0)), ('L', (30, 40)))
+    >>> [command for command, _ in rounded([(0, 0), (0, 1), (10, 11), (90, 11)])]
+    ['M', 'L', 'C', 'L']
     """
-    steps: list[Step] = [("M", points[0])]
-    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        radius = min(RADIUS, _length(before, corner) / 2, _length(corner, after) / 2)
+    start = whole_corner(points)
+    stop = whole_corner(points[::-1]) if len(points) > (5 if start else 3) else None
+    line = [points[0], *([start] if start else points[1:3]), *points[3:]]
+    if stop:
+        line = [*line[:-3], stop, line[-1]]
+    steps: list[Step] = [("M", line[0])]
+    for at in range(1, len(line) - 1):
+        before, corner, after = line[at - 1 : at + 2]
+        whole = (start and at == 1) or (stop and at == len(line) - 2)
+        room = (
+            _length(before, corner) / (1 if at == 1 else 2),
+            _length(corner, after) / (1 if at == len(line) - 2 else 2),
+        )
+        radius = min(room) if whole else min(RADIUS, *room)
         enter, leave = _towards(corner, before, radius), _towards(corner, after, radius)
-        steps += [("L", enter), ("Q", (*corner, *leave))]
-    return (*steps, ("L", points[-1]))
+        steps += [("L", enter), arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
+    return (*steps, ("L", line[-1]))
+
+
+def whole_corner(points: Sequence[Place]) -> Place | None:
+    """The corner that was cut close to the start of a line: where its first run and its third meet.
+
+    >>> whole_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
+    (0.0, 11.0)
+    """
+    if len(points) < 4:
+        return None
+    a, b, c, d = points[:4]
+    if _length(a, b) >= RADIUS or _length(b, c) > CUT_LONG:
+        return None
+    first, second, third = (b[0] - a[0], b[1] - a[1]), (c[0] - b[0], c[1] - b[1]), (d[0] - c[0], d[1] - c[1])
+    turn, size = _cross(first, third), _length(a, b) * _length(c, d)
+    one_way = _cross(first, second) * _cross(second, third) > 0
+    if not one_way or abs(turn) < LEAST_TURN * size or first[0] * third[0] + first[1] * third[1] < -LEAST_TURN * size:
+        return None
+    ahead = _cross((c[0] - a[0], c[1] - a[1]), third) / turn
+    return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
+
+
+def arc(enter: Place, corner: Place, leave: Place) -> Step:
+    """An arc of a circle round a corner, as one curve (to a thousandth of its radius): its handles are 4/3 · tan(θ/4)
+    of the radius long, θ the turn."""
+    ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
+    cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (_length(enter, corner) * _length(corner, leave))
+    part = 4 / 3 * (sqrt(2 / (1 + cosine)) - 1) * (1 + cosine) / (1 - cosine)  # of the way to the corner
+    return (
+        "C",
+        (
+            enter[0] + ahead[0] * part,
+            enter[1] + ahead[1] * part,
+            leave[0] - aside[0] * part,
+            leave[1] - aside[1] * part,
+            *leave,
+        ),
+    )
+
+
+def _cross(one: Place, other: Place) -> float:
+    return one[0] * other[1] - one[1] * other[0]
 
 
 def _length(a: Place, b: Place) -> float:

@@ -1692,7 +1692,7 @@ function median_of_columns(wishes) {
 
 // place.tracks
 const FLAT = 48;
-const MOST_of_tracks = 48;
+const MOST_of_tracks = 96;
 const WHITE = 4;
 const CLIMB = 6;
 const JOG = 11;
@@ -1748,6 +1748,11 @@ function is_shut_in(wire, hops, wide) {
   starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - at[0])); } return out; })();
   ends_ = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - at[0])); } return out; })();
   return (() => { for (const off of [starts, ends_]) { if (((() => { for (const x of off) { if (((-reach_ < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach_))) return true; } return false; })())) return true; } return false; })();
+}
+function is_crossed(wire, hops) {
+  let at;
+  at = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
+  return (!!at.length && (() => { for (const hop of hops) { if ((((hop.start - at[0]) * (hop.end - at[0])) < 0)) return true; } return false; })());
 }
 function gap_height(hops, after, before, spare, gaps) {
   let far, usual;
@@ -1934,7 +1939,8 @@ function on_way(a, b, c) {
 
 // place.coordinates
 const PLAIN = new Stroke();
-const LANE = 16;
+const ASLANT = 24;
+const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
   let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height_, around_, band_, tops, corridors, lines_, base;
   gaps = (gaps || new Gaps());
@@ -2022,7 +2028,7 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, main, wire, chain, stroke, turned, part, rank, shut, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
+  let place_, heads, labelled, main, wire, chain, stroke, turned, part, rank, more, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
@@ -2031,8 +2037,13 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
     [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
     [part, rank] = place_.get(chain[0]);
     if (((chain.length === 2) && stroke.label[1])) {
-      shut = (main.has(wire) && is_shut_in(wire, passing.at(part).at(rank), stroke.label[0]));
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), (shut ? stroke.label[1] : 0)));
+      if (main.has(wire)) {
+        more = beside_main(wire, stroke.label, passing.at(part).at(rank));
+        labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
+      }
+      else {
+        py_setdefault(labelled.at(part), rank, 0);
+      }
     }
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(turned));
@@ -2053,6 +2064,15 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
     found.push(bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps));
   }
   return found;
+}
+function beside_main(wire, label_, hops) {
+  let across_, along_, lies;
+  [across_, along_] = label_;
+  lies = (along_ > across_);
+  if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
+    return (along_ + (lies ? ASLANT : 0));
+  }
+  return 0;
 }
 function extents(skeleton, sizes) {
   let none;
@@ -3251,6 +3271,8 @@ function _disc(x, y, radius, colour, sign, theme) {
 
 // render.lines
 const RADIUS = 10;
+const CUT_LONG = 20;
+const LEAST_TURN = 0.1;
 const MUCH = 40;
 const HEAD_LONG = 8.0;
 const HEAD_WIDE = 6.0;
@@ -3375,14 +3397,51 @@ function _towards(start, goal, distance) {
   return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
 }
 function rounded(points) {
-  let steps, before, corner, after, radius, enter, leave;
-  steps = [["M", points[0]]];
-  for ([before, corner, after] of py_zip(points, points.slice(1), points.slice(2))) {
-    radius = py_min([RADIUS, (_length(before, corner) / 2), (_length(corner, after) / 2)]);
-    [enter, leave] = [_towards(corner, before, radius), _towards(corner, after, radius)];
-    py_extend(steps, [["L", enter], ["Q", [...corner, ...leave]]]);
+  let start, stop, line, steps, at, before, corner, after, whole, room, radius, enter, leave;
+  start = whole_corner(points);
+  stop = ((points.length > (py_truth(start) ? 5 : 3)) ? whole_corner(py_reversed(points)) : null);
+  line = [points[0], ...(py_truth(start) ? [start] : points.slice(1, 3)), ...points.slice(3)];
+  if (py_truth(stop)) {
+    line = [...line.slice(0, -3), stop, line.at(-1)];
   }
-  return [...steps, ["L", points.at(-1)]];
+  steps = [["M", line[0]]];
+  for (at of py_range(1, (line.length - 1))) {
+    [before, corner, after] = line.slice((at - 1), (at + 2));
+    whole = (py_and(start, () => (at === 1)) || py_and(stop, () => (at === (line.length - 2))));
+    room = [(_length(before, corner) / ((at === 1) ? 1 : 2)), (_length(corner, after) / ((at === (line.length - 2)) ? 1 : 2))];
+    radius = (whole ? py_min(room) : py_min([RADIUS, ...room]));
+    [enter, leave] = [_towards(corner, before, radius), _towards(corner, after, radius)];
+    py_extend(steps, [["L", enter], (whole ? arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
+  }
+  return [...steps, ["L", line.at(-1)]];
+}
+function whole_corner(points) {
+  let a, b, c, d, first, second, third, turn, size, one_way, ahead;
+  if ((points.length < 4)) {
+    return null;
+  }
+  [a, b, c, d] = points.slice(0, 4);
+  if (((_length(a, b) >= RADIUS) || (_length(b, c) > CUT_LONG))) {
+    return null;
+  }
+  [first, second, third] = [[(b[0] - a[0]), (b[1] - a[1])], [(c[0] - b[0]), (c[1] - b[1])], [(d[0] - c[0]), (d[1] - c[1])]];
+  [turn, size] = [_cross(first, third), (_length(a, b) * _length(c, d))];
+  one_way = ((_cross(first, second) * _cross(second, third)) > 0);
+  if ((!one_way || (Math.abs(turn) < (LEAST_TURN * size)) || (((first[0] * third[0]) + (first[1] * third[1])) < (-LEAST_TURN * size)))) {
+    return null;
+  }
+  ahead = (_cross([(c[0] - a[0]), (c[1] - a[1])], third) / turn);
+  return [(a[0] + (first[0] * ahead)), (a[1] + (first[1] * ahead))];
+}
+function arc(enter, corner, leave) {
+  let ahead, aside_, cosine, part;
+  [ahead, aside_] = [[(corner[0] - enter[0]), (corner[1] - enter[1])], [(leave[0] - corner[0]), (leave[1] - corner[1])]];
+  cosine = (((ahead[0] * aside_[0]) + (ahead[1] * aside_[1])) / (_length(enter, corner) * _length(corner, leave)));
+  part = ((((4 / 3) * (py_sqrt((2 / (1 + cosine))) - 1)) * (1 + cosine)) / (1 - cosine));
+  return ["C", [(enter[0] + (ahead[0] * part)), (enter[1] + (ahead[1] * part)), (leave[0] - (aside_[0] * part)), (leave[1] - (aside_[1] * part)), ...leave]];
+}
+function _cross(one, other) {
+  return ((one[0] * other[1]) - (one[1] * other[0]));
 }
 function _length(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));

@@ -12,6 +12,7 @@ from graphviz_tb.model.level import Gaps, Level, Stroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.tracks import Hop, give_tracks
 from tests.arrange.levels import levels
 
 Size = tuple[int, int]
@@ -146,3 +147,11 @@ def test_a_label_widens_the_gap_it_crosses() -> None:
 def test_nothing_at_all() -> None:
     found = coordinates(arrange(level(0)), [])
     assert (found.width, found.height, found.routes) == (0, 0, ())
+
+
+def test_many_thick_lines_that_leave_one_trunk_part_from_each_other() -> None:
+    # 0 ─▶ 1 … 8, far aside: eight tracks, none of them cut off
+    hops = [Hop(wire, 0, 1000, 100 + 16 * wire, 50) for wire in range(8)]
+    give_tracks(hops)
+    late = sorted(hop.late for hop in hops)
+    assert all(two - one >= 5 + 3 for one, two in pairwise(late))
