@@ -11,7 +11,8 @@ from graphviz_tb.diff.changes.names import shifts
 from graphviz_tb.diff.changes.numbers import Numbers
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
+from graphviz_tb.diff.match.found import Reason
+from graphviz_tb.diff.match.matching import WORDS, Matching
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Graph
 

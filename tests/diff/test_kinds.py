@@ -104,7 +104,8 @@ def function(name: str, *ops: str, result: int = 1) -> dict[str, Any]:
 
 def calling(name: str, *ops: str, result: int = 1) -> Any:
     call = {"name": "call", "op": "PartitionedCall", "attr": {"f": {"func": {"name": name}}}}
-    return graph(call, library={"function": [function(name, *ops, result=result)]})
+    user = {"name": "user", "op": "Softsign", "input": ["call"]}  # a graph that only ran it would be the function's
+    return graph(call, user, library={"function": [function(name, *ops, result=result)]})
 
 
 def test_the_number_of_a_function_is_nothing() -> None:

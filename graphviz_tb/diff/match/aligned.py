@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.found import Aligned, Member
 from graphviz_tb.diff.match.functions import bag, dice
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import Words, align, between, runs_of
 
 MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
 ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A numbered sibling: its number, its scope's row or its node."""
-
-    number: int
-    id: int
 
 
 def shared_runs(
@@ -119,35 +111,18 @@ def alike(m: Matching, old: int, new: int, likely: bool) -> float:
     )
 
 
-def record(
+def series(
     m: Matching,
     scopes: bool,
     words: Words,
     mine: Sequence[Member],
     others: Sequence[Member],
     pairs: list[tuple[int, int]],
-) -> None:
-    """Remember which numbers shifted, and which members cannot be told from their neighbours."""
-    caused = len(pairs) < max(len(mine), len(others))
-    moved = {mine[i].number: others[j].number for i, j in pairs}
-    known = m.shifts.setdefault(words, moved)
-    m.caused[words] = m.caused.get(words, False) or caused
-    if caused and any(known.get(number) != new for number, new in moved.items()):
-        known.update(moved)
-    for i, j in pairs:
-        if mine[i].number != others[j].number:
-            shifted = m.renumbered_scopes if scopes else m.renumbered
-            shifted[mine[i].id] = caused
-    if scopes:
-        gone, come = (
-            equal_neighbours(m.a, mine, {i for i, _ in pairs}),
-            equal_neighbours(m.b, others, {j for _, j in pairs}),
-        )
-        if words not in m.decided:
-            m.equals.update({("old", True, row): count for row, count in gone.items()})
-            m.equals.update({("new", True, row): count for row, count in come.items()})
-        if caused and not gone and not come:
-            m.decided.add(words)
+) -> Aligned:
+    """A series as it was aligned; of scopes also which members cannot be told from their neighbours."""
+    gone = equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
+    come = equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
+    return Aligned(scopes, words, mine, others, pairs, gone, come)
 
 
 def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> dict[int, int]:

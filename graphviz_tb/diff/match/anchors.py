@@ -10,7 +10,8 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
 from graphviz_tb.diff.match.follow import follow
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Nodes, Reason
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.model.columns import Ints
 
@@ -18,7 +19,7 @@ from graphviz_tb.model.columns import Ints
 RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
-def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> None:
+def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> Findings:
     """Match free nodes whose neighbourhood occurs once on each side, the largest radius first."""
     for radius, direction in radii:
         free_a, free_b = m.left()
@@ -27,9 +28,9 @@ def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> None:
         old, new = unique_pairs(m, m.a.around(radius, direction), m.b.around(radius, direction), free_a, free_b)
         old, new = plausible(m, old, new, radius)
         if len(old):
-            m.pair_many(old, new, Reason.ANCHOR)
-            follow(m)
-            spread(m)
+            yield Nodes(old, new, Reason.ANCHOR)
+            yield from follow(m)
+            yield from spread(m)
 
 
 def plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:

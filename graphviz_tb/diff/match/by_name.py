@@ -6,18 +6,19 @@ Scopes that hold the same are matched at once, so that only the way to what diff
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.aligned import Member, align_scopes, equal_neighbours, likely_pairs, record, shared_runs
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.aligned import align_scopes, equal_neighbours, likely_pairs, series, shared_runs
+from graphviz_tb.diff.match.found import Findings, Found, Member, Nodes, Reason, Scopes, nodes, scopes
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import align
 from graphviz_tb.model.columns import Ints
 
 
-def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> None:
+def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
     """Match below pairs of scopes by name.
 
     Before: the pairs are matched. After: what has the same name (or the same place in a numbered series) and the same
@@ -29,12 +30,12 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> None:
         last = not queue
         old, new = waiting.pop(0) if last else queue.popleft()
         if m.a.exact[old] == m.b.exact[new]:
-            match_whole(m, old, new, Reason.NAME)
+            yield from match_whole(m, old, new, Reason.NAME)
         elif not last and undecided(m, old, new):
             waiting.append((old, new))
         else:
-            match_ops(m, old, new)
-            queue.extend(match_children(m, old, new))
+            yield from match_ops(m, old, new)
+            queue.extend((yield from match_children(m, old, new)))
 
 
 def undecided(m: Matching, old: int, new: int) -> bool:
@@ -63,24 +64,21 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
     )
 
 
-def match_whole(m: Matching, old: int, new: int, reason: Reason) -> None:
+def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes that hold the same, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
     rows_a, names_a = a.scopes_below(old)
     rows_b, names_b = b.scopes_below(new)
     if len(rows_a) == len(rows_b):
-        mine, other = rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")]
-        free = (m.scope_to_b[mine] < 0) & (m.scope_to_a[other] < 0)
-        mine, other = mine[free], other[free]
-        m.scope_to_b[mine], m.scope_to_a[other], m.scope_reason[mine] = other, mine, reason
+        yield Scopes(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     order_a = np.lexsort((m.a.around(1)[nodes_a], m.a.node_label[nodes_a], a.below(old, nodes_a)))
     order_b = np.lexsort((m.b.around(1)[nodes_b], m.b.node_label[nodes_b], b.below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
-        m.pair_many(nodes_a[order_a], nodes_b[order_b], reason)
+        yield Nodes(nodes_a[order_a], nodes_b[order_b], reason)
 
 
-def match_children(m: Matching, old: int, new: int) -> list[tuple[int, int]]:
+def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, list[tuple[int, int]]]:
     """Match the scopes directly in two matched scopes; give back the pairs made."""
     a, b = m.a.scopes, m.b.scopes
     there_a, there_b = free_children(m, old, new)
@@ -92,19 +90,16 @@ def match_children(m: Matching, old: int, new: int) -> list[tuple[int, int]]:
                 "series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old]
             )
             continue
-        record(m, True, words, mine, others, pairs)
-        for i, j in pairs:
-            row, other = mine[i].id, others[j].id
-            same = a.leaf[row] == b.leaf[other]
-            m.pair_scopes(row, other, Reason.NAME if same else Reason.SERIES)
-            made.append((row, other))
+        yield series(m, True, words, mine, others, pairs)
+        found = [(mine[i].id, others[j].id) for i, j in pairs]
+        yield scopes([(row, other) for row, other in found if a.leaf[row] == b.leaf[other]], Reason.NAME)
+        yield scopes(found, Reason.SERIES)
+        made += found
         _drop(there_a, mine)
         _drop(there_b, others)
-    for leaf, row in there_a.items():
-        if leaf in there_b:
-            m.pair_scopes(row, there_b[leaf], Reason.NAME)
-            made.append((row, there_b[leaf]))
-    return made
+    same = [(row, there_b[leaf]) for leaf, row in there_a.items() if leaf in there_b]
+    yield scopes(same, Reason.NAME)
+    return made + same
 
 
 def _drop(there: dict[str, int], members: Sequence[Member]) -> None:
@@ -114,7 +109,7 @@ def _drop(there: dict[str, int], members: Sequence[Member]) -> None:
         del there[leaf]
 
 
-def match_ops(m: Matching, old: int, new: int) -> None:
+def match_ops(m: Matching, old: int, new: int) -> Findings:
     """Match the nodes directly in two matched scopes."""
     there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
     there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
@@ -134,15 +129,13 @@ def match_ops(m: Matching, old: int, new: int) -> None:
             if pairs is None:
                 m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
                 continue
-            record(m, False, words, mine, others, pairs)
-            for i, j in pairs:
-                same = mine[i].number == others[j].number
-                m.pair(mine[i].id, others[j].id, Reason.NAME if same else Reason.SERIES)
+            yield series(m, False, words, mine, others, pairs)
+            kept = [(mine[i].id, others[j].id) for i, j in pairs if mine[i].number == others[j].number]
+            yield nodes(kept, Reason.NAME)
+            yield nodes([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
             _drop(mine_of, mine)
             _drop(others_of, others)
-        for leaf, node in mine_of.items():
-            if leaf in others_of:
-                m.pair(node, others_of[leaf], Reason.NAME)
+        yield nodes([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
 
 
 def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Apart, Findings, Reason, nodes
+from graphviz_tb.diff.match.matching import Matching
 
 
-def constants(m: Matching) -> None:
+def constants(m: Matching) -> Findings:
     """Match constants that have one user each by their users, whatever was matched before.
 
     Before: most ops are matched. After: a constant is matched with the one at the same input of its user's partner.
@@ -19,9 +20,9 @@ def constants(m: Matching) -> None:
         other = there.get((int(m.to_b[user]), slot), -1)
         if other >= 0 and int(m.to_b[node]) != other:
             pairs.append((node, other))
-    m.part_nodes([node for node, _ in pairs], [other for _, other in pairs])
-    for node, other in pairs:
-        m.pair(node, other, Reason.SPREAD)
+    before = m.to_a[[other for _, other in pairs]]
+    yield Apart(np.array([*(node for node, _ in pairs), *before[before >= 0].tolist()], np.int32))
+    yield nodes(pairs, Reason.SPREAD)
 
 
 def single_uses(side: Side) -> dict[tuple[int, int], int]:

@@ -7,13 +7,14 @@ from collections import Counter
 import numpy as np
 
 from graphviz_tb.diff.match.by_name import descend
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Reason, scopes
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Ints
 
 SHARE = 0.5  # GumTree's minDice
 
 
-def containers(m: Matching) -> None:
+def containers(m: Matching) -> Findings:
     """Match free scopes by the share of matched descendants, the deepest first, then what is in them by name."""
     rows_a, rows_b = free_scopes(m)
     if not len(rows_a) or not len(rows_b):
@@ -24,10 +25,10 @@ def containers(m: Matching) -> None:
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
         best = best_container(m, old, free_b)
         if best is not None:
-            m.pair_scopes(old, best, Reason.CONTENT)
             free_b[best] = False
             made.append((old, best))
-    descend(m, made)
+    yield scopes(made, Reason.CONTENT)
+    yield from descend(m, made)
 
 
 def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:

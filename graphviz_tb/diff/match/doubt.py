@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.diff.match.matching import Matching, Reason
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.diff.match.found import Apart, Findings
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.columns import Bools
 
 UNRELATED = "unrelated"  # the code of the notice
 LITTLE = 0.4  # share of the smaller graph that is matched
 
 
-def doubt(m: Matching) -> None:
+def doubt(m: Matching) -> Findings:
     """Take back matches that lead from scope to scope, if the graphs are unrelated.
 
     After: of two graphs with little in common only what is at the same place is matched.
@@ -21,18 +22,9 @@ def doubt(m: Matching) -> None:
         return
     moved = moved_scopes(m)
     nodes, partners = m.together()
-    part(m, nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)])
-    rows = np.flatnonzero(moved & (m.scope_to_b >= 0))
-    m.scope_to_a[m.scope_to_b[rows]] = -1
-    m.scope_to_b[rows] = -1
+    away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
+    yield Apart(away, np.flatnonzero(moved).astype(np.int32))
     m.note(UNRELATED, "the graphs have little in common: nothing was followed from scope to scope")
-
-
-def part(m: Matching, nodes: Ints) -> None:
-    """Take back the matches of some old nodes."""
-    m.to_a[m.to_b[nodes]] = -1
-    m.to_b[nodes] = -1
-    m.reason[nodes] = Reason.NONE
 
 
 def moved_scopes(m: Matching) -> Bools:

@@ -8,12 +8,13 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
+from graphviz_tb.diff.match.matching import Matching
 
 MOST_PLACES = 8  # scopes that the content of one may have gone to
 
 
-def wrapped(m: Matching) -> None:
+def wrapped(m: Matching) -> Findings:
     """Match the content of a block with that of a scope of the other side that holds the same: all went into it, or
     out of it."""
     a, b = m.a, m.b
@@ -23,9 +24,9 @@ def wrapped(m: Matching) -> None:
             continue
         inner = (same_inside(a, root, b, other), same_inside(b, other, a, root))
         if inner[0] >= 0:
-            match_whole(m, root, inner[0], Reason.SUBTREE)
+            yield from match_whole(m, root, inner[0], Reason.SUBTREE)
         elif inner[1] >= 0:
-            match_whole(m, inner[1], other, Reason.SUBTREE)
+            yield from match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
 def same_inside(one: Side, root: int, two: Side, other: int) -> int:
@@ -35,7 +36,7 @@ def same_inside(one: Side, root: int, two: Side, other: int) -> int:
     return int(same[0]) if len(same) else -1
 
 
-def follow(m: Matching) -> None:
+def follow(m: Matching) -> Findings:
     """Match what is left in a scope with what has its name and op where its siblings went.
 
     Before: some children of a scope are matched with children of another. After: so are those of the same name.
@@ -43,18 +44,17 @@ def follow(m: Matching) -> None:
     for old, new in ways(m):
         there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
         there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
-        for leaf, node in there_a.items():
-            other = there_b.get(leaf, -1)
-            if other >= 0 and m.a.labels.op[node] == m.b.labels.op[other]:
-                m.pair(node, other, Reason.NAME)
+        same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
+        alike = [(node, other) for node, other in same if m.a.labels.op[node] == m.b.labels.op[other]]
+        yield nodes(alike, Reason.NAME)
         inside = {m.b.scopes.leaf[row]: row for row in m.b.scopes.children(new) if m.scope_to_a[row] < 0}
         made = []
         for row in m.a.scopes.children(old):
             other = inside.get(m.a.scopes.leaf[row], -1)
             if other >= 0 and m.free_scopes(row, other):
-                m.pair_scopes(row, other, Reason.NAME)
                 made.append((row, other))
-        descend(m, made)
+        yield scopes(made, Reason.NAME)
+        yield from descend(m, made)
 
 
 def ways(m: Matching) -> list[tuple[int, int]]:

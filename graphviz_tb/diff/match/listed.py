@@ -7,11 +7,12 @@ import numpy as np
 from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import unique_pairs
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Nodes, Reason, nodes
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import align, numbered
 
 
-def listed(m: Matching) -> None:
+def listed(m: Matching) -> Findings:
     """Match layers by class and configuration, then by the class alone; of equal ones by name.
 
     Before: nothing is matched. After, where both graphs are Keras models: what goes together without crossing.
@@ -20,12 +21,11 @@ def listed(m: Matching) -> None:
         return
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
     pairs = align([(one.tolist(), two.tolist()) for one, two in tiers], likely(m))
-    for old, new in pairs or ():
-        m.pair(old, new, Reason.SERIES)
+    yield nodes(pairs or [], Reason.SERIES)
     named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for one, two in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
-        m.pair_many(*unique_pairs(m, one, two, free_a, free_b), Reason.ANCHOR)
+        yield Nodes(*unique_pairs(m, one, two, free_a, free_b), Reason.ANCHOR)
 
 
 def likely(m: Matching) -> dict[int, int]:

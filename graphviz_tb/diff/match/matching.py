@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, Found, Nodes, Reason, Scopes
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
-
-
-class Reason(IntEnum):
-    """Why two nodes are one."""
-
-    NONE = 0
-    NAME = 1
-    SERIES = 2
-    SUBTREE = 3
-    ANCHOR = 4
-    SPREAD = 5
-    CONTENT = 6
-    SAME_NAME_OTHER_OP = 7
-
 
 WORDS = {
     Reason.NAME: "same name and op",
@@ -39,7 +25,7 @@ WORDS = {
 
 @dataclass(slots=True, eq=False)
 class Matching:
-    """Partners of nodes and of scopes, -1 for none. Only `pair` and `pair_scopes` write here, each row once.
+    """Partners of nodes and of scopes, -1 for none. Only `take` writes here, what the steps have found.
 
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
@@ -77,39 +63,52 @@ class Matching:
         self.reason = np.zeros(len(self.a), np.int32)
         self.scope_reason = np.zeros(len(self.a.scopes), np.int32)
 
-    def pair(self, old: int, new: int, reason: Reason) -> None:
-        """Match two nodes that have no partner."""
-        self.to_b[old], self.to_a[new], self.reason[old] = new, old, reason
+    def take(self, found: Found) -> None:
+        """Write down what a step has found; what has a partner already keeps it."""
+        if isinstance(found, Nodes):
+            self._join(found, self.to_b, self.to_a, self.reason)
+        elif isinstance(found, Scopes):
+            self._join(found, self.scope_to_b, self.scope_to_a, self.scope_reason)
+        elif isinstance(found, Apart):
+            part(found.nodes, self.to_b, self.to_a, self.reason)
+            part(found.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
+        elif isinstance(found, Aligned):
+            self.align(found)
+        else:
+            self.exchange(found)
 
-    def pair_many(self, old: Ints, new: Ints, reason: Reason) -> None:
-        """Match many; those that have a partner already are left as they are."""
-        free = (self.to_b[old] < 0) & (self.to_a[new] < 0)
-        old, new = old[free], new[free]
-        self.to_b[old], self.to_a[new], self.reason[old] = new, old, reason
+    def _join(self, found: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+        free = (to_b[found.old] < 0) & (to_a[found.new] < 0)
+        old, new = found.old[free], found.new[free]
+        to_b[old], to_a[new], reason[old] = new, old, found.reason
 
-    def pair_scopes(self, old: int, new: int, reason: Reason) -> None:
-        """Match two scopes that have no partner."""
-        self.scope_to_b[old], self.scope_to_a[new], self.scope_reason[old] = new, old, reason
+    def align(self, found: Aligned) -> None:
+        """Remember which numbers shifted, and which members cannot be told from their neighbours."""
+        words, mine, others = found.words, found.mine, found.others
+        caused = len(found.pairs) < max(len(mine), len(others))
+        moved = {mine[i].number: others[j].number for i, j in found.pairs}
+        known = self.shifts.setdefault(words, moved)
+        self.caused[words] = self.caused.get(words, False) or caused
+        if caused and any(known.get(number) != new for number, new in moved.items()):
+            known.update(moved)
+        shifted = self.renumbered_scopes if found.scopes else self.renumbered
+        shifted.update({mine[i].id: caused for i, j in found.pairs if mine[i].number != others[j].number})
+        if not found.scopes:
+            return
+        if words not in self.decided:
+            self.equals.update({("old", True, row): count for row, count in found.gone.items()})
+            self.equals.update({("new", True, row): count for row, count in found.come.items()})
+        if caused and not found.gone and not found.come:
+            self.decided.add(words)
 
-    def part_scope(self, old: int) -> None:
-        """Take back the match of a scope, and of all that is in it."""
-        rows = np.arange(old, int(self.a.scopes.end[old]))
-        rows = rows[self.scope_to_b[rows] >= 0]
-        nodes = self.a.scopes.nodes(old)
-        nodes = nodes[self.to_b[nodes] >= 0]
-        self.scope_to_a[self.scope_to_b[rows]] = -1
-        self.scope_to_b[rows] = -1
-        self.to_a[self.to_b[nodes]] = -1
-        self.to_b[nodes] = -1
-
-    def part_nodes(self, old: list[int], new: list[int]) -> None:
-        """Take back the matches of some nodes of either side."""
-        nodes = np.array([*old, *self.to_a[new].tolist()], np.int64)
-        nodes = nodes[nodes >= 0]
-        nodes = nodes[self.to_b[nodes] >= 0]
-        self.to_a[self.to_b[nodes]] = -1
-        self.to_b[nodes] = -1
-        self.reason[nodes] = Reason.NONE
+    def exchange(self, found: Exchanged) -> None:
+        """Forget what could not be told of the members of a run."""
+        for key in [("old", True, row) for row in found.old] + [("new", True, row) for row in found.new]:
+            self.equals.pop(key, None)
+        for row, shifted in found.shifted.items():
+            self.renumbered_scopes.pop(row, None)
+            if shifted:
+                self.renumbered_scopes[row] = True
 
     def free_scopes(self, old: int, new: int) -> bool:
         """Whether neither scope has a partner."""
@@ -145,3 +144,11 @@ class Matching:
                 self.notices[at] = Notice(code, notice.message, notice.where, notice.count + 1)
                 return
         self.notices.append(Notice(code, message, where))
+
+
+def part(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+    """Take back the matches of some old rows."""
+    rows = rows[to_b[rows] >= 0]
+    to_a[to_b[rows]] = -1
+    to_b[rows] = -1
+    reason[rows] = Reason.NONE

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Reason, nodes
+from graphviz_tb.diff.match.matching import Matching
 
 
-def same_names(m: Matching) -> None:
+def same_names(m: Matching) -> Findings:
     """Match free nodes of one name in matched scopes whose op types differ."""
     for mine, others in free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
-        for old in mine:
-            new = there.get(m.a.scopes.node_leaf[old], -1)
-            if new >= 0 and m.to_a[new] < 0:
-                m.pair(old, new, Reason.SAME_NAME_OTHER_OP)
+        leaves = {m.a.scopes.node_leaf[old]: old for old in reversed(mine)}
+        same = [(old, there[leaf]) for leaf, old in leaves.items() if leaf in there]
+        yield nodes(same, Reason.SAME_NAME_OTHER_OP)
 
 
 def free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:

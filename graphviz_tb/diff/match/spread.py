@@ -8,13 +8,14 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.found import Findings, Reason, nodes
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Ints
 
 ROUNDS = 200  # how far a match spreads, in steps
 
 
-def spread(m: Matching, same_label: bool = True) -> None:
+def spread(m: Matching, same_label: bool = True) -> Findings:
     """Match free neighbours of matched nodes until nothing moves.
 
     Before: some nodes are matched. After: a free node is matched where it is the only one with its op type (and its
@@ -24,7 +25,7 @@ def spread(m: Matching, same_label: bool = True) -> None:
         free_a, free_b = m.left()
         if not len(free_a) or not len(free_b):
             return
-        moved = 0
+        moved: list[tuple[int, int]] = []
         for hash_a, hash_b in ((m.a.node_label, m.b.node_label), (m.a.labels.op, m.b.labels.op)):
             moved = one_step(m, hash_a, hash_b)
             if moved or same_label:
@@ -34,20 +35,18 @@ def spread(m: Matching, same_label: bool = True) -> None:
             continue
         if not moved:
             return
+        yield nodes(moved, Reason.SPREAD)
     m.note("spread-limit", f"matches were spread over {ROUNDS} steps and no further")
 
 
-def one_step(m: Matching, label_a: Hashes, label_b: Hashes) -> int:
-    """Match the nodes one edge away; say how many."""
+def one_step(m: Matching, label_a: Hashes, label_b: Hashes) -> list[tuple[int, int]]:
+    """The nodes one edge away that go together."""
     mine = candidates(m.a, m.to_b, label_a, True)
     others = candidates(m.b, m.to_a, label_b, False)
     if not len(mine[0]) or not len(others[0]):
-        return 0
-    before = int((m.to_b >= 0).sum())
+        return []
     _, in_a, in_b = np.intersect1d(mine[0], others[0], assume_unique=True, return_indices=True)
-    for old, new in unambiguous(mine[1][in_a].tolist(), others[1][in_b].tolist()):
-        m.pair(old, new, Reason.SPREAD)
-    return int((m.to_b >= 0).sum()) - before
+    return unambiguous(mine[1][in_a].tolist(), others[1][in_b].tolist())
 
 
 def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:

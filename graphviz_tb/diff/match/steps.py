@@ -21,9 +21,10 @@ from graphviz_tb.diff.match.constants import constants
 from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import wrapped
+from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.same_names import same_names
 from graphviz_tb.diff.match.wired import by_wires
 
@@ -34,6 +35,13 @@ def match(a: Side, b: Side) -> Matching:
     """Match two graphs. Before: both sides were made with the same options."""
     m = Matching(a, b)
     pair_functions(m)
+    for found in steps(m):
+        m.take(found)
+    return m
+
+
+def steps(m: Matching) -> Findings:
+    """What the steps find, one after the other; each sees what was written down of those before it."""
     done: set[int] = set()
     for _ in range(ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
@@ -41,30 +49,28 @@ def match(a: Side, b: Side) -> Matching:
         if not fresh:
             break
         done.update(mine for mine, _ in fresh)
-        match_blocks(m, fresh)
+        yield from match_blocks(m, fresh)
         if not pair_called(m):
             break
-    by_wires(m)
-    constants(m)
-    doubt(m)
-    return m
+    yield from by_wires(m)
+    yield from constants(m)
+    yield from doubt(m)
 
 
-def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> None:
+def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the main graphs, or two functions, or several pairs at once."""
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
-    for old, new in roots:
-        m.pair_scopes(old, new, Reason.NAME)
-    listed(m)
-    wrapped(m)
-    descend(m, roots)
-    arguments(m, blocks)
-    anchors(m)
-    same_names(m)
-    containers(m)
+    yield scopes(roots, Reason.NAME)
+    yield from listed(m)
+    yield from wrapped(m)
+    yield from descend(m, roots)
+    yield from arguments(m, blocks)
+    yield from anchors(m)
+    yield from same_names(m)
+    yield from containers(m)
 
 
-def arguments(m: Matching, blocks: list[tuple[int, int]]) -> None:
+def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
     for mine, other in blocks:
         if not mine or not other:
@@ -72,8 +78,7 @@ def arguments(m: Matching, blocks: list[tuple[int, int]]) -> None:
         old = [node for node in m.a.graph.functions[mine - 1].args if m.to_b[node] < 0]
         new = [node for node in m.b.graph.functions[other - 1].args if m.to_a[node] < 0]
         if len(old) == len(new):
-            for one, two in zip(old, new, strict=True):
-                m.pair(one, two, Reason.SERIES)
+            yield nodes(list(zip(old, new, strict=True)), Reason.SERIES)
 
 
 def pair_called(m: Matching) -> bool:

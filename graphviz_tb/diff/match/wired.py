@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
+
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import match_whole
+from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
 from graphviz_tb.diff.match.functions import natural
-from graphviz_tb.diff.match.matching import Matching, Reason
+from graphviz_tb.diff.match.matching import Matching
 
 MOST = 64  # members of a run that are tried each with each
 
 
-def by_wires(m: Matching) -> None:
+def by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
     for old_rows, new_rows in runs(m):
         if not 2 <= max(len(old_rows), len(new_rows)) <= MOST or len(old_rows) == len(new_rows):
@@ -30,7 +33,7 @@ def by_wires(m: Matching) -> None:
         now = [(at, place[int(new)]) for at, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
         best = heaviest(weights)
         if worth(best, weights) > worth(now, weights) and len(best) >= len(now):
-            exchange(m, old_rows, new_rows, best)
+            yield from exchange(m, old_rows, new_rows, best)
 
 
 def worth(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
@@ -77,16 +80,13 @@ def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int,
     return told
 
 
-def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> None:
+def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
     """Take the members of a run apart and match them as `pairs` say."""
-    for row in old_rows:
-        m.part_scope(row)
-    for key in [("old", True, row) for row in old_rows] + [("new", True, row) for row in new_rows]:
-        m.equals.pop(key, None)
+    a, leaves = m.a.scopes, m.b.scopes.leaf
+    rows = np.concatenate([np.arange(row, int(a.end[row]), dtype=np.int32) for row in old_rows])
+    yield Apart(np.concatenate([a.nodes(row) for row in old_rows]), rows)
+    shifted = {old_rows[i]: a.leaf[old_rows[i]] != leaves[new_rows[j]] for i, j in pairs}
+    yield Exchanged(old_rows, new_rows, shifted)
     for i, j in pairs:
-        m.pair_scopes(old_rows[i], new_rows[j], Reason.SERIES)
-        match_whole(m, old_rows[i], new_rows[j], Reason.SERIES)
-        moved = m.a.scopes.leaf[old_rows[i]] != m.b.scopes.leaf[new_rows[j]]
-        m.renumbered_scopes.pop(old_rows[i], None)
-        if moved:
-            m.renumbered_scopes[old_rows[i]] = True
+        yield scopes([(old_rows[i], new_rows[j])], Reason.SERIES)
+        yield from match_whole(m, old_rows[i], new_rows[j], Reason.SERIES)
