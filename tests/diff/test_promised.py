@@ -49,6 +49,20 @@ def test_what_only_the_model_sees_is_none() -> None:
     assert change.severity == "op"
 
 
+def test_what_is_left_over_is_no_output() -> None:
+    # ─▶ Identity is what TensorFlow gives back; of a layer before it a result is left that nobody uses
+    def ended(*units: int) -> Any:
+        made = dense(*units)
+        made.node.add(name="Identity", op="Identity", input=[made.node[-1].name])
+        made.node.add(name="m/dense_0/Neg", op="Neg", input=["m/dense_0/Relu"])
+        return made
+
+    (change,) = diff(ended(16, 10), ended(24, 10))
+    assert change.severity == "attribute"
+    (change,) = diff(ended(16, 10), ended(16, 12))
+    assert [port["key"] for port in change.consequences[-1].detail["ports"]] == ["Identity"]
+
+
 def test_of_two_edits_it_is_not_said_which() -> None:
     changes = diff(dense(16, 10), dense(24, 12))
     assert sorted(change.kind for change in changes) == ["changed", "changed", "signature-changed"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from graphviz_tb.annotate import tensors
+from graphviz_tb.diff.changes.compare import is_result
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import SOURCES
 from graphviz_tb.diff.columns.meaning import plain_setting, shape_of
@@ -16,6 +17,7 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Tensor
 
+LOOSE = frozenset({"NoOp", "Exit", "Switch", "Merge"})  # nobody need use what they give
 Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
 
 
@@ -106,9 +108,13 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
 
 
 def ends(layers: Layers) -> list[int]:
-    """The ops of the model in the main graph that nobody uses, by name."""
-    graph = layers.side.graph
-    kinds = np.array([op in SOURCES or op == "NoOp" for op in graph.op_types] or [True])
+    """The ops of the model in the main graph that nobody uses, by name: those that TensorFlow ended results in, where
+    there are some (the others are left over), and none that only ends a loop."""
+    side = layers.side
+    graph = side.graph
+    kinds = np.array([op in SOURCES or op in LOOSE for op in graph.op_types] or [True])
     told = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
     told[graph.source[~graph.control]] = False
-    return sorted(np.flatnonzero(told & ~kinds[graph.op] if len(graph) else told).tolist(), key=graph.name.__getitem__)
+    found = np.flatnonzero(told & ~kinds[graph.op] if len(graph) else told).tolist()
+    results = [node for node in found if is_result(side, [node])]
+    return sorted(results or found, key=graph.name.__getitem__)

@@ -14,6 +14,7 @@ from graphviz_tb.model.change import Change, Edits
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 Words = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
+GATES = (3, 4)  # of a GRU, of an LSTM: what each keeps one matrix for
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
 EMBEDDING = ("Gather", "ResourceGather", "EmbeddingLookup")
 CONVOLUTION = ("Conv", "DepthwiseConv", "FusedConv", "_FusedConv")
@@ -38,7 +39,7 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
     graph = layers[1].side.graph
     ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
     shapes = sorted({(str(one.old), str(one.new)) for *_, one in members}, key=lambda pair: (-pair[0].count("×"), pair))
-    score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes))
+    score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes) + recurrent(shapes))
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
     detail = {"key": key, "old": old, "new": new, "weights": [{"old": one, "new": two} for one, two in shapes]}
     edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))
@@ -60,6 +61,26 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
             told += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
             told += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+    return told
+
+
+def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
+    """What the weights of a recurrent layer say: of `units` a GRU keeps units×3·units beside in×3·units, an LSTM four.
+
+    >>> recurrent([("16×36", "16×84"), ("12×36", "28×84")]), recurrent([("12×36", "28×84")])
+    ([(4, 'units', '12', '28')], [])
+    """
+    known = [
+        (tuple(map(int, old.split("×"))), tuple(map(int, new.split("×"))))
+        for old, new in shapes
+        if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
+    ]
+    told: list[Words] = []
+    for old, new in known:
+        beside = any(one != old and one[1] == old[1] for one, _ in known)
+        for gates in GATES if beside and len(new) == 2 else ():
+            if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
+                told.append((4, "units", str(old[0]), str(new[0])))
     return told
 
 
