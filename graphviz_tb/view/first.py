@@ -20,6 +20,7 @@ SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
+NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
 HANDS = frozenset(
     {"Placeholder", "PlaceholderWithDefault", "_Arg", "_Retval", "Identity", "IteratorGetNext", "input_arg"}
@@ -157,7 +158,7 @@ class First:
     def more(self, path: Path) -> bool:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no
         layer of ops alone."""
-        if self.closed < FEWEST_BOXES or self.wrapped(path):
+        if self.closed < FEWEST_BOXES or self.wrapped(path) or self.nearly_all(path):
             return True
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging:
             return False
@@ -167,6 +168,13 @@ class First:
     def holds_groups(self, row: int) -> bool:
         """Whether there is more than ops in a group."""
         return any(self.hierarchy.opens(child) for child in self.hierarchy.children(row).tolist())
+
+    def nearly_all(self, path: Path) -> bool:
+        """Whether a call that is in no scope holds next to all of the model: the rest counts its steps."""
+        row = path[-1]
+        inside, model = self.ops(row), self.ops(0)
+        calls = row in self.hierarchy.calls and self.hierarchy.parent[row] == 0 and not self.aside(path)
+        return bool(calls) and inside is not None and model is not None and inside > NEARLY_ALL * model
 
     def aside(self, path: Path) -> bool:
         """Whether a group is no part of the model, or has no part in the flow around it."""

@@ -60,3 +60,18 @@ def test_a_loss_of_many_ops_does_not_take_the_place_of_the_model() -> None:
     found = opened(made.model())
     assert "net" in found
     assert "loss" not in found
+
+
+def test_a_call_of_next_to_all_is_opened_among_ops_that_count() -> None:
+    # x ─▶ nine ops that count, beside a call of a function of thirty
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for number in range(9):
+        x = made.op(f"count{number}", "Square", x)
+    made.op("run", "PartitionedCall", "x")
+    made.graph.node[-1].attr["f"].func.name = "step"
+    function = made.graph.library.function.add()
+    function.signature.name = "step"
+    for number in range(30):
+        function.node_def.add(name=f"net/layer{number}", op="Relu", input=[f"net/layer{number - 1}"] if number else [])
+    assert "run" in opened(made.model())
