@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from graphviz_tb.expand import put_away
 from graphviz_tb.expand.drawable import crowded
 from graphviz_tb.expand.extract import READABLE, Level, decide, fence, highest
 from graphviz_tb.expand.order import data_order, tensorboard_order
@@ -157,3 +158,12 @@ def test_orders_of_children_along_the_data() -> None:
 
 def test_children_on_a_cycle_have_no_order() -> None:
     assert data_order(data((0, 1), (1, 2), (2, 1), (2, 3))) == {0: 0}
+
+
+def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_fed() -> None:
+    # 0 ─▶ 1 ─▶ 2 and 1 ─▶ 3: of 0 an edge leaves, 1 has two out and one in
+    edges = data((0, 1), (1, 2), (1, 3))
+    assert put_away(Mask(), level(4, edges), 1) == Mask((), (1,), frozenset({0, 1, 2}))
+    # of 1 as many leave as come in
+    even = put_away(Mask(), level(3, data((0, 1), (1, 2))), 1)
+    assert even == Mask((1,), (), frozenset({0, 1}))
