@@ -174,6 +174,15 @@ def rendered(name: str) -> Iterator[Any]:
     yield from zlib.decompress(streams[0]).decode("latin-1").splitlines()
 
 
+def signed(name: str) -> Iterator[Any]:
+    """SVG with the signs of a diff, and with what is selected."""
+    edit, _, form = name.partition(".")
+    changes = diff(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
+    yield from changes.picture(title="diff").render("svg").decode().splitlines()
+    chosen = graphviz_tb.load(EDITS / name).picture(select=("**",), title="title", theme="dark")
+    yield from chosen.render("svg").decode().splitlines()
+
+
 def compared(name: str) -> Iterator[Any]:
     """The report on the model as it was and as it was edited."""
     edit, _, form = name.partition(".")
@@ -219,6 +228,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
     "render": (rendered, SMALL[::6]),
+    "signs": (signed, ["gelu.json", "inserted.json", "no_norm.json", "renamed.json"]),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
 }

@@ -34,9 +34,9 @@ def test_color(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize("name", KEPT["render"][1])
-def test_render(name: str) -> None:
-    check("render", name)
+@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("render", "signs") for name in KEPT[stage][1]])
+def test_render(stage: str, name: str) -> None:
+    check(stage, name)
 
 
 @pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("diff", "pairs") for name in KEPT[stage][1]])

@@ -184,3 +184,23 @@ def test_a_pattern_opens_groups_up_to_the_limit(rule: Rule, limit: int, groups: 
 
 def test_one_group_that_is_named_opens_whatever_the_limit(rule: Rule) -> None:
     assert opened(rule("bridges").picture(open=("a/b/c",), max_open=1)) == {"a", "a/b", "a/b/c"}
+
+
+def test_what_is_in_a_function_that_nobody_calls_is_found_behind_its_name() -> None:
+    # x        f: s/a ─▶ s/b
+    graph = GraphDef(node=[{"name": "x", "op": "A"}, {"name": "y", "op": "B", "input": ["x"]}])
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    function.node_def.add(name="s/a", op="A")
+    function.node_def.add(name="s/b", op="B", input=["s/a:z:0"])
+    model = graphviz_tb.load(graph, folds=False)
+
+    def found(pattern: str) -> list[str]:
+        return [address(model.hierarchy, path) for path in model.names.find(pattern)]
+
+    assert found("f") == ["f"]
+    assert found("f::s") == ["f::s"]
+    assert found("f::s/b") == ["f::s/b"]
+    assert found("f::*") == ["f::s"]
+    with pytest.raises(UnknownNode, match="nearest: 'f::s/"):
+        model.names.find("f::s/c")
