@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt
+from math import hypot, isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.drawing import Curve, Drawing, Step
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking
@@ -17,16 +17,20 @@ WIDEST = 8_000  # pixels, unless asked
 LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process where there are none
 USUAL = 2.0  # pixels per unit, for screens of double density
+INK = 10_000_000  # pixels that all lines are long, unless asked: the rasteriser draws as many in ten seconds
+MOST_INK = 3 * INK
+FAINTEST = 0.1  # scale below which nothing can be told apart: no picture is drawn smaller to save ink
 
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """The size of the PNG in pixels, and the scale that the options asked for."""
+    """The size of the PNG in pixels, the scale that the options asked for, and what keeps it smaller."""
 
     width: int
     height: int
     zoom: float
     asked: float
+    limit: str = ""
 
 
 def png(drawing: Drawing, options: PictureOptions) -> bytes:
@@ -35,7 +39,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
-    size = raster(drawing.width, drawing.height, options)
+    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     try:
         data = resvg_py.svg_to_bytes(
             svg_string=svg(drawing).decode(),
@@ -53,21 +57,31 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     return bytes(data)
 
 
-def raster(width: int, height: int, options: PictureOptions) -> Raster:
-    """How large the PNG of a picture of `width` × `height` comes out.
+def raster(width: int, height: int, options: PictureOptions, ink: float = 0) -> Raster:
+    """How large the PNG of a picture of `width` × `height`, with lines `ink` long in all, comes out.
 
     >>> raster(1000, 500, PictureOptions()).width
     2000
     >>> raster(8000, 8000, PictureOptions()).width
     8000
+    >>> raster(1000, 500, PictureOptions(), 2 * INK).width
+    500
     """
     asked = options.width / width if options.width else options.scale or USUAL
-    zoom = asked
+    zoom, limit = asked, f"{LARGEST_PIXELS // 1_000_000} megapixels"
     if options.width is None and options.scale is None:
         zoom = min(zoom, WIDEST / width)
         if width * height * zoom * zoom > LARGEST_PIXELS:
             zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000
-    size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked)
+        if ink * zoom > INK:
+            zoom = min(zoom, max(INK / ink, FAINTEST))
+            limit = f"lines of {INK // 1_000_000} million pixels"
+    size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
+    if ink * zoom > MOST_INK:
+        raise RequestError(
+            f"a PNG with lines of {ink * zoom / 1e6:,.0f} million pixels in all would take minutes",
+            hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
+        )
     if size.width * size.height > NEVER:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
@@ -76,12 +90,36 @@ def raster(width: int, height: int, options: PictureOptions) -> Raster:
     return size
 
 
+def ink_of(drawing: Drawing) -> float:
+    """How long all lines of a drawing are together, in its units: what the rasteriser's time depends on."""
+    curves = (shape for shape in drawing.shapes() if isinstance(shape, Curve) and shape.pen)
+    return sum(shape.scale * length(shape.steps) for shape in curves)
+
+
+def length(steps: tuple[Step, ...]) -> float:
+    """About how long an outline is: its curves count as straight.
+
+    >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
+    22.0
+    """
+    total = x = y = 0.0
+    for kind, numbers in steps:
+        if not numbers:
+            continue
+        to_x = x if kind == "V" else numbers[0] if kind == "H" else numbers[-2]
+        to_y = y if kind == "H" else numbers[-1]
+        if kind != "M":
+            total += hypot(to_x - x, to_y - y)
+        x, y = to_x, to_y
+    return total
+
+
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
-    size = raster(drawing.width, drawing.height, options)
+    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     raised = []
     if size.zoom < size.asked:
-        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {LARGEST_PIXELS // 1_000_000} megapixels"
+        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
     drawn = "they are drawn with a face of this machine if it has one, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

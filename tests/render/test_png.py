@@ -10,8 +10,9 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
+from graphviz_tb.model.drawing import Curve, Drawing, Group, Part, Pen, Step
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.png import LARGEST_PIXELS, WIDEST, raster
+from graphviz_tb.render.png import FAINTEST, INK, LARGEST_PIXELS, MOST_INK, WIDEST, ink_of, notices, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -82,6 +83,31 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):
         raster(10_000, 5_000, PictureOptions(width=100_000))
+
+
+def thicket(lines: int) -> Drawing:
+    """A square of 1,000 pixels with lines from side to side, and empty steps that are no ink."""
+    steps: list[Step] = [("M", (0, 0)), ("L", (600, 800)), ("Z", ())]
+    group = Group((Curve(tuple(steps * lines), pen=Pen("#000000")), Curve(tuple(steps), fill="#000000")))
+    return Drawing(1000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (group,)),))
+
+
+def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
+    def size(lines: int, **choices: float) -> tuple[int, list[str]]:
+        drawing, options = thicket(lines), PictureOptions(**choices)  # type: ignore[arg-type]
+        told = [notice.message for notice in notices(drawing, options)]
+        return raster(1000, 1000, options, ink_of(drawing)).width, told
+
+    assert ink_of(thicket(3)) == 3 * 1000
+    assert size(1000) == (2000, [])
+    width, told = size(INK // 1000 * 2)
+    assert width == 500
+    assert "scale 0.50 to stay within lines of 10 million pixels" in told[0]
+    assert size(1000, scale=0.05) == (50, [])
+    with pytest.raises(RequestError, match="would take minutes"):
+        size(int(MOST_INK / FAINTEST) // 1000 + 1)
+    with pytest.raises(RequestError, match="would take minutes"):
+        size(MOST_INK // 2000 + 1, scale=2)
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
