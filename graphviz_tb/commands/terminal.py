@@ -71,9 +71,26 @@ def open_streams() -> None:
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+        sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
+    elif isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = Messages(sys.stderr.buffer, sys.stderr.encoding, "backslashreplace", line_buffering=True)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+class Messages(io.TextIOWrapper):
+    """Standard error: what cannot be written there, as on a full disk, is lost, and changes no exit code."""
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what can be handed over."""
+        with suppress(OSError):
+            super().flush()
 
 
 def hang_up() -> None:

@@ -73,6 +73,17 @@ def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> Non
     assert "fault of tbgraph" not in done.stderr
 
 
+@needs_full
+@pytest.mark.parametrize("messages", ["2> /dev/full", "2>&-"])
+@pytest.mark.parametrize(
+    ("line", "code"), [("info nowhere", 3), ("info $good --nonsense", 2), ("render $good -o a.svg --timing", 0)]
+)
+def test_messages_that_cannot_be_written_change_no_exit_code(
+    line: str, code: int, messages: str, tmp_path: Path
+) -> None:
+    assert shell(f"$tbgraph {line} {messages}", tmp_path).returncode == code
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [("tree $good", 0), ("info $good --json", 0), ("render $good -o -", 0), ("diff $good $good", 0),
