@@ -85,13 +85,12 @@ def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
     found: list[set[int]] = []
     for side in (m.a, m.b):
-        graph = side.graph
-        wanted = {index for index, function in enumerate(graph.functions) if function.name in names}
+        wanted = {index for name in names for index in side.functions_called.get(name, ())}
         seen: set[int] = set()
         nodes: set[int] = set()
         while wanted:
             seen |= wanted
-            at = {call.node for call in graph.calls if call.function in wanted}
+            at = {node for function in wanted for node in side.callers.get(function, ())}
             nodes |= {node for node in at if side.block[node] == 0}
             wanted = {int(side.block[node]) - 1 for node in at if side.block[node]} - seen
         found.append(nodes)

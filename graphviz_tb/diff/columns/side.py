@@ -47,6 +47,22 @@ class Side:
         return list(range(start, stop))
 
     @cached_property
+    def functions_called(self) -> dict[str, list[int]]:
+        """The functions of each name: a file may have several."""
+        found: dict[str, list[int]] = {}
+        for index, function in enumerate(self.graph.functions):
+            found.setdefault(function.name, []).append(index)
+        return found
+
+    @cached_property
+    def callers(self) -> dict[int, list[int]]:
+        """The nodes that call each function."""
+        found: dict[int, list[int]] = {}
+        for call in self.graph.calls:
+            found.setdefault(call.function, []).append(call.node)
+        return found
+
+    @cached_property
     def calls(self) -> tuple[Ints, Hashes, Ints]:
         """Node, hash of the attribute and function of each call."""
         calls = self.graph.calls
