@@ -73,13 +73,22 @@ def open_streams() -> None:
     if sys.stderr is None:
         sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
     elif isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr = Messages(sys.stderr.buffer, sys.stderr.encoding, "backslashreplace", line_buffering=True)
+        sys.stderr = Messages.instead_of(sys.stderr)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 class Messages(io.TextIOWrapper):
     """Standard error: what cannot be written there, as on a full disk, is lost, and changes no exit code."""
+
+    before: io.TextIOWrapper | None = None  # when it goes, it closes what both write to
+
+    @classmethod
+    def instead_of(cls, stream: io.TextIOWrapper) -> Messages:
+        """The same stream, patient."""
+        made = cls(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
+        made.before = stream
+        return made
 
     def write(self, text: str) -> int:
         """Write what can be written."""
