@@ -153,12 +153,22 @@ class Acting extends Shown {
   /** @param {Path | null} path */
   async selectNow(path) {
     this.selected = path;
-    if (path) this.card.show(path);
+    if (path) this.told = this.card.show(path);
     else this.card.hide();
     this.lit();
     this.outline.draw();
     this.remember();
     this.emit("select", { name: path ? this.graph.address(path) : null });
+  }
+
+  /** Choose what is under the pointer, and keep it in view: the card may come to lie over it. @param {Path} path */
+  pick(path) {
+    return this.queue(async () => {
+      await this.selectNow(path);
+      await this.told;
+      const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
+      if (box) await this.uncover(box);
+    });
   }
 
   /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] */

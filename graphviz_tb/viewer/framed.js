@@ -98,6 +98,17 @@ class Framed extends Standing {
     return camera.glide(whole);
   }
 
+  /** Move a closed box out from under the card, no further than it takes. @param {any} box */
+  uncover(box) {
+    const { camera } = this;
+    const [across, along] = camera.free();
+    const past = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number[]} */ room) => Math.max(0, Math.min(to - room[1] + 12, from - room[0] - 12));
+    const [left, top] = [box.x * camera.k + camera.x, box.y * camera.k + camera.y];
+    const away = [past(left, left + box.width * camera.k, across), past(top, top + box.height * camera.k, along)];
+    if (box.open || !(away[0] || away[1])) return Promise.resolve();
+    return camera.glide([camera.x - away[0], camera.y - away[1], camera.k]);
+  }
+
   fit(moving = true) {
     const { scene, camera } = this;
     const room = this.stageRoom();

@@ -98,7 +98,7 @@ class Hands {
     if (!path) return app.select(null);
     if (item.box >= 0 && this.onMark(event, item)) return app.toggle(path);
     if (item.stub && !app.graph.mark[path[path.length - 1]]) return app.reveal(path);
-    return app.select(path);
+    return app.pick(path);
   }
 
   /** Whether a pointer is on the +/− mark of a box. @param {MouseEvent} event @param {any} item */

@@ -12,6 +12,7 @@ class Standing {
     this.open = new Map();
     /** @type {Path | null} */
     this.selected = null;
+    this.told = Promise.resolve(); // when the card has said what it has to say
     /** @type {Map<string, Colouring>} */
     this.colourings = new Map();
     this.scheme = head.options.color_by;

@@ -298,6 +298,15 @@ test(
     await node(tab, "conv1").tap();
     const sheet = await card(tab).boundingBox();
     ok(sheet.y > 300 && sheet.width > 380, JSON.stringify(sheet));
+    await card(tab).getByRole("button", { name: "Close details" }).click();
+    await tab.keyboard.press("0");
+    const lowest = (await tab.evaluate(() => window.tbgraph.scene())).boxes.filter((box) => !box.open).sort((one, other) => other.y - one.y)[0].name;
+    await node(tab, lowest).tap();
+    await card(tab).getByRole("heading", { name: lowest, exact: true }).waitFor();
+    await until(async () => {
+      const [box, over] = [await node(tab, lowest).boundingBox(), await card(tab).boundingBox()];
+      return box.y + box.height <= over.y;
+    }, `${lowest} stays above the sheet`);
   },
   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 );
