@@ -141,6 +141,7 @@ class Acting extends Shown {
       } else if (!main.delete(key)) aux.set(key, path);
       await this.redraw(null);
       if (this.selected) await this.selectNow(this.selected);
+      await this.uncoverNow(path);
       this.remember();
     });
   }
@@ -165,10 +166,15 @@ class Acting extends Shown {
   pick(path) {
     return this.queue(async () => {
       await this.selectNow(path);
-      await this.told;
-      const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
-      if (box) await this.uncover(box);
+      await this.uncoverNow(path);
     });
+  }
+
+  /** @param {Path} path */
+  async uncoverNow(path) {
+    await this.told;
+    const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
+    if (box) await this.uncover(box);
   }
 
   /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] */

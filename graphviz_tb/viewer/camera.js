@@ -31,6 +31,7 @@ class Camera {
     this.timer = 0;
     this.start = { x: 0, y: 0 };
     this.dragged = false;
+    this.pinched = 1;
     this.size = [0, 0];
     this.measure();
     new ResizeObserver(() => this.measure()).observe(stage);
@@ -166,9 +167,22 @@ class Camera {
       },
       { passive: false },
     );
+    for (const name of ["gesturestart", "gesturechange"]) stage.addEventListener(name, (event) => this.gesture(event));
     stage.addEventListener("pointerdown", (event) => this.down(event));
     stage.addEventListener("pointermove", (event) => this.move(event));
     for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => this.up(/** @type {PointerEvent} */ (event)));
+  }
+
+  /** Two fingers on the trackpad of a Mac: Safari tells them by events of its own, with the scale since they began.
+   * @param {any} event */
+  gesture(event) {
+    event.preventDefault();
+    if (this.fingers.size) return; // on a screen the fingers themselves are told
+    if (event.type === "gesturestart") this.pinched = 1;
+    const home = this.stage.getBoundingClientRect();
+    this.run++;
+    this.zoom(event.scale / this.pinched, event.clientX - home.left, event.clientY - home.top);
+    this.pinched = event.scale;
   }
 
   /** @param {PointerEvent} event */

@@ -120,7 +120,7 @@ class Hands {
   /** @param {PointerEvent} event */
   hover(event) {
     const { app } = this;
-    if (app.camera.fingers.size) return this.leave();
+    if (app.camera.fingers.size || !byId("menu").hidden) return this.leave();
     const item = itemAt(event.target);
     const [x, y] = app.camera.world(event.clientX, event.clientY);
     const open = item && item.box >= 0 && app.scene?.boxes[item.box].open;
@@ -182,6 +182,7 @@ class Hands {
     menu.replaceChildren(
       ...offers.map(([key, run]) => el("button", { role: "menuitem", onclick: () => { menu.hidden = true; app.focus(); run(); } }, t(key))),
     );
+    this.leave();
     menu.hidden = false;
     menu.style.left = `${Math.min(x, innerWidth - menu.offsetWidth - 8)}px`;
     menu.style.top = `${Math.min(y, innerHeight - menu.offsetHeight - 8)}px`;

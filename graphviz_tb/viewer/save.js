@@ -81,12 +81,19 @@ async function savePng(app) {
     image.onerror = failed;
     image.src = url;
   });
-  const scale = Math.min(2, LONGEST_SIDE / image.width, LONGEST_SIDE / image.height);
+  let blob = null;
+  for (let scale = Math.min(2, LONGEST_SIDE / image.width, LONGEST_SIDE / image.height); !blob && scale > 0.05; scale /= 2) {
+    blob = await drawnAt(image, scale); // a phone has less room for a picture: none is given where it does not do
+  }
+  URL.revokeObjectURL(url);
+  if (blob) download(blob, `${fileName(app)}.png`);
+}
+
+/** An image as a PNG; null where it is too large for this browser. @param {HTMLImageElement} image @param {number} scale @returns {Promise<Blob | null>} */
+function drawnAt(image, scale) {
   const canvas = el("canvas", { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(url);
-  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
-  download(blob, `${fileName(app)}.png`);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 /** Put the address of what is shown on the clipboard. @param {App} app */

@@ -195,6 +195,8 @@ test("both: a node moves aside and back by key, menu and card; its stubs are mar
     await node(tab, group).click();
     await tab.keyboard.press("m");
     await until(async () => (await hash(tab)).includes(`aux=${group}`), "m");
+    const [box, over] = [await node(tab, group).boundingBox(), await card(tab).boundingBox()];
+    ok(box.x + box.width <= over.x, "it does not lie under its card");
     const stubs = tab.locator(`g.stub[data-stub="${group}"]`);
     ok((await stubs.count()) > 0, "stubs stand for its lines");
     equal(await stubs.evaluateAll((all) => all.every((one) => one.classList.contains("twin"))), true, "all are marked");

@@ -350,7 +350,11 @@ test("a hub comes back with its lines, by keyboard", async ({ tab, page }) => {
 
 test("the context menu offers what can be done", async ({ tab, page }) => {
   await page("mnist.html");
+  await node(tab, "fc1").hover();
+  await tab.getByRole("tooltip").waitFor();
   await node(tab, "fc1").click({ button: "right" });
+  await tab.waitForTimeout(60);
+  ok(!(await tab.getByRole("tooltip").isVisible()), "nothing lies over the menu");
   await tab.getByRole("menuitem", { name: "Trace inputs" }).click();
   await until(async () => (await tab.locator(".faded").count()) > 0);
   await tab.keyboard.press("Escape");
@@ -469,4 +473,18 @@ test("the browser goes back and forward through views", async ({ tab, page }) =>
   await until(async () => JSON.stringify(await boxes(tab)) === JSON.stringify(before), "back");
   await tab.goForward();
   await until(async () => (await boxes(tab)).includes("conv1/pool"), "forward");
+});
+
+test("a trackpad pinches in Safari too", async ({ tab, page }) => {
+  await page("mnist.html");
+  const [x, y] = await middle(node(tab, "conv1"));
+  const before = (await node(tab, "conv1").boundingBox()).width;
+  const kept = await tab.evaluate(([clientX, clientY]) => {
+    const tell = (type, scale) => document.getElementById("stage").dispatchEvent(Object.assign(new Event(type, { cancelable: true }), { scale, clientX, clientY }));
+    return [tell("gesturestart", 1), tell("gesturechange", 1.2), tell("gesturechange", 1.5)];
+  }, [x, y]);
+  equal(kept, [false, false, false], "the page itself stays as large as it is");
+  await until(async () => Math.abs((await node(tab, "conv1").boundingBox()).width / before - 1.5) < 0.05, "half as large again");
+  const [zx, zy] = await middle(node(tab, "conv1"));
+  ok(Math.hypot(zx - x, zy - y) < 3, "under the fingers");
 });
