@@ -11,8 +11,7 @@ import numpy as np
 from graphviz_tb.arrange import arrange
 from graphviz_tb.color.hues import mixed
 from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.opened import ways
-from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line, overlay, title_of
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, line, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, facts
@@ -20,7 +19,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paint import LegendRow
-from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import Block, Words, ints, words
@@ -38,7 +37,7 @@ ALSO = 40  # other places of a change that are reported
 
 
 def changes_html(changes: Changes, options: PictureOptions | None = None) -> bytes:
-    """The whole page: every group on the way to a change is open, unless `options` say what is."""
+    """The whole page; it begins with the picture that `diff/picture` draws."""
     from graphviz_tb.pipeline import load
 
     merged = merge(changes)
@@ -46,10 +45,10 @@ def changes_html(changes: Changes, options: PictureOptions | None = None) -> byt
     hierarchy, where = model.hierarchy, places(model.hierarchy)
     painters = [overlay(hierarchy, where, merged, changes, theme) for theme in THEMES.values()]
     options = options or PictureOptions()
-    opened, _ = ways(hierarchy, model.metagraph, painters[0].sign, where, merged.shown)
     title = options.title if options.title is not None else title_of(changes)
-    wanted = options.open or tuple(address(hierarchy, path) for path in opened)
-    options = replace(options, title=title, open=wanted, color_by="diff", depth=options.depth if wanted else 0)
+    options = replace(options, title=title)
+    first, _ = first_picture(model.coloured(painters[0]), painters[0], where, merged, options)
+    options = replace(first.options, color_by="diff")
     head, blocks = data(
         model, options, Extra(("diff",), told(model, changes, painters), lambda table: shades(model, painters, table))
     )

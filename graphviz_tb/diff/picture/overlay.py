@@ -32,6 +32,7 @@ from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.pipeline import Model, Picture
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
@@ -176,21 +177,31 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
     title = options.title if options.title is not None else title_of(changes)
     coloured, options = model.coloured(painter), replace(options, title=title)
+    drawn, left = first_picture(coloured, painter, where, merged, options)
+    if not left:
+        return drawn
+    told = f"{counted(left, 'change')} in groups that stay closed (--open)"
+    return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
+
+
+def first_picture(
+    coloured: Model, painter: Overlay, where: list[Where | None], merged: Merged, options: PictureOptions
+) -> tuple[Picture, int]:
+    """The picture with the ways to the changes open, as many as can be read, and the number of changes that it does
+    not show; with what `options` say open, if they do."""
     if options.open:
-        return coloured.picture(options)
+        return coloured.picture(options), 0
+    hierarchy = coloured.hierarchy
     settings, layers = (frozenset(rows_of(hierarchy, one)) for one in (merged.settings, merged.layers))
     for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
-        opened, left = ways(hierarchy, model.metagraph, painter.sign, where, merged.shown, most, closed)
+        opened, left = ways(hierarchy, coloured.metagraph, painter.sign, where, merged.shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):
             break
     while len(opened) > 1 and not is_legible(drawn.scene):
         opened = without_innermost(hierarchy, opened)
         drawn = coloured.picture(opening(hierarchy, options, opened))
-    if not left:
-        return drawn
-    told = f"{counted(left, 'change')} in groups that stay closed (--open)"
-    return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
+    return drawn, left
 
 
 def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[Path]) -> PictureOptions:
