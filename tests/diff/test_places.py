@@ -119,3 +119,20 @@ def test_shapes_of_keras_inputs_in_words() -> None:
 
     (change,) = diff(model(4), model(6))
     assert (change.detail["old"], change.detail["new"], change.severity) == ("?×4", "?×6", "signature")
+
+
+def test_sizes_that_repeat_a_change_are_not_said_again() -> None:
+    # m/fc: a kernel of 4×3 or 4×5 numbers, and the shape of what it gives
+    def made(units: int) -> Any:
+        lines = ["x Placeholder", "m/fc/kernel Const", "m/fc/MatMul MatMul x m/fc/kernel", f"m/fc/shape={units} Const"]
+        whole = graph(*lines, "m/fc/Reshape Reshape m/fc/MatMul m/fc/shape", "out Softmax m/fc/Reshape")
+        tensor = whole.node[1].attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = 1
+        tensor.float_val.append(0.5)
+        for size in (4, units):
+            tensor.tensor_shape.dim.add(size=size)
+        return whole
+
+    change = next(change for change in diff(made(3), made(5)) if change.detail.get("key") == "units")
+    assert "with" not in change.detail

@@ -245,7 +245,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
 
     changes = sorted(changes, key=rank)
     first = changes[0]
-    others = [change for change in changes[1:] if change.kind == "changed"]
+    others = [change for change in changes[1:] if change.kind == "changed" and not repeats(first, change)]
     detail = dict(first.detail)
     if others:
         detail["with"] = [part(one) for one in others]
@@ -256,3 +256,12 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
     ops = sum(change.ops for change in changes)
     kind: Kind = first.kind
     return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of(changes))
+
+
+def repeats(first: Change, other: Change) -> bool:
+    """Whether a setting only has the old and the new value of another difference among its numbers: a size."""
+    if not other.detail.get("constant"):
+        return False
+    before, after = (value if isinstance(value, list) else [value] for value in map(other.detail.get, ("old", "new")))
+    old, new = (str(first.detail.get(word)) for word in ("old", "new"))
+    return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
