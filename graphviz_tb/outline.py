@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One open group: its `label` and `address` ("" for the whole model), how deep it stands, and its parts.
+    """One open group: its `label` and `address` ("" for the whole model), how deep it lies, and its parts.
 
     `ranks` are along the flow: what feeds another is in an earlier rank. `beside` is no part of the model:
     gradients, updates, what keeps books, and what is in the auxiliary area.

@@ -31,7 +31,7 @@ def too_large(metagraph: Metagraph) -> bool:
 def plain(metagraph: Metagraph, turned: Turned) -> Skeleton:
     """Rows of equal length, boxes in the order of their ranks, then of the file.
 
-    After: a wire's chain is its two ends, wherever they stand.
+    After: a wire's chain is its two ends, wherever they are.
     """
     mask, base = metagraph.mask, len(metagraph.children)
     bridges = core_bridges(metagraph, mask)

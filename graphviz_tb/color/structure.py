@@ -148,7 +148,7 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
 
 
 def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs]:
-    """The levels on which each template stands, in small numbers, one rank after the other, and where each starts."""
+    """The levels on which each template occurs, in small numbers, one rank after the other, and where each starts."""
     places = np.full(int(hierarchy.template.max(initial=-1)) + 1, -1, np.int64)
     places[list(rank)] = list(rank.values())
     place = places[hierarchy.template[groups]]

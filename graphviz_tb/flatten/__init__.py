@@ -31,7 +31,7 @@ def flatten(
     """Make the flat graph of `graph_def`; `layers` says by name which nodes and scopes are Keras layers.
 
     Before: any message, however odd its names. After: every node is a row and every input that names a node is an
-    edge; inputs that name none, and names that stand twice, are notices (errors with `options.strict`:
+    edge; inputs that name none, and names that occur twice, are notices (errors with `options.strict`:
     `UnknownInput`, `DuplicateNode`).
 
     >>> from graphviz_tb.proto import GraphDef

@@ -79,7 +79,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
 @dataclass(slots=True)
 class Found:
-    """The sources of all inputs so far (-1: none), where plain control inputs stand, and the others that are not
+    """The sources of all inputs so far (-1: none), where plain control inputs are, and the others that are not
     simply output 0 of a node: their positions, output keys and control flags."""
 
     source: list[int] = field(default_factory=list)

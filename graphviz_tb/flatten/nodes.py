@@ -104,7 +104,7 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
 
 
 def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:
-    """Tell (or refuse) that some names stand more than once."""
+    """Tell (or refuse) that some names occur more than once."""
     seen: set[str] = set()
     twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
     where = f" in function {function!r}" if function else ""

@@ -33,7 +33,7 @@ DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 def name_weights(
     nodes: Nodes, edges: Edges, mark: Bytes, beside: Beside, carried: Carried, graph: GraphDef
 ) -> Mapping[int, Weight]:
-    """Before: which marks stand where. After: a weight for each mark of that kind that is drawn beside an op."""
+    """Before: which marks are where. After: a weight for each mark of that kind that is drawn beside an op."""
     ends = distinct(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
 
     @cache

@@ -31,8 +31,8 @@ class NewGroup:
 def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> Hierarchy:
     """The hierarchy with `groups` in it, numbered anew.
 
-    Before: each row is a member of one new group at most; a member that is a new group stands earlier in the list.
-    After: a new group stands where its first member stood (or after its siblings, as TensorBoard has it, if `last`);
+    Before: each row is a member of one new group at most; a member that is a new group comes earlier in the list.
+    After: a new group takes the place of its first member (or after its siblings, as TensorBoard has it, if `last`);
     templates stay with their rows.
     """
     if not groups:

@@ -188,7 +188,7 @@ def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], fir
 
 
 def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> list[int]:
-    """Leaves whose name is a scope: few, so the scopes are looked up among the names where each stands once."""
+    """Leaves whose name is a scope: few, so the scopes are looked up among the names where each occurs once."""
     nodes = growing.leaf_node
     if first == len(nodes):
         return []

@@ -1,4 +1,4 @@
-"""The colours of one picture, and what stands around it: its title row and its legend."""
+"""The colours of one picture, and what is around it: its title row and its legend."""
 
 from __future__ import annotations
 

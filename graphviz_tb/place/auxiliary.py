@@ -1,6 +1,6 @@
 """The auxiliary area: what was taken out of the drawing, set apart behind a rule, in columns under a heading.
 
-It stands where the whole becomes smallest: in a free corner at the right, or below, or beside everything.
+It is placed where the whole becomes smallest: in a free corner at the right, or below, or beside everything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the labels of edges stand: beside a straight run of their own line, clear of boxes, lines and labels.
+"""Where the labels of edges are: beside a straight run of their own line, clear of boxes, lines and labels.
 
 A label that has no such place is left out; the edge's tooltip still tells it.
 """

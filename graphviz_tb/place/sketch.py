@@ -165,7 +165,7 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def areas_of(view: View) -> dict[int, AreaName]:
-    """Where children stand that are not in the main area."""
+    """Where children are that are not in the main area."""
     mask, count = view.metagraph.mask, len(view.node_labels)
     areas: dict[int, AreaName] = dict.fromkeys(mask.in_extract, "in_extract")
     areas.update(dict.fromkeys(mask.out_extract, "out_extract"))

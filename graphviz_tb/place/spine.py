@@ -2,7 +2,7 @@
 
 Each level has a main path of its own, found without looking at what is open (`Skeleton.spine`). Where groups are open,
 the longest path of the whole picture may lead another way: on the levels that it passes it takes the place of theirs.
-Which items stand left of which stays as it is; only their lines become straight.
+Which items are left of which stays as it is; only their lines become straight.
 """
 
 from __future__ import annotations

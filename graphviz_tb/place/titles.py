@@ -55,7 +55,7 @@ def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Ti
 
 
 def _gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
-    """Where text may stand from `begin` on, from left to right."""
+    """Where text may be from `begin` on, from left to right."""
     starts = [begin, *(x + CLEAR for x in crossing)]
     stops = [*(x - CLEAR for x in crossing), wide - RIGHT]
     return list(zip(starts, stops, strict=True))

@@ -1,4 +1,4 @@
-"""A call gives way to the body of its function: the body's nodes stand where the call stood."""
+"""A call gives way to the body of its function: the body's nodes take the place of the call."""
 
 from __future__ import annotations
 

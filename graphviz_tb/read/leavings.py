@@ -4,7 +4,7 @@ barriers   the NoOp that makes the results of a traced function wait for all tha
            that only such a one waits for
 arguments  placeholders that freezing left where a loop had its inputs; nobody uses them
 rewritten  functions that gradients replaced by another form ("body_7_rewritten") and nobody calls
-borders    identities and NoOps that stand where a call or loop was inlined ("Func/…/input/_7"): they only hand on
+borders    identities and NoOps in the place where a call or loop was inlined ("Func/…/input/_7"): they only hand on
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Names:
         return error
 
     def _addresses(self, around: list[Path]) -> list[str]:
-        """What could stand where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
+        """What could be where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]

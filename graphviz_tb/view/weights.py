@@ -78,7 +78,7 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
-    """The calls of functions in which one of `users` stands, directly or through further calls."""
+    """The calls of functions in which one of `users` lies, directly or through further calls."""
     callers: dict[int, list[int]] = {}
     for call, bodies in hierarchy.calls.items():
         for _, body in bodies:

@@ -139,7 +139,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
 
 
 def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:
-    """Free nodes by the last segment of their name; of those that stand twice the first by label is taken."""
+    """Free nodes by the last segment of their name; of those that occur twice the first by label is taken."""
     leaves = side.scopes.node_leaf
     found: dict[str, int] = {}
     for node in nodes.tolist():

@@ -22,7 +22,7 @@ Words = tuple[str, str]  # what comes before and after the number
 
 @lru_cache(maxsize=1 << 16)
 def numbered(leaf: str) -> tuple[Words, int] | None:
-    """What stands around the last number of a name, and the number.
+    """The text around the last number of a name, and the number.
 
     Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
 

@@ -70,7 +70,7 @@ def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]
 
 
 def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Hashes, Ints]:
-    """Places beside matched nodes where exactly one free node of its label stands: hashes, and the nodes.
+    """Places beside matched nodes where exactly one free node of its label lies: hashes, and the nodes.
 
     A place is an input or an output of a matched node (named by its number on the old side), with the label.
     """

@@ -153,7 +153,7 @@ def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
 
 
 def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Whether boxes stand far apart, or are much of the level themselves: its layers."""
+    """Whether boxes lie far apart, or are much of the level themselves: its layers."""
     return spread(place, users) >= len(dag) / 3 or len(users) >= LAYERS * len(dag)
 
 
@@ -211,7 +211,7 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -
 
 
 def spread(place: list[int], boxes: list[int]) -> int:
-    """How far apart boxes stand."""
+    """How far apart boxes lie."""
     places = [place[box] for box in boxes]
     return max(places) - min(places)
 

@@ -1,4 +1,4 @@
-"""What each box is and where its inputs stand, as numbers: equal stretches of numbers are equal structures."""
+"""What each box is and where its inputs come from, as numbers: equal stretches of numbers are equal structures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
     """One number for each box, along the order.
 
     A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
-    what hangs on a block changes nothing for the next. One source outside stands as if right before the first box; of
+    what hangs on a block changes nothing for the next. One source outside counts as if right before the first box; of
     several only the count is reported.
     """
     one = single_entry(dag)
@@ -42,7 +42,7 @@ def main_steps(order: Order) -> list[int]:
 
 
 def distance(order: Order, steps: list[int], box: int, source: int, far: int) -> int:
-    """How far back a source stands: on the main way in steps of it, for side outputs in places of the line."""
+    """How far back a source lies: on the main way in steps of it, for side outputs in places of the line."""
     if source in order.broadcast or source in order.memory:
         return BROADCAST
     places = order.place if order.side[box] else steps

@@ -116,7 +116,7 @@ def is_known(*numbers: int) -> bool:
 
 
 def layouts_channels(data_format: str | None, rank: int) -> int:
-    """Where the channels stand: second in "NCHW" and the like, else last.
+    """Where the channels are: second in "NCHW" and the like, else last.
 
     >>> layouts_channels("NCHW", 4), layouts_channels(None, 2)
     (1, 1)

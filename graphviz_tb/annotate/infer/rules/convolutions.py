@@ -11,7 +11,7 @@ from graphviz_tb.annotate.infer.values import Dims
 
 
 def layout(op: Op, spatial: int) -> tuple[int, list[int]]:
-    """Where channels stand, and height, width (and depth); the batch is first but in HWNC and HWCN.
+    """Where channels are, and height, width (and depth); the batch is first but in HWNC and HWCN.
 
     "NHWC", "NDHWC" have channels last, "NCHW", "NCDHW" and "NCHW_VECT_C" second.
     """
