@@ -10,7 +10,7 @@ from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 from graphviz_tb.model.notice import Notice
 
 Row = list[int]
-MOST = 100_000  # bends that wrapping may add to a piece: as many take ten seconds to draw, and no eye follows them
+MOST = 400_000  # bends that wrapping may add to a piece: more would take minutes to draw, and no eye follows them
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
