@@ -24,7 +24,7 @@ Size = tuple[int, int]
 PLAIN = Stroke()
 ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label is beside the line
 LANE = 11  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8); 16 would
-# straighten five more of 600 steps in pictures two levels deep, and lengthen all lines by 3 %
+# straighten four more of 570 steps in pictures one level deep, and lengthen all lines by 3 %
 
 
 def coordinates(
