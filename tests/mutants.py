@@ -28,7 +28,7 @@ from tests.covering import Covering, read, record
 ROOT = Path(__file__).parents[1]
 LAWS = ("tests/properties",)
 GOLDENS = ("tests/golden/test_golden.py",)
-KEPT = "tests/golden/test_stages.py::test_"  # what a stage makes of small inputs
+KEPT = "tests/golden/test_stage_goldens.py::test_"  # what a stage makes of small inputs
 # Stage → its own tests; the laws run after them.
 STAGES = {
     "expand": (f"{KEPT}expand", "tests/expand", "tests/functions"),

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,3 +132,9 @@ def test_the_front_door_is_light(what: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert not loaded & {"numpy", "google", "networkx", "pydot", "graphviz", "resvg_py", "http", "asyncio"}
+
+
+def test_names_of_test_files_are_unique() -> None:
+    """Test folders are no packages: pytest refuses to run two files of one name together."""
+    files = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert not [name for name, count in files.items() if count > 1]
