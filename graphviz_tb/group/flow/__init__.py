@@ -20,13 +20,15 @@ a flow. Nothing depends on the order of the file.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from graphviz_tb.algorithms.training import Part
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
-from graphviz_tb.group.flow.box import Box, Symbols, group
+from graphviz_tb.group.flow.box import Box, Symbols, group, walk
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
@@ -93,8 +95,22 @@ def fold_level(
     boxes = with_series(boxes, series, symbols)
     if any(box.members for box in boxes):
         boxes = without_lies(boxes, len(level.rows), {row: at for at, row in enumerate(level.rows)}, level.edges)
-    name_groups(boxes, setting, level.hierarchy)
+    call_layers(boxes, level.hierarchy)
+    name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
+
+
+def shown(level: Siblings) -> list[str]:
+    """What the children of a level are called, layers as in code."""
+    called = level.hierarchy.labels
+    return [called.get(row, label) for row, label in zip(level.rows, level.labels, strict=True)]
+
+
+def call_layers(boxes: Iterable[Box], hierarchy: Hierarchy) -> None:
+    """From here on layers are called as in code."""
+    called = hierarchy.labels
+    for box in walk(list(boxes)) if called else ():
+        box.name = called.get(box.row, box.name)
 
 
 def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:

@@ -136,10 +136,10 @@ def natural(name: str) -> tuple[str, int, str]:
 
 
 def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
-    """What each row shows (see `Hierarchy.leaf`)."""
+    """What each row shows (see `Hierarchy.leaf`), but for the names of layers in code: the counters of the file tell
+    layers of one name apart."""
     found = list(names)
-    called = hierarchy.labels
-    for at in [at for at, row in enumerate(rows.tolist()) if not names[at] or row in called]:
+    for at in [at for at, name in enumerate(names) if not name]:
         found[at] = hierarchy.leaf(int(rows[at]))
     told = hierarchy.graph.labels
     nodes = np.fromiter(told, np.int64, len(told))
