@@ -26,17 +26,18 @@ embedding lookup lstm gru rnn cell simple bidirectional time distributed
 GIVEN = frozenset(["", *TYPES.split()])
 
 
-def given(name: str, vocabulary: Vocabulary) -> bool:
+def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     """Whether a name tells no more than the type of what bears it.
 
     Words with which nearly all names of the level begin do not count.
 
-    >>> level = Vocabulary(["net_conv2d_1", "net_re_lu_1", "net_mixed3", "net_add_7_Add"])
-    >>> [given(name, level) for name in ("net_re_lu_1", "net_mixed3", "net_add_7_Add")]
-    [True, False, True]
+    >>> level = Vocabulary(["net_conv2d_1", "net_re_lu_1", "net_mixed3", "net_Log_7"])
+    >>> given("net_re_lu_1", "Relu", level), given("net_mixed3", "ConcatV2", level), given("net_Log_7", "Log", level)
+    (True, False, True)
     """
     words = vocabulary.words(name)
     own = 0
     while own < len(words) and vocabulary.starting[words[: own + 1]] >= ALL * vocabulary.count:
         own += 1
-    return all(DIGITS.sub("", word).lower() in GIVEN for word in words[own:])
+    said = [DIGITS.sub("", word).lower() for word in words[own:]]
+    return all(word in GIVEN or word == DIGITS.sub("", type_name).lower() for word in said)

@@ -81,16 +81,16 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
 
 def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
     """The words its names begin with, if no others do; else where it ends, or what it holds."""
-    rows = leaves(box)
+    rows, last = leaves(box), box.last()
     words = common(setting.vocabulary, box.members)
     if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
         return "_".join(words)
-    ends = f"…{box.last().name}"
     if setting.vocabulary.nameless:
-        return contents(rows, hierarchy) or ends
+        return contents(rows, hierarchy) or f"…{last.name}"
     if box.how == How.SEGMENT:
-        return f"{box.first().name} → {box.last().name}"
-    return (given(box.last().name, setting.vocabulary) and contents(rows, hierarchy)) or ends
+        return f"{box.first().name} → {last.name}"
+    is_given = given(last.name, op_type(last, hierarchy), setting.vocabulary)
+    return (is_given and contents(rows, hierarchy)) or f"…{last.name}"
 
 
 def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
@@ -122,11 +122,16 @@ def type_of(box: Box, hierarchy: Hierarchy) -> str:
 
     Empty where a scope's name is nothing but a number.
     """
-    graph, node = hierarchy.graph, int(hierarchy.node[box.row])
-    if node >= 0:
-        return str(graph.op_types[graph.op[node]])
-    layer = graph.layers.get(hierarchy.name[box.row])
+    if hierarchy.node[box.row] >= 0:
+        return op_type(box, hierarchy)
+    layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else COUNTER.sub("", box.name)
+
+
+def op_type(box: Box, hierarchy: Hierarchy) -> str:
+    """The type of an op, "" of a scope."""
+    graph, node = hierarchy.graph, int(hierarchy.node[box.row])
+    return str(graph.op_types[graph.op[node]]) if node >= 0 else ""
 
 
 def rank(op: str) -> int:
