@@ -93,7 +93,7 @@ def test_an_empty_scale_is_no_error(model: Model) -> None:
 def test_calls_of_one_function_have_their_own_colours(fixtures: Path) -> None:
     folder = fixtures / "run_metadata/calls_in_session"
     model = load(folder / "graph.pb", run_metadata=(str(folder / "step.pb"),))
-    around = "main/PartitionedCall::lay/PartitionedCall"
+    around = "lay/PartitionedCall"
     picture = model.picture(color_by="compute-time", open=(around, around + "_1"))
     boxes = [at for at, box in enumerate(picture.scene.boxes) if box.address.endswith("::deep")]
     assert len(boxes) == 2

@@ -70,9 +70,10 @@ def test_the_whole_is_the_sum_of_the_trace(fixtures: Path) -> None:
     assert all(name.startswith(("_", "ConstantFolding/")) for name, _ in stats.strangers)
 
 
-def calls(fixtures: Path) -> tuple[Model, Stats]:
+def calls(fixtures: Path, whole_file: bool = True) -> tuple[Model, Stats]:
+    """A graph that is one call of a function, which is opened unless the whole file is asked for, and its step."""
     folder = fixtures / "run_metadata/calls_in_session"
-    model = load(folder / "graph.pb", run_metadata=(str(folder / "step.pb"),))
+    model = load(folder / "graph.pb", run_metadata=(str(folder / "step.pb"),), whole_file=whole_file)
     return model, stats_of(model)
 
 
@@ -115,6 +116,15 @@ def test_a_call_has_the_time_of_its_inside_not_its_own_too(fixtures: Path) -> No
     (trace,) = profiles(fixtures / "run_metadata/calls_in_session/step.pb").values()
     own = [one for one in trace.step_stats.dev_stats[0].node_stats if one.node_name == "main/PartitionedCall"]
     assert stats.at(call).time < own[0].all_end_rel_micros
+
+
+def test_what_ran_in_the_call_that_is_all_of_a_graph_is_measured_without_it_too(fixtures: Path) -> None:
+    (whole, within), (model, stats) = calls(fixtures), calls(fixtures, whole_file=False)
+    for address in ("lay/PartitionedCall::deep", "while::body/PartitionedCall::deep", "cond/(cond)::then_branch"):
+        inside = stats.at(place(model, address))
+        assert inside.time > 0
+        assert inside == within.at(place(whole, f"main/PartitionedCall::{address}"))
+    assert {name for name, _ in stats.strangers} - {name for name, _ in within.strangers} == {"main/PartitionedCall"}
 
 
 def test_nearly_every_execution_finds_its_place(fixtures: Path) -> None:
