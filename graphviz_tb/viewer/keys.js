@@ -1,7 +1,7 @@
 // Mouse, touch and keyboard: which gesture does what.
 
 const SHORTCUTS = [
-  ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"],
+  ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"], ["help.inside", "Alt ↓"],
   ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
   ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
@@ -280,14 +280,18 @@ class Hands {
     return box ? app.camera.glide(app.camera.fitting([box.x, box.y, box.x + box.width, box.y + box.height], 2, 60)) : app.fit();
   }
 
-  /** Go along a line, or to a sibling. @param {string} way @param {boolean} out */
-  arrow(way, out) {
+  /** Go along a line, or to a sibling; with `alt` down into an open group, else to the group around. @param {string} way @param {boolean} alt */
+  arrow(way, alt) {
     const { app } = this;
     const { boxes } = app.scene;
     if (!app.selected) return boxes.length ? app.reveal(/** @type {Path} */ (app.places.get(boxes[0].address))) : null;
     const at = app.picture.boxOf.get(app.graph.address(app.selected)) ?? -1;
     const mine = boxes[at];
-    if (out || !mine) {
+    if (alt && way === "down" && mine?.open) {
+      const inner = boxes.find((/** @type {any} */ box) => box.parent === at);
+      return inner ? app.reveal(/** @type {Path} */ (app.places.get(inner.address))) : null;
+    }
+    if (alt || !mine) {
       const around = app.graph.around(app.selected);
       return around && (around.length > 1 || around[0] !== 0) ? app.reveal(around) : null;
     }

@@ -59,7 +59,8 @@ class Shown extends Framed {
       }
       const [x, y] = [was.rect[0] - item.rect[0] + drift[0], was.rect[1] - item.rect[1] + drift[1]];
       if (item.layer === "frames" || was.layer !== item.layer) {
-        const [sx, sy] = [(was.rect[2] - was.rect[0]) / (item.rect[2] - item.rect[0]), (was.rect[3] - was.rect[1]) / (item.rect[3] - item.rect[1])];
+        const grown = (/** @type {number} */ side) => (was.rect[side + 2] - was.rect[side]) / (item.rect[side + 2] - item.rect[side] || Infinity) || 1; // a straight line has no width
+        const [sx, sy] = [grown(0), grown(1)];
         const [ox, oy] = [item.rect[0], item.rect[1]];
         element.animate([{ transform: `translate(${ox + x}px, ${oy + y}px) scale(${sx}, ${sy}) translate(${-ox}px, ${-oy}px)` }, { transform: "none" }], timing);
       } else if (Math.abs(x) > 0.5 || Math.abs(y) > 0.5) {

@@ -289,6 +289,10 @@ test("both: all by keyboard, and what is chosen is in view", async ({ tab, page 
     await tab.evaluate((inner) => window.tbgraph.select(inner), inner);
     await tab.keyboard.press("Alt+ArrowUp");
     await until(async () => (await chosen()) === group, "to the parent");
+    await tab.keyboard.press("Alt+ArrowDown");
+    await until(async () => (await chosen()).startsWith(`${group}/`), "into the open group");
+    await tab.keyboard.press("Alt+ArrowUp");
+    await until(async () => (await chosen()) === group, "out of it again");
     await tab.keyboard.press("f");
     await until(async () => {
       const box = await node(tab, group).boundingBox();

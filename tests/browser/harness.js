@@ -51,7 +51,7 @@ async function once(browser, { name, run, options: { alone, ...options } }) {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const tab = await context.newPage();
   const faults = [];
-  tab.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
+  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(`console: ${message.text()}`));
   tab.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   tab.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);

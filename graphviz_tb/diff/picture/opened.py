@@ -61,18 +61,14 @@ def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed
     return told
 
 
-def without_innermost(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[Path]:
-    """Some open groups without those that hold no other open one: of a way too long to be read, its outer part.
-
-    Before: at least one group. After: fewer, and with each the groups around it.
-    """
-    outer = set()
-    for path in opened:
+def heights(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[int]:
+    """For each of some open groups, how many of them are in each other below it: 0 for those that hold no other."""
+    height = dict.fromkeys(opened, 0)
+    for path in sorted(opened, reverse=True):  # a group comes after what it holds
         around = parent_path(hierarchy, path)
-        while around is not None:
-            outer.add(around)
-            around = parent_path(hierarchy, around)
-    return [path for path in opened if path in outer]
+        if around is not None and around in height:
+            height[around] = max(height[around], height[path] + 1)
+    return [height[path] for path in opened]
 
 
 def first_callers(hierarchy: Hierarchy) -> dict[int, int]:

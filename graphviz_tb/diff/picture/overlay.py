@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import mixed, plain
 from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
-from graphviz_tb.diff.picture.opened import MOST_BOXES, ways, without_innermost
+from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
@@ -197,11 +197,27 @@ def first_picture(
         opened, left = ways(hierarchy, coloured.metagraph, painter.sign, where, merged.shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):
-            break
-    while len(opened) > 1 and not is_legible(drawn.scene):
-        opened = without_innermost(hierarchy, opened)
-        drawn = coloured.picture(opening(hierarchy, options, opened))
-    return drawn, left
+            return drawn, left
+    return outer_part(coloured, options, opened) or drawn, left
+
+
+def outer_part(coloured: Model, options: PictureOptions, opened: Sequence[Path]) -> Picture | None:
+    """Of ways too long to be read the outer part: the picture without as few of the innermost groups as it takes.
+
+    None where there is no more than one group to close.
+    """
+    hierarchy = coloured.hierarchy
+    height = heights(hierarchy, opened)
+    drawn, low, high = None, 1, max(height, default=0)  # the least height of a group that stays open lies between
+    while low <= high:
+        least = (low + high) // 2
+        kept = [path for path, inside in zip(opened, height, strict=True) if inside >= least]
+        tried = coloured.picture(opening(hierarchy, options, kept))
+        if is_legible(tried.scene) or (drawn is None and low == high):
+            drawn, high = tried, least - 1
+        else:
+            low = least + 1
+    return drawn
 
 
 def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[Path]) -> PictureOptions:
