@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,7 @@ def old_names(source: Source) -> dict[int, Where]:
             path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
             paths.append(f"{path} (old)" if path in standing else path)
     taken = {where_new(source, node) for node in range(len(source.new))}
+    numbers: dict[Where, int] = {}
     told: dict[int, Where] = {}
     for node in range(len(old)):
         if source.to_new[node] >= 0:
@@ -96,11 +97,22 @@ def old_names(source: Source) -> dict[int, Where]:
         inside = new.graph.functions[functions[function]].name if function in functions else ""
         around = paths[int(old.scopes.of_node[node])]
         name = f"{around}/{old.scopes.node_leaf[node]}" if around else old.scopes.node_leaf[node]
-        while (inside, name) in taken:
-            name += " (old)"
-        taken.add((inside, name))
-        told[node] = (inside, name)
+        told[node] = free(inside, name, taken, numbers)
+        taken.add(told[node])
     return told
+
+
+def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, int]) -> Where:
+    """A name for an old node that no other has: `x`, `x (old)`, `x (old 2)` …; `numbers` are the last ones given."""
+    if (inside, name) not in taken:
+        return inside, name
+    number = numbers.get((inside, name), 0)
+    other = name
+    while (inside, other) in taken:
+        number += 1
+        other = f"{name} (old {number})" if number > 1 else f"{name} (old)"
+    numbers[inside, name] = number
+    return inside, other
 
 
 def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where], primary: bool = True) -> None:
