@@ -86,7 +86,10 @@ class Acting extends Shown {
         if (!graph.holds(one)) continue;
         await graph.prepare([one]);
         const level = graph.level(one);
-        if (!level || room < 0) break;
+        if (!level || room < 0) {
+          if (level) this.toast(t("notAll"));
+          break;
+        }
         room -= level.metagraph.children.length;
         if (one.length > 1 || one[0] !== 0) this.open.set(graph.key(one), one);
         for (const row of level.metagraph.children) {
@@ -96,6 +99,8 @@ class Acting extends Shown {
       }
       this.touched = true;
       await this.redraw(path);
+      const box = this.scene.boxes[this.picture.boxOf.get(graph.address(path)) ?? -1];
+      if (box) await this.bring(box);
       this.remember();
     });
   }

@@ -155,7 +155,7 @@ def line(change: Change) -> str:
     """
     told = head(change, 2).replace("  ", ": ", 1) + between(change)
     if change.kind in ("rewired", "signature-changed"):
-        told += "; " + "; ".join(list(facts(change))[:2])
+        told = "; ".join([told, *list(facts(replace(change, also=())))[:2]])
     if change.also and change.kind != "moved":
         told += f" and {counted(len(change.also), 'other place')}"
     return told
