@@ -21,7 +21,7 @@ from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
-from graphviz_tb.color import SCHEMES, Colouring, colour, resolve
+from graphviz_tb.color import Colouring, colour, resolve
 from graphviz_tb.errors import MissingFacts, UnknownNode
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
@@ -49,7 +49,7 @@ from graphviz_tb.read import read
 from graphviz_tb.render import compose
 from graphviz_tb.render.json import document
 from graphviz_tb.report import Report
-from graphviz_tb.statistics import statistics, statistics_before
+from graphviz_tb.statistics import check_measured, statistics, statistics_before, steps_shown
 from graphviz_tb.view import Names, NodeLabels, build_view, facts_line, open_groups
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
     """Once per picture: its colours, which groups are open, their order, every word, every coordinate."""
     report, hierarchy = model.report, model.hierarchy
     check_picture(options)
-    check_statistics(model, options)
+    check_measured(model.loaded, model.facts, options)
     with no_collection():
         with report.stage("color"):
             colouring = model.colouring or colour(
@@ -365,33 +365,13 @@ def unpickled(
     return model if colouring is None else model.coloured(colouring)
 
 
-def check_statistics(model: Model, options: PictureOptions) -> None:
-    """Statistics that are asked for but were not joined: name the steps that the source itself holds."""
-    if model.facts.stats is not None or not (options.stats or SCHEMES[options.color_by].measured):
-        return
-    if steps := list(model.loaded.run_metadata) if model.loaded else []:
-        what = "--stats" if options.stats else f"colouring by {options.color_by}"
-        raise MissingFacts(
-            f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
-            hint=f"choose with --step {steps[0]}, or --step all",
-        )
-
-
 def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """What the title row says."""
-    title = options.title if options.title is not None else " · ".join((model.name, *measured(model, options)))
+    title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
     facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
     return Caption(title, facts, selected(model, options))
-
-
-def measured(model: Model, options: PictureOptions) -> tuple[str, ...]:
-    """Which steps a picture of run statistics shows, and which it compares them with."""
-    stats, before = model.facts.stats, model.facts.before
-    if stats is None or not (options.stats or SCHEMES[options.color_by].measured):
-        return ()
-    return (f"{stats.title}, against {before.title}" if before is not None else stats.title,)
 
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:

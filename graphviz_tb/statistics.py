@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, join_statistics
+from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import MissingFacts, NoGraph, UnknownChoice
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.options import Options, ReadOptions
+from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import profiles
 from graphviz_tb.read.holding import Profiles
@@ -108,3 +110,28 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
     if len(matches) != 1:
         raise UnknownChoice.among("step", step, [*known, "all"])
     return matches
+
+
+def is_measured(options: PictureOptions) -> bool:
+    """Whether a picture shows run statistics."""
+    return options.stats or SCHEMES[options.color_by].measured
+
+
+def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions) -> None:
+    """Raise `MissingFacts` for statistics that a picture needs and that were not joined: it names the steps that the
+    source itself holds."""
+    steps = list(loaded.run_metadata) if loaded else []
+    if facts.stats is not None or not is_measured(options) or not steps:
+        return
+    what = "--stats" if options.stats else f"colouring by {options.color_by}"
+    raise MissingFacts(
+        f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
+        hint=f"choose with --step {steps[0]}, or --step all",
+    )
+
+
+def steps_shown(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
+    """The words of a title for the steps that a picture shows, and for those that it compares them with."""
+    if facts.stats is None or not is_measured(options):
+        return ()
+    return (f"{facts.stats.title}, against {facts.before.title}" if facts.before is not None else facts.stats.title,)

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import reached as reached_from
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
@@ -87,27 +88,16 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
         callees[function_of(hierarchy, call)].update(body for _, body in bodies)
-    reached = _reached(callees, [0])
+    reached = reached_from([0], callees)
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
     uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
     for row in sorted(unreached, key=lambda row: (row in called, row)):  # those in circles only where nothing leads in
         if row not in reached:
             uncalled.append(row)
-            reached |= _reached(callees, [row])
+            reached |= reached_from([row], callees)
     other = other_forms(hierarchy)
     return sorted(row for row in uncalled if row not in other)
-
-
-def _reached(callees: dict[int, set[int]], start: list[int]) -> set[int]:
-    """All that calls lead to from `start`."""
-    reached = set(start)
-    waiting = list(start)
-    while waiting:
-        for callee in callees[waiting.pop()] - reached:
-            reached.add(callee)
-            waiting.append(callee)
-    return reached
 
 
 def other_forms(hierarchy: Hierarchy) -> set[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 
-def reached(start: Iterable[int], after: Mapping[int, Sequence[int]]) -> set[int]:
+def reached(start: Iterable[int], after: Mapping[int, Collection[int]]) -> set[int]:
     """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to.
 
     >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))

@@ -99,6 +99,6 @@ def in_rows(ranks: list[list[int]]) -> list[list[int]]:
 
 
 def notice(boxes: int, lines: int) -> Notice:
-    """What is reported of it."""
+    """The notice for it."""
     text = f"a level of {boxes:,} boxes and {lines:,} lines is drawn in plain rows, its lines straight and unnamed"
     return Notice("large-level", text, strict=False)

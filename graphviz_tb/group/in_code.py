@@ -20,6 +20,7 @@ import numpy as np
 from graphviz_tb.algorithms.training import GRADIENTS
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.paths import last_segment
 
 COUNTED = re.compile(r"(.*[^/])_([1-9][0-9]{0,8})", re.DOTALL)  # name and counter
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
@@ -40,8 +41,8 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
     forward = {row: name for row, name in counted.items() if not is_gradient(hierarchy.name[row])}
     if not forward or not told(hierarchy, forward):
         return {}
-    known = {last(hierarchy.name[row]) for row in forward}
-    return {row: last(name) for row, name in counted.items() if last(hierarchy.name[row]) in known}
+    known = {last_segment(hierarchy.name[row]) for row in forward}
+    return {row: last_segment(name) for row, name in counted.items() if last_segment(hierarchy.name[row]) in known}
 
 
 def counted_scopes(hierarchy: Hierarchy) -> Names:
@@ -82,7 +83,7 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
     beside = graph.beside
     for at in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
         row, weight = int(hierarchy.row_of_node[beside.host[at]]), graph.weights.get(int(beside.mark[at]))
-        scopes = [last(name[one]) for one in hierarchy.ancestors(row) if one in counted] if row >= 0 else []
+        scopes = [last_segment(name[one]) for one in hierarchy.ancestors(row) if one in counted] if row >= 0 else []
         if scopes and weight is not None:
             yield graph.name[beside.mark[at]], weight.variable, scopes
 
@@ -101,8 +102,3 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
 def is_gradient(name: str) -> bool:
     """Whether a scope lies among gradients."""
     return any(GRADIENTS.fullmatch(word) for word in name.split("/"))
-
-
-def last(name: str) -> str:
-    """The last segment of a name."""
-    return name.rpartition("/")[2]

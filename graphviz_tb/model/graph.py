@@ -85,7 +85,7 @@ class Graph:
 
     Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
     (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
-    that do not are reported in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
+    that do not are named in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
     several with one name the last. `labels` says what a node is called in pictures where its name is no help.
 

@@ -13,6 +13,15 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 Path = tuple[int, ...]
 
 
+def last_segment(name: str) -> str:
+    """What is behind the last slash of a name.
+
+    >>> last_segment("encoder/layer_1/dense"), last_segment("dense")
+    ('dense', 'dense')
+    """
+    return name.rpartition("/")[2]
+
+
 def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
     """The rows that group `path` shows when it is open, in file order.
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
 CHUNK = 2_000  # nodes whose attributes lie in one block
-LONGEST = 1_000  # characters of a value that are reported
+LONGEST = 1_000  # characters of a value that are kept
 SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
-FIRST = 12  # values of a constant, and items of a list, that are reported
+FIRST = 12  # values of a constant, and items of a list, that are kept
 LAYOUT = {
     1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
     5: ("<i2", "int_val"), 6: ("i1", "int_val"), 9: ("<i8", "int64_val"), 10: ("?", "bool_val"),
@@ -70,7 +70,7 @@ def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
 
 
 def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
-    """Names and values of one node's attributes; `known` is what was reported of small values before."""
+    """Names and values of one node's attributes; `known` is the text of small values that was made before."""
     definition = graph.node_def(node)
     if definition is None:
         return []

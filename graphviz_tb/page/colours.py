@@ -1,6 +1,6 @@
 """Every colouring that can be had, in both themes: a fill, a second line and legend rows for each row.
 
-What a measured colouring says depends on the largest box shown, so it is reported as values and a ramp of fills.
+What a measured colouring says depends on the largest box shown, so it is written as values and a ramp of fills.
 """
 
 from __future__ import annotations

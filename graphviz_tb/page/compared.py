@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
-ALSO = 40  # other places of a change that are reported
+ALSO = 40  # other places of a change that are listed
 
 
 def changes_html(changes: Changes, options: PictureOptions | None = None) -> bytes:

@@ -39,8 +39,7 @@ def coordinates(
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
     where a wire touches the child that is its source or target, from the child's left edge (None: where it lies best);
-    `strokes` say how wires are drawn: the gap
-    that a label is in is wider.
+    `strokes` say how wires are drawn: the gap that a label lies in is wider.
     After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire

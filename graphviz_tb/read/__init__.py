@@ -114,7 +114,7 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
 
 
 def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, Layer]:
-    """The layers of the model that is reported beside an op graph, by the names of their scopes there."""
+    """The layers of the model that the log holds beside an op graph, by the names of their scopes there."""
     for other in holding.found:
         if other.entry.kind == "conceptual" and other.entry.run == found.entry.run:
             with suppress(ReadError):  # the graph itself is well

@@ -28,7 +28,7 @@ from graphviz_tb.read.limits import check_json
 from graphviz_tb.read.opened import Opened
 
 SEPARATOR = "/"
-HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may are alone
+HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 

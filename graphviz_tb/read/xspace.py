@@ -78,7 +78,7 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
 
 
 def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
-    """The last step that began by then; what came before the first belongs to none that is reported."""
+    """The last step that began by then; what came before the first belongs to no step of the trace."""
     if not starts:
         return WHOLE
     at = bisect_right([start for start, _, _ in starts], time) - 1

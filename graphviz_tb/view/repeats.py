@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -27,9 +28,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     training = Training(hierarchy)
     chosen = training.quiet | (hierarchy.how == How.TRAINING) | (storing(hierarchy) & (training.forward == 0))
     chosen[0] = False
-    for bodies in hierarchy.calls.values():
-        if {attr for attr, _ in bodies} == {"cond", "body"}:
-            chosen[[body for attr, body in bodies if attr == "cond"]] = True
+    chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
     quiet = inside(hierarchy, np.flatnonzero(chosen).tolist())
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
@@ -58,11 +57,17 @@ def storing(hierarchy: Hierarchy) -> Bools:
 def in_loops(hierarchy: Hierarchy) -> Bools:
     """Which rows lie in the body of a loop."""
     found = np.zeros(len(hierarchy), bool)
+    for loop in loops(hierarchy):
+        for function in loop.values():
+            found[function : hierarchy.end[function]] = True
+    return found
+
+
+def loops(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
+    """The functions of each loop, by what they are to it: `cond` and `body`."""
     for bodies in hierarchy.calls.values():
         if {attr for attr, _ in bodies} == {"cond", "body"}:
-            for _, body in bodies:
-                found[body : hierarchy.end[body]] = True
-    return found
+            yield dict(bodies)
 
 
 class Repeats:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy, Kind
-from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.paths import Path, address, last_segment
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
 
@@ -70,13 +71,8 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
         if around and names[row].startswith(f"{before}/"):
             names[row] = names[around] + names[row][len(before) :]
         if scope[row] == row and row in hierarchy.labels:
-            names[row] = names[row][: len(names[row]) - len(last(hierarchy.name[row]))] + hierarchy.labels[row]
+            names[row] = names[row][: len(names[row]) - len(last_segment(hierarchy.name[row]))] + hierarchy.labels[row]
     return replace(hierarchy, name=names)
-
-
-def last(name: str) -> str:
-    """The last segment of a name."""
-    return name.rpartition("/")[2]
 
 
 class Names:
@@ -105,14 +101,16 @@ class Names:
         try:
             return self._find(pattern)
         except UnknownNode:
-            called = in_code(self.hierarchy)
-            if called is None:
-                raise
-            try:
-                return Names(called)._find(pattern)
-            except UnknownNode:
-                pass
+            if self._in_code is not None:
+                with suppress(UnknownNode):
+                    return self._in_code._find(pattern)
             raise
+
+    @cached_property
+    def _in_code(self) -> Names | None:
+        """The same rows by the names that the program has for layers."""
+        hierarchy = in_code(self.hierarchy)
+        return None if hierarchy is None else Names(hierarchy)
 
     def _find(self, pattern: str) -> list[Path]:
         for name in (pattern, *split_address(pattern)[:1]):

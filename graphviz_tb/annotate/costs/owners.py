@@ -17,7 +17,7 @@ def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
     """Before: the role of every node. After: for variables and frozen constants that are drawn as marks, the op that
     owns them.
 
-    Only those are reported that are outside of the scopes of all ops of the network that use them, as the handles of
+    Only those are given that are outside of the scopes of all ops of the network that use them, as the handles of
     TensorFlow 2 do; the others count where they are.
     """
     users = users_of(graph, roles)

@@ -163,7 +163,7 @@ def plain_setting(value: Any) -> Any:
 
 
 def hashed(count: int, told: Mapping[int, Any]) -> Hashes:
-    """One number a node; 0 for those of which nothing is reported."""
+    """One number a node; 0 for those of which nothing is known."""
     column = np.zeros(count, np.uint64)
     for node, value in told.items():
         column[node] = digest(json.dumps(plain_setting(value), sort_keys=True, default=str))

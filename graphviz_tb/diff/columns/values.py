@@ -33,7 +33,7 @@ LAYOUT: dict[int, tuple[str, str]] = {
     23: ("<u8", "uint64_val"),
 }  # fmt: skip
 
-HALF = {19: "<f2"}  # float16 lies in memory as it is; bfloat16 has no numpy type and is reported by its bits
+HALF = {19: "<f2"}  # float16 lies in memory as it is; bfloat16 has no numpy type and is compared by its bits
 
 
 def base_name(function: str) -> str:

@@ -45,6 +45,7 @@ from graphviz_tb.group.series import Run, below
 from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
 
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
@@ -158,7 +159,7 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
         todo.extend(reversed([*box.feeders, *box.members]))
     if not order:
         return []
-    taken = {*level.labels, *(level.hierarchy.name[row].rpartition("/")[2] for row in level.rows)}
+    taken = {*level.labels, *(last_segment(level.hierarchy.name[row]) for row in level.rows)}
     names = addresses(order, taken)
     number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
     place = {row: at for at, row in enumerate(level.rows)}

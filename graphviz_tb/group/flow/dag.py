@@ -39,7 +39,7 @@ def make_dag(boxes: list[Box], before: list[list[int]], outside: list[list[int]]
 
 
 def part(dag: Dag, ids: Sequence[int]) -> Dag:
-    """The graph of some boxes, in the order given. Sources farther out are reported where all is fed from one."""
+    """The graph of some boxes, in the order given. Sources farther out are given where all is fed from one."""
     at = {box: place for place, box in enumerate(ids)}
     before = [[at[source] for source in dag.before[box] if source in at] for box in ids]
     outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in at] for box in ids]

@@ -13,7 +13,7 @@ from graphviz_tb.group.flow.setting import DEEPEST, Setting
 from graphviz_tb.group.flow.tokens import tokens
 from graphviz_tb.model.hierarchy import How
 
-DISTRUST = 0.75  # names are dropped where the flow alone is reported in so much of the boxes
+DISTRUST = 0.75  # names are dropped where as many of the boxes came from the flow alone
 FEWEST_NAMED = 3  # boxes; fewer need no groups by name
 
 

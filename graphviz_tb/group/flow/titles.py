@@ -17,7 +17,7 @@ PARTS = re.compile(r"[0-9]+|[^0-9]+")
 COUNTER = re.compile(r"(_?[0-9]+)+\Z")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
-TELLING, PRODUCTS = 3, 2  # op types that are reported, and how many of them may be products
+TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
 # What a part of a network is known by, told first: its products, then what tells one kind of layer from another.
 WORK = re.compile(
     r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
@@ -135,7 +135,7 @@ def op_type(box: Box, hierarchy: Hierarchy) -> str:
 
 
 def rank(op: str) -> int:
-    """How early an op type is reported: products, what weighs them (attention), other signs, the rest."""
+    """How early a title names an op type: products, what weighs them (attention), other signs, the rest."""
     return 0 if WORK.search(op) else 1 if "Softmax" in op else 2 if SIGNS.fullmatch(op) else 3
 
 

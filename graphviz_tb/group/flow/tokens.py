@@ -16,7 +16,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
 
     A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
     what hangs on a block changes nothing for the next. One source outside counts as if right before the first box; of
-    several only the count is reported.
+    several only the count is part of the token.
     """
     one = single_entry(dag)
     steps = main_steps(order)

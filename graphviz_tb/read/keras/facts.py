@@ -93,7 +93,7 @@ def held(layer: Box) -> str:
 
 
 def in_words(weights: Sequence[tuple[int, ...]]) -> str:
-    """What is kept, for a layer of which nothing else is reported.
+    """What is kept, for a layer of which nothing else is known.
 
     >>> in_words([(24, 48), (48,)]), in_words([(4,), (4,), (4,), (4,)]), in_words([])
     ('24×48 · 48', '4 weights', '')

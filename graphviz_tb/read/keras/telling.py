@@ -25,7 +25,7 @@ SILENT = frozenset(
         *("recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim"),
     )
 )
-# Values that a class has unless it is reported otherwise; those below hold for every class, by the name of the option.
+# Values that a class has unless the file says otherwise; those below hold for every class, by the name of the option.
 DEFAULTS: Mapping[str, Any] = {
     "strides": 1,
     "padding": "valid",
@@ -78,7 +78,7 @@ OF_CLASS: Mapping[str, Mapping[str, Any]] = {
 
 
 def telling(kind: str, config: Mapping[str, Any]) -> str:
-    """What is reported of a layer's configuration beside its class.
+    """What is shown of a layer's configuration beside its class.
 
     >>> telling("Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"})
     '32 · 3×3 · relu · stride 2'

@@ -51,7 +51,7 @@ class Table:
         self.lines: dict[bytes, Any] = {}
 
 
-SKIPPED = Table("", {})  # the inside of a field that nobody knows; without fields, nothing in it is reported
+SKIPPED = Table("", {})  # the inside of a field that nobody knows; without fields, nothing in it is checked
 _TABLES: dict[str, Table] = {}
 
 
