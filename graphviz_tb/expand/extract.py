@@ -2,7 +2,8 @@
 
 The rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles,
 of control edges past `maxControlDegree`, of isolated nodes), with these mended unless its preset asks otherwise: a
-level is never emptied, a constant is no neighbour, and moving a node by hand moves no other.
+level is never emptied, one of a few boxes keeps its control edges, a sink that hands data on is none, a constant is no
+neighbour, and moving a node by hand moves no other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
 READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
+FEW = 8  # children of a level that keeps all control edges: so few boxes are read with every line
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,15 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
     if not options.extract or not level.count:
         return Mask()
     hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
-    if not hubs and plain(level, options):
+    most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
+    if not hubs and plain(level, most_control):
         return Mask()
     work = begin(level)
-    take_sinks(work)
+    take_sinks(work, options)
     take_circling(work)
     if hubs:
         take_high_degrees(work, options)
-    cut_control(work, options)
+    cut_control(work, most_control)
     take_isolated(work)
     if not work.core and not options.tensorboard:
         return Mask()
@@ -88,9 +91,9 @@ def mask_of(work: Work) -> Mask:
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def plain(level: Level, options: ExpandOptions) -> bool:
+def plain(level: Level, most_control: int) -> bool:
     """Whether nothing moves, seen at a glance: no sinks, no circles, few control edges, no marks beside loose ends."""
-    if level.circling or any(level.sink) or sum(not edge.tensors for edge in level.edges) > options.max_control_degree:
+    if level.circling or any(level.sink) or sum(not edge.tensors for edge in level.edges) > most_control:
         return False
     if not any(level.marked):
         return True
@@ -143,10 +146,11 @@ def move(work: Work, node: int, side: str) -> None:
     (work.in_extract if side == "in" else work.out_extract).append(node)
 
 
-def take_sinks(work: Work) -> None:
+def take_sinks(work: Work, options: ExpandOptions) -> None:
     """Sink types (NoOp) go out, whole scopes whose root op is one too."""
+    handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     for node in range(work.level.count):
-        if work.level.sink[node] and node not in work.level.included and node in work.core:
+        if work.level.sink[node] and node not in work.level.included | handing and node in work.core:
             take(work, node, "out")
 
 
@@ -225,13 +229,13 @@ def highest(degrees: dict[int, int], bound: int) -> list[int]:
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
-def cut_control(work: Work, options: ExpandOptions) -> None:
-    """A child with more than four control-only metaedges keeps none of them."""
+def cut_control(work: Work, most: int) -> None:
+    """A child with more control-only metaedges than `most` keeps none of them."""
     edges = work.level.edges
     for node in list(work.core):
         into = [(other, node) for other, index in work.links_in[node].items() if not edges[index].tensors]
         out = [(node, other) for other, index in work.links_out[node].items() if not edges[index].tensors]
-        if len(into) + len(out) > options.max_control_degree:
+        if len(into) + len(out) > most:
             for source, target in into + out:
                 if target in work.links_out[source]:
                     cut(work, source, target)

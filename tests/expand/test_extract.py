@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.expand import put_away
 from graphviz_tb.expand.drawable import crowded
-from graphviz_tb.expand.extract import READABLE, Level, decide, fence, highest
+from graphviz_tb.expand.extract import FEW, READABLE, Level, decide, fence, highest
 from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
@@ -85,18 +85,32 @@ def test_the_highest_first_and_of_equals_the_last() -> None:
 
 @pytest.mark.parametrize(("edges", "cut"), [(4, False), (5, True)])
 def test_more_than_four_control_edges_are_cut(edges: int, cut: bool) -> None:
-    # 0 ─▶ 1, and control from 1 to each of the others
+    # 0 ─▶ 1, and control from 1 to 2, 3, …; others to make the level large
     pairs = [(1, node) for node in range(2, 2 + edges)]
-    mask = decide(level(2 + edges, [*data((0, 1)), *control(*pairs)]), OURS)
+    mask = decide(level(FEW + 1, [*data((0, 1)), *control(*pairs)]), OURS)
     assert mask.stubbed == (frozenset(range(1, 1 + edges)) if cut else frozenset())
     assert mask.out_extract == (tuple(range(2, 2 + edges)) if cut else ())
 
 
+@pytest.mark.parametrize(("count", "options", "cut"), [(8, OURS, False), (9, OURS, True), (8, THEIRS, True)])
+def test_a_level_of_eight_boxes_keeps_its_control_edges(count: int, options: ExpandOptions, cut: bool) -> None:
+    # 0 ─▶ 1, and control from 1 to 2 … 7
+    mask = decide(level(count, [*data((0, 1)), *control(*((1, node) for node in range(2, 8)))]), options)
+    assert bool(mask.stubbed) is cut
+
+
 def test_control_edges_count_at_both_sides_of_a_child() -> None:
     # three into 1, two out of it
-    mask = decide(level(7, [*data((0, 1)), *control((2, 1), (3, 1), (4, 1), (1, 5), (1, 6))]), OURS)
+    mask = decide(level(FEW + 1, [*data((0, 1)), *control((2, 1), (3, 1), (4, 1), (1, 5), (1, 6))]), OURS)
     assert mask.stubbed == frozenset(range(1, 6))
     assert (mask.in_extract, mask.out_extract) == ((2, 3, 4), (5, 6))
+
+
+def test_a_sink_that_hands_data_on_is_none_but_for_tensorboard() -> None:
+    # 0 ─▶ 1 ─▶ 2, and 1 is of a sink type
+    chain = level(3, data((0, 1), (1, 2)), sinks=[1])
+    assert decide(chain, OURS) == Mask()
+    assert 1 in decide(chain, THEIRS).extracted
 
 
 def test_an_edge_with_data_is_no_control_edge() -> None:

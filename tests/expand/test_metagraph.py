@@ -140,10 +140,11 @@ def test_a_sink_goes_to_the_auxiliary_area(rule: Rule) -> None:
     assert stubs(model) == {("v", "out", "init"), ("w", "out", "init"), ("init", "in", "v"), ("init", "in", "w")}
 
 
-def test_four_control_edges_are_drawn_and_five_are_not(rule: Rule) -> None:
+def test_tensorboard_draws_four_control_edges_and_not_five(rule: Rule) -> None:
     # gate ┄▶ a, b, c, d (, e)
-    assert not stubs(rule("control_four"))
-    model = rule("control_hub")
+    assert not stubs(rule("control_four", preset="tensorboard"))
+    assert not stubs(rule("control_hub"))  # eight boxes are read with every line
+    model = rule("control_hub", preset="tensorboard")
     assert stubs(model) == {
         (*pair, "gate") for pair in (("a", "in"), ("b", "in"), ("c", "in"), ("d", "in"), ("e", "in"))
     } | {("gate", "out", name) for name in "abcde"}
