@@ -12,6 +12,7 @@ import numpy as np
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.flatten.weight_shapes import constant_shape, handled_shape, shape_of, used_shapes
 from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
 from graphviz_tb.model.columns import Bools, Bytes, distinct
@@ -21,7 +22,7 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef, TensorShapeProto
+    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
 
     Attributes = Mapping[str, AttrValue]
 
@@ -41,14 +42,22 @@ def name_weights(
         variables = {end: variable_of(carried, end) for end in ends}
         return roles_of(nodes, edges, mark), count_uses(nodes, edges, mark, variables)
 
+    @cache
+    def by_use() -> Mapping[int, Shape]:
+        return used_shapes(nodes, edges, graph, {int(carried.origin[end]) for end in ends})
+
     def tell(end: int) -> Weight:
         variable = variable_of(carried, end)
         roles, uses = around()
-        name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else int(carried.origin[end]))
+        origin = int(carried.origin[end])
+        name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else origin)
         read_dtype, read_shape = read(node_def(nodes, graph, end))
         word = name.rpartition("/")[2] or name
         role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
-        return Weight(name, read_dtype or dtype, shape if shape is not None else read_shape, role, uses[end])
+        role = carried.roles.get(origin, role)
+        shape = shape if shape is not None else read_shape
+        shape = shape if shape is not None else by_use().get(origin)
+        return Weight(name, read_dtype or dtype, shape, role, uses[end])
 
     return Lazily(ends, tell)
 
@@ -104,13 +113,6 @@ def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape
     return given.decode("utf-8", "replace") or definition.name, type_in(attrs, "dtype"), shape
 
 
-def constant_shape(attrs: Attributes) -> Shape:
-    """The shape of the value of a constant."""
-    if "value" in attrs:
-        return shape_of(attrs["value"].tensor.tensor_shape)
-    return shape_of(attrs["shape"].shape) if "shape" in attrs else None
-
-
 def read(definition: NodeDef | None) -> tuple[str, Shape]:
     """Dtype and shape of what a read or a cast gives."""
     if definition is None or definition.op == "VarHandleOp" or definition.op in HANDED_IN:
@@ -127,20 +129,9 @@ def handled_dtype(attrs: Attributes) -> str:
     return dtype_of(types[0]) if types else ""
 
 
-def handled_shape(attrs: Attributes) -> Shape:
-    """The shape behind a handle, where TensorFlow wrote it beside the argument."""
-    shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
-    return shape_of(shapes[0]) if shapes else None
-
-
 def type_in(attrs: Attributes, key: str) -> str:
     """The dtype that an attribute names."""
     return dtype_of(attrs[key].type) if key in attrs else ""
-
-
-def shape_of(shape: TensorShapeProto) -> Shape:
-    """A shape message as a tuple; None where the rank is unknown."""
-    return None if shape.unknown_rank else tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
 
 
 def dtype_of(number: int) -> str:

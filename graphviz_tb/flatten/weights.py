@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import INPUT_ARG, Nodes
 from graphviz_tb.flatten.pytorch import is_pytorch
+from graphviz_tb.flatten.standardised import standardised
 from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.graph import Call, Function
@@ -50,10 +51,12 @@ RESOURCE = 20  # DT_RESOURCE
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
     """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
-    `bound` are for an argument the makers that calls give it."""
+    `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
+    is done with it tells."""
 
     origin: Ints
     bound: Mapping[int, tuple[int, ...]]
+    roles: Mapping[int, str] = field(default_factory=dict)
 
 
 def find_weights(
@@ -69,9 +72,10 @@ def find_weights(
     bindings = list(bind(nodes, edges, calls, functions, graph))
     made = makers(nodes, edges, bindings, graph)
     origin = carried(nodes, edges, np.where(made, np.arange(len(nodes), dtype=np.int32), none))
-    constants = frozen(nodes, edges, graph)
-    origin = np.where(origin < 0, constants, origin)
-    return Carried(origin, owners(origin, nodes, bindings))
+    constants = constant_origins(nodes, edges)
+    roles = standardised(nodes, edges, constants)
+    origin = np.where(origin < 0, frozen(nodes, edges, graph, constants, roles), origin)
+    return Carried(origin, owners(origin, nodes, bindings), roles)
 
 
 # make
@@ -163,15 +167,20 @@ def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
     return origin
 
 
-def frozen(nodes: Nodes, edges: Edges, graph: GraphDef) -> Ints:
-    """The origins of what constants bring that were variables: they are in a weight's place, or are read as one."""
-    constant = of_types(nodes, CONSTANTS.__contains__)
+def constant_origins(nodes: Nodes, edges: Edges) -> Ints:
+    """For each node the constant whose value it hands on."""
     number = np.arange(len(nodes), dtype=np.int32)
-    origin = carried(nodes, edges, np.where(constant, number, np.int32(-1)))
+    return carried(nodes, edges, np.where(of_types(nodes, CONSTANTS.__contains__), number, np.int32(-1)))
+
+
+def frozen(nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Mapping[int, str]) -> Ints:
+    """The origins of what constants bring that were variables: they are in a weight's place, are read as one, or have
+    a role. Before: `origin` of all that constants bring."""
+    constant = of_types(nodes, CONSTANTS.__contains__)
     placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     read = read_as_variables(nodes, edges, constant)
-    known = set(distinct(edges.source[read]).tolist())  # however few numbers it holds
-    likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read])))
+    known = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
+    likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
     weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at, 1 if at in known else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True

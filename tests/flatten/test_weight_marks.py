@@ -96,3 +96,65 @@ def test_a_weight_is_followed_through_what_only_hands_it_on() -> None:
         node("product", "MatMul", "x", "identity"),
     )
     assert {name for name, mark in found.items() if mark == Mark.WEIGHT} == {"kernel", "cast", "identity"}
+
+
+def standardiser(root: str) -> GraphDef:
+    # (x - mean) / max(√variance, small), as Keras's Normalization does it
+    return GraphDef(
+        node=[
+            node("x", "Placeholder", dtype=FLOAT),
+            constant("sub/y", 1, 5),
+            constant(f"{root}/x", 1, 5),
+            constant("small"),
+            node("sub", "Sub", "x", "sub/y"),
+            node("cast", "Cast", f"{root}/x"),
+            node(root, root, "cast"),
+            node("max", "Maximum", root, "small"),
+            node("ratio", "RealDiv", "sub", "max"),
+        ]
+    )
+
+
+def test_what_a_normalisation_was_adapted_to_are_weights() -> None:
+    graph = flatten(standardiser("Sqrt"))
+    said = {(weight.variable, weight.label) for weight in graph.weights.values()}
+    assert said == {("sub/y", "mean 1×5"), ("Sqrt/x", "variance 1×5")}
+
+
+def test_other_differences_and_ratios_have_no_weights() -> None:
+    assert not flatten(standardiser("Square")).weights
+
+
+def shaped(*sizes: int) -> dict[str, Any]:
+    return {"list": {"shape": [{"dim": [{"size": size} for size in sizes]}]}}
+
+
+def test_what_is_assigned_to_a_variable_or_looked_up_in_it_tells_its_shape() -> None:
+    # a handle of a dumped graph is a placeholder that states no shape
+    table = node("table", "Placeholder", dtype={"type": 20})
+    words = node("words", "Placeholder", dtype={"type": 9}, _output_shapes=shaped(-1, 8))
+    taken = node("taken", "ResourceGather", "table", "words", dtype=FLOAT, _output_shapes=shaped(-1, 8, 5))
+    step = node("step", "Neg", "taken", _output_shapes=shaped(30, 5))
+    update = node("update", "AssignSubVariableOp", "table", "step", dtype=FLOAT)
+    found = [
+        {weight.shape for weight in flatten(GraphDef(node=nodes)).weights.values()}
+        for nodes in ([table, words, taken], [table, words, taken, step, update])
+    ]
+    assert found == [{(None, 5)}, {(30, 5)}]
+
+
+def test_what_a_function_was_handed_without_a_name_is_told() -> None:
+    graph = flatten(
+        GraphDef(
+            node=[
+                node("unknown", "_Arg", T={"type": 20}),
+                node("unknown_0", "_Arg", T={"type": 9}),
+                node("words", "_Arg", T={"type": 7}),
+                node("find", "LookupTableFindV2", "unknown", "words", "unknown_0"),
+            ]
+        )
+    )
+    assert {graph.name[at]: label for at, label in graph.labels.items()} == {
+        "unknown": "lookup table",
+        "unknown_0": "captured value",
+    }

@@ -61,6 +61,15 @@ def test_operands_in_keyword_arguments() -> None:
     assert edges(graph)["ops/tf.math.add"] == ["ops/x", "ops/y"]
 
 
+def test_an_operator_of_keras_2_that_works_on_elements_has_a_shape() -> None:
+    # ops: x, y ─▶ add, all of them 4 wide
+    told = json.loads((FIXTURES / "read/operator_layers.json").read_text())
+    for layer in told["config"]["layers"]:
+        if layer["class_name"] == "InputLayer":
+            layer["config"]["batch_input_shape"] = [None, 4]
+    assert read(json.dumps(told).encode()).layers["ops/tf.math.add"].outputs == ((None, 4),)
+
+
 def test_a_name_means_the_layer_of_its_own_model() -> None:
     # x ─▶ d ─▶ sub/d ─▶ sub/e ─▶ f
     assert edges(read(FIXTURES / "read/same_names.json").graph_def) == {

@@ -242,6 +242,15 @@ def merged(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [made]
 
 
+def called(config: Config, inputs: list[Dims]) -> list[Shape]:
+    """A function of TensorFlow that Keras 2 made a layer of, where it works on each element.
+
+    >>> called({"function": "__operators__.add"}, [(None, 4), (None, 1)]), called({"function": "image.resize"}, [()])
+    ([(None, 4)], [])
+    """
+    return merged(config, inputs) if config["function"].rpartition(".")[2] in ELEMENTWISE else []
+
+
 def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
     axis = int(config.get("axis", -1)) % len(inputs[0])
     known = [next((one[at] for one in inputs if one[at] is not None), None) for at in range(len(inputs[0]))]
@@ -347,6 +356,15 @@ SAME = (
     *("GaussianNoise", "StochasticDepth", "LayerScale", "RandomFlip", "RandomRotation", "RandomTranslation"),
     *("RandomZoom", "RandomContrast", "RandomBrightness", "Solarization", "SpectralNormalization", "FixedDropout"),
 )
+ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
+    (
+        *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
+        *("maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p"),
+        *("sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid"),
+        *("softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax"),
+        *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
+    )
+)
 DIMENSIONS = ("1D", "2D", "3D")
 
 
@@ -371,6 +389,7 @@ RULES: dict[str, Rule] = {
     "Reshape": reshaped,
     "Permute": permuted,
     "RepeatVector": repeated,
+    "TFOpLambda": called,
     "Concatenate": joined,
     "Dot": dotted,
     "Dense": dense,

@@ -1,0 +1,38 @@
+"""Mean and variance of Keras's Normalization layer: variables of the layer that no graph has as variables.
+
+Once they are adapted, Keras hands them to the graph as constants (`finalize_state` in keras/src/layers/preprocessing/
+normalization.py), stretched to the rank of what is normalised: y = (x - mean) / max(√variance, ε).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.columns import Ints
+
+OPS = ("Sub", "Sqrt", "Maximum", "RealDiv")
+
+
+def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
+    """What the constants are that x is standardised with; `constant` is for each node the one whose value it has, -1
+    where it has none."""
+    if not set(OPS) <= set(nodes.op_types):
+        return {}
+    kind = np.array([OPS.index(op) if op in OPS else -1 for op in nodes.op_types])[nodes.op_id]
+    into = np.flatnonzero((kind[edges.target] >= 0) & (edges.slot < 2) & ~edges.control)
+    ends = zip(edges.target[into].tolist(), edges.slot[into].tolist(), edges.source[into].tolist(), strict=True)
+    given = {(target, slot): source for target, slot, source in ends}
+
+    def behind(node: int, slot: int, op: str) -> int:
+        source = given.get((node, slot), -1)
+        return source if source >= 0 and kind[source] == OPS.index(op) else -1
+
+    found: dict[int, str] = {}
+    for ratio in np.flatnonzero(kind == OPS.index("RealDiv")).tolist():
+        centred, root = behind(ratio, 0, "Sub"), behind(behind(ratio, 1, "Maximum"), 0, "Sqrt")
+        mean, variance = (int(constant[given.get(at, -1)]) for at in ((centred, 1), (root, 0)))
+        if (centred, 1) in given and (root, 0) in given and min(mean, variance) >= 0:
+            found |= {mean: "mean", variance: "variance"}
+    return found

@@ -1,0 +1,77 @@
+"""Shapes of weights: as constants, handles and arguments state them, or, where these do not, as their users tell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.functions import node_def
+from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.tensors import Shape
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
+
+    Attributes = Mapping[str, AttrValue]
+
+ASSIGNS = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
+LOOKUP = "ResourceGather"
+
+
+def constant_shape(attrs: Attributes) -> Shape:
+    """The shape of the value of a constant."""
+    if "value" in attrs:
+        return shape_of(attrs["value"].tensor.tensor_shape)
+    return shape_of(attrs["shape"].shape) if "shape" in attrs else None
+
+
+def handled_shape(attrs: Attributes) -> Shape:
+    """The shape behind a handle, where TensorFlow wrote it beside the argument."""
+    shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
+    return shape_of(shapes[0]) if shapes else None
+
+
+def shape_of(shape: TensorShapeProto) -> Shape:
+    """A shape message as a tuple; None where the rank is unknown."""
+    return None if shape.unknown_rank else tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
+
+
+def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection[int]) -> dict[int, Shape]:
+    """The shapes of variables, by handle: that of a value assigned to them, else, rows unknown, what a lookup takes."""
+    works = np.array([op in ASSIGNS or op == LOOKUP for op in nodes.op_types] or [False])[nodes.op_id]
+    into = np.flatnonzero(works[edges.target] & (edges.slot < 2) & ~edges.control)
+    given: dict[int, dict[int, int]] = {}
+    for edge, user, slot in zip(into.tolist(), edges.target[into].tolist(), edges.slot[into].tolist(), strict=True):
+        given.setdefault(user, {})[slot] = edge
+    looked: dict[int, Shape] = {}
+    assigned: dict[int, Shape] = {}
+    for user, slots in given.items():
+        if len(slots) < 2 or (handle := int(edges.source[slots[0]])) not in handles:
+            continue
+        second = stated(nodes, graph, int(edges.source[slots[1]]), edges.keys[edges.key[slots[1]]])
+        if nodes.op_types[nodes.op[user]] == LOOKUP:
+            looked[handle] = below_first(stated(nodes, graph, user, "0"), second)
+        elif second is not None:
+            assigned[handle] = second
+    return looked | assigned
+
+
+def below_first(taken: Shape, indices: Shape) -> Shape:
+    """The shape of a table, rows unknown, from that of what was looked up in it.
+
+    >>> below_first((None, 8, 5), (None, 8)), below_first((None, 5), None)
+    ((None, 5), None)
+    """
+    return None if taken is None or indices is None else (None, *taken[len(indices) :])
+
+
+def stated(nodes: Nodes, graph: GraphDef, node: int, key: str) -> Shape:
+    """The shape that a node states of one of its outputs."""
+    definition, index = node_def(nodes, graph, node), int(key.rpartition(":")[2])
+    if definition is None or "_output_shapes" not in definition.attr:
+        return None
+    shapes = definition.attr["_output_shapes"].list.shape
+    return shape_of(shapes[index]) if index < len(shapes) else None
