@@ -17,7 +17,7 @@ from typing import Any, Protocol
 LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # a scope of its own: their names are many
 DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = ("shapes", "draw", "camera", "card", "find", "outline", "minimap", "trace", "save")
-PAGE = ("standing", "framed", "shown", "acting", "app", "arrows", "keys", "start")
+PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "start")
 MODULES = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 

@@ -1,6 +1,6 @@
-// What a reader does: opens, closes, groups, moves, chooses, traces, colours. One thing is done after another.
+// What a reader does to the picture: opens, closes, groups, moves, colours. One thing is done after another.
 
-class Acting extends Shown {
+class Acting extends Choosing {
   /** Show the whole graph, or one function of the library. @param {number} row */
   async show(row) {
     if (!row) {
@@ -9,8 +9,8 @@ class Acting extends Shown {
     }
     await this.queue(() => this.openNow([row]));
     await this.select([row]);
-    const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address([row])) ?? -1];
-    return box && this.camera.glide(this.camera.fitting([box.x, box.y, box.x + box.width, box.y + box.height], 1.5, 40));
+    const box = this.boxAt([row]);
+    return box && this.camera.glide(this.clear(box, 1.5, 40));
   }
 
   /** @param {Path} path */
@@ -99,7 +99,7 @@ class Acting extends Shown {
       }
       this.touched = true;
       await this.redraw(path);
-      const box = this.scene.boxes[this.picture.boxOf.get(graph.address(path)) ?? -1];
+      const box = this.boxAt(path);
       if (box) await this.bring(box);
       this.remember();
     });
@@ -123,13 +123,13 @@ class Acting extends Shown {
 
   /** Whether a node stands in the auxiliary area. @param {Path} path */
   away(path) {
-    const box = this.scene?.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
+    const box = this.boxAt(path);
     return !!box && (box.area === "in_extract" || box.area === "out_extract");
   }
 
   /** Whether a node can be moved: it is shown, and no function that stands by itself. @param {Path} path */
   moves_(path) {
-    const box = this.scene?.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
+    const box = this.boxAt(path);
     const around = this.graph.around(path);
     return !!box && box.area !== "functions" && !!around && this.graph.kind[around[around.length - 1]] !== SERIES && this.graph.kind[around[around.length - 1]] !== FOLD;
   }
@@ -151,97 +151,26 @@ class Acting extends Shown {
     });
   }
 
-  /** @param {Path | null} path */
-  select(path) {
-    return this.queue(() => this.selectNow(path));
-  }
-
-  /** @param {Path | null} path */
-  async selectNow(path) {
-    this.selected = path;
-    if (path) this.told = this.card.show(path);
-    else this.card.hide();
-    this.lit();
-    this.outline.draw();
-    this.remember();
-    this.emit("select", { name: path ? this.graph.address(path) : null });
-  }
-
-  /** Choose what is under the pointer, and keep it in view: the card may come to lie over it. @param {Path} path */
-  pick(path) {
-    return this.queue(async () => {
-      await this.selectNow(path);
-      await this.uncoverNow(path);
-    });
-  }
-
-  /** @param {Path} path */
-  async uncoverNow(path) {
-    await this.told;
-    const box = this.scene.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
-    if (box) await this.uncover(box);
-  }
-
   /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] */
   reveal(path, focus = true) {
     return this.queue(async () => {
       const { graph } = this;
-      const shown = this.host(path);
+      this.step("choice");
+      const shown = await this.host(path);
       const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));
       if (closed.length) await this.openNow(closed[closed.length - 1]);
       await this.selectNow(path);
-      const box = this.scene.boxes[this.picture.boxOf.get(graph.address(shown)) ?? -1];
+      await this.told; // the card may come to lie over it
+      const box = this.boxAt(shown);
       if (box) await this.bring(box);
       if (focus) this.focus();
     });
   }
 
-  /** The box that shows a path: its own, or that of the group around a constant. @param {Path} path @returns {Path} */
-  host(path) {
-    if (this.graph.isApart(path)) return [path[0] + 1];
-    if (!this.graph.mark[path[path.length - 1]]) return path;
-    const stub = this.scene.stubs.find((/** @type {any} */ one) => one.other === path[path.length - 1]);
-    if (stub) return this.places.get(this.scene.boxes[stub.box].address) ?? path;
-    return this.graph.around(path) ?? path;
-  }
-
-  /** @param {Path} path @param {string} way @param {number} hops */
-  trace(path, way, hops) {
-    return this.queue(() => this.traceNow(path, way, hops));
-  }
-
-  /** Trace a hop, or a hop further than before. @param {Path} path @param {string} way */
-  traceOn(path, way) {
-    const { traced, graph } = this;
-    const same = traced?.way === way && graph.key(traced.path) === graph.key(path);
-    return this.trace(path, way, same ? traced.hops + 1 : 1);
-  }
-
-  /** @param {Path} path @param {string} way @param {number} hops */
-  async traceNow(path, way, hops) {
-    const rows = await this.facts.reach(path[path.length - 1], way === "in", hops);
-    this.traced = { path, way, hops, rows };
-    this.lit();
-    this.tracing.draw();
-    this.remember();
-  }
-
-  endTrace() {
-    this.traced = null;
-    this.lit();
-    this.tracing.draw();
-    this.remember();
-  }
-
-  /** Ring what was found. @param {number[]} rows */
-  mark(rows) {
-    this.marked = new Set(rows);
-    this.lit();
-  }
-
   /** @param {string} scheme */
   colour(scheme) {
     return this.queue(async () => {
+      this.step();
       this.scheme = scheme;
       byId("scheme").value = scheme;
       await this.redraw(this.selected, false);
@@ -252,6 +181,7 @@ class Acting extends Shown {
   /** Show what one step measured, all together at -1. @param {number} at */
   setStep(at) {
     return this.queue(async () => {
+      this.step();
       this.at = at;
       if (!(await this.painter()).measured) this.scheme = this.head.schemes.find((/** @type {string} */ one) => this.graph.blocks.has(`colour/${one}@0`));
       this.dressPage();
@@ -263,6 +193,7 @@ class Acting extends Shown {
   /** @param {string} choice */
   setTheme(choice) {
     return this.queue(async () => {
+      this.step();
       this.themeChoice = choice;
       this.dressPage();
       await this.redraw(null, false);

@@ -23,31 +23,34 @@ class App extends Acting {
   async restore(state) {
     const { open, select, colour, theme, trace, at, aux, main, step, ungroup, ...rest } = state;
     this.extra = rest;
+    this.came = "";
     const lost = [];
     const wanted = new Map();
-    if (open === undefined) for (const path of this.head.open) wanted.set(this.graph.key(path), path);
+    const want = (/** @type {Path} */ path) => [...this.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.graph.key(one), one));
     for (const name of open ?? []) {
-      const path = this.graph.find(name);
-      if (!path || (name && !this.graph.opens(path[path.length - 1]))) lost.push(name);
-      else if (name) for (const one of [...this.graph.ancestors(path), path]) if (one.length > 1 || one[0] !== 0) wanted.set(this.graph.key(one), one);
+      const path = this.group(name);
+      if (name && (!path || this.graph.address(path) !== name)) lost.push(name);
+      if (path) want(path);
     }
+    const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
+    if (open === undefined || foreign) for (const path of this.head.open) wanted.set(this.graph.key(path), path);
     this.graph.apart = new Map();
     for (const name of ungroup ?? []) {
       const path = this.graph.find(name);
       const level = path && this.graph.comesApart(path);
       if (!level) lost.push(name);
       else this.graph.apart.set(this.graph.key(level), level);
-      if (level && !open) for (const one of [...this.graph.ancestors(level), level]) if (one[0] !== 0) wanted.set(this.graph.key(one), one);
+      if (level && !open) want(level);
     }
     this.open = wanted;
-    this.touched = open !== undefined;
+    this.touched = open !== undefined && !foreign;
     if (theme === undefined || theme === "light" || theme === "dark") this.themeChoice = theme ?? "system";
     else lost.push(theme);
     this.at = step === undefined ? -1 : this.head.steps.indexOf(step);
     if (step !== undefined && this.at < 0) lost.push(step);
-    const scheme = colour ?? this.head.options.color_by;
-    if (this.head.schemes.includes(scheme)) this.scheme = scheme;
-    else lost.push(scheme);
+    const usual = this.head.options.color_by;
+    if (colour && !this.head.schemes.includes(colour)) lost.push(colour);
+    this.scheme = this.head.schemes.includes(colour) ? colour : usual;
     const path = select ? this.graph.find(select) : null;
     if (select && !path) lost.push(select);
     this.selected = path;
@@ -68,15 +71,24 @@ class App extends Acting {
     if (from) await this.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every(Number.isFinite)) {
+    if (place?.length === 3 && place.every(Number.isFinite) && !foreign) {
       this.looked = true;
       this.camera.set(place[0], place[1], place[2]);
       this.camera.settle();
     } else this.fit(false);
     this.legend();
     if (path) await this.selectNow(path);
-    if (lost.length) this.toast(t("missing", { names: lost.slice(0, 5).map((one) => brief(one, 60)).join(", ") }));
+    if (lost.length) this.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => brief(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
     this.remember();
+  }
+
+  /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
+  group(name) {
+    for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+      const path = this.graph.find(at);
+      if (path && this.graph.opens(path[path.length - 1])) return path;
+    }
+    return null;
   }
 
   /** @param {string[]} from @param {string[]} to */

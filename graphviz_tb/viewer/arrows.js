@@ -29,7 +29,7 @@ function zoomed(app, factor) {
   const { camera } = app;
   const [wide, tall] = camera.size;
   const [x, y, from] = camera.bound; // a key pressed twice counts twice
-  const k = Math.max(LEAST, Math.min(MOST, from * factor));
+  const k = camera.within(from * factor);
   const share = k / from;
   return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];
 }

@@ -1,7 +1,7 @@
 // Where the reader looks: pan, zoom, pinch, fit. What is drawn already is moved and scaled as one sheet of paper; what
 // comes into view is added a little at a time, and the picture is drawn anew for its scale when it stands still.
 
-const LEAST = 0.004;
+const LEAST = 0.05; // less only where a picture does not fit then
 const MOST = 8;
 const EASE = 200; // milliseconds
 const PATIENCE = 3; // milliseconds of a frame that drawing may take while the camera moves
@@ -43,9 +43,16 @@ class Camera {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
   }
 
+  /** A scale that the camera may have: any picture gets small enough to be seen as a whole with room around it. @param {number} k */
+  within(k) {
+    const { width = 1, height = 1 } = this.picture.scene ?? {};
+    const whole = Math.min(this.size[0] / Math.max(1, width), this.size[1] / Math.max(1, height));
+    return Math.max(Math.min(LEAST, whole / 3), Math.min(MOST, k), 1e-6);
+  }
+
   /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */
   set(x, y, k) {
-    [this.x, this.y, this.k] = [x, y, Math.max(LEAST, Math.min(MOST, k))];
+    [this.x, this.y, this.k] = [x, y, this.within(k)];
     const { base } = this;
     const scaled = this.k / base.k;
     if (scaled > 0.6 && scaled < 1.7) {
@@ -92,7 +99,7 @@ class Camera {
 
   /** Zoom about a point of the stage. @param {number} factor @param {number} x @param {number} y */
   zoom(factor, x = this.size[0] / 2, y = this.size[1] / 2) {
-    const k = Math.max(LEAST, Math.min(MOST, this.k * factor));
+    const k = this.within(this.k * factor);
     const share = k / this.k;
     this.set(x - (x - this.x) * share, y - (y - this.y) * share, k);
   }
@@ -101,14 +108,15 @@ class Camera {
   fitting([left, top, right, bottom], most = 1, room = 32, foot = 0) {
     const [wide, [head, end]] = this.free();
     const tall = [head, end - foot];
-    const k = Math.max(LEAST, Math.min(most, (wide[1] - wide[0] - 2 * room) / Math.max(1, right - left), (tall[1] - tall[0] - 2 * room) / Math.max(1, bottom - top)));
+    const k = this.within(Math.min(most, (wide[1] - wide[0] - 2 * room) / Math.max(1, right - left), (tall[1] - tall[0] - 2 * room) / Math.max(1, bottom - top)));
     return [(wide[0] + wide[1]) / 2 - ((left + right) / 2) * k, (tall[0] + tall[1]) / 2 - ((top + bottom) / 2) * k, k];
   }
 
   /** The part of the stage that nothing lies over: across and along. @returns {number[][]} */
   free() {
     const [wide, tall] = this.size;
-    const top = byId("found").hidden ? 0 : Math.min(tall / 2, byId("found").offsetHeight); // the list of what was found
+    const lower = (/** @type {string} */ id, /** @type {number} */ down) => (byId(id).hidden ? 0 : Math.min(tall / 2, down + byId(id).offsetHeight));
+    const top = Math.max(lower("found", 0), lower("tracing", 14)); // the list of what was found, what a trace says
     if (innerWidth < 700) return [[0, wide], [top, tall - (byId("card").hidden ? 0 : byId("card").offsetHeight)]];
     const listed = !byId("changes").hidden ? byId("changes") : document.body.classList.contains("outlined") ? byId("outline") : null;
     const right = byId("card").hidden ? 0 : byId("card").offsetWidth;

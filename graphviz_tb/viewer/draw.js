@@ -29,6 +29,8 @@ class Picture {
     this.byKey = new Map();
     /** @type {Map<string, number>} */
     this.boxOf = new Map();
+    /** @type {Map<number, any[]>} the texts in each box */
+    this.inside = new Map();
     this.far = 0;
     this.scale = 1;
     this.stamp = 0;
@@ -38,6 +40,8 @@ class Picture {
     this.places = new Map();
     this.view = [0, 0, 0, 0];
     this.chosen = new Set();
+    /** @type {(route: any) => boolean} whether a line may be brought to the front */
+    this.bright = () => true;
     /** whether each line is to be seen by itself however far away it is */
     this.apart = false;
     /** @type {Set<number> | null} */
@@ -55,6 +59,7 @@ class Picture {
     const { theme } = paint;
     /** @type {Map<number, any[]>} */
     const inside = new Map();
+    this.inside = inside;
     for (const text of scene.texts) {
       const box = text.inside ? text.box : -1;
       if (!inside.has(box)) inside.set(box, []);
@@ -66,7 +71,7 @@ class Picture {
       const rect = [box.x - 6, box.y - 6, box.x + box.width + 6, box.y + box.height + 6];
       if (box.open) {
         this.add("frames", `b:${box.address}`, rect, (far) => outlined(layout.node(scene, at, paint, [], none), far), box.title, { box: at });
-        this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.title(box) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
+        this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.title(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
       } else {
         this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.distant(box, at, far) : layout.node(scene, at, paint, inside.get(at) ?? [], none)), "", { box: at });
       }
@@ -118,16 +123,16 @@ class Picture {
     const radius = layout.is_pill(box) ? Math.min(12, height / 2) : 6;
     const shapes = [new layout.Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius, fill.fill, { colour: fill.stroke, width: 1, dashes: [], cap: "butt", join: "miter" })];
     if (far === 1) {
-      const text = this.label(box);
+      const text = this.label(at);
       const size = Math.min(height * 0.62, (12 * (width - 8)) / Math.max(1, layout.width(text, 12)));
       if (size >= 12) shapes.push(new layout.Label(text, x + width / 2, y + height / 2 + size * 0.34, Math.round(size * 10) / 10, Math.round((layout.width(text, 12) * size) / 12), fill.text, "middle"));
     }
     return new layout.Group(shapes, box.address, box.title);
   }
 
-  /** The name of an open group as it is seen from afar. @param {any} box */
-  title(box) {
-    const text = this.label(box);
+  /** The name of an open group as it is seen from afar. @param {any} box @param {number} at */
+  title(box, at) {
+    const text = this.label(at);
     const { scale } = this;
     const wide = layout.width(text, 12, true);
     const size = Math.round(Math.min(11 / scale, (12 * (box.width - 12)) / Math.max(1, wide), box.height * 0.5, 240));
@@ -137,10 +142,9 @@ class Picture {
     return new layout.Group([new layout.Label(text, box.x + 6, box.y + size, size, Math.round((wide * size) / 12), theme.text, "start", true, ground)]);
   }
 
-  /** The word that a box bears. @param {any} box */
-  label(box) {
-    const leaf = box.address.split("::").pop() ?? "";
-    return layout.elide(safe(leaf.slice(leaf.lastIndexOf("/", leaf.length - 2) + 1)), 240, 12);
+  /** The word that a box bears, the same from near and from afar. @param {number} at */
+  label(at) {
+    return this.inside.get(at)?.find((one) => one.role === "label" || one.role === "title")?.content ?? "";
   }
 
   /** The part of the world that is drawn, and how far away it is; whether all of it is there.
@@ -234,15 +238,16 @@ class Picture {
     if (before?.parentNode) before.replaceWith(item.element);
   }
 
-  /** Bring lines to the front: those that touch one of these boxes. @param {Set<string>} addresses */
-  highlight(addresses) {
+  /** Bring lines to the front: those that touch one of these boxes. @param {Set<string>} addresses @param {(route: any) => boolean} shown */
+  highlight(addresses, shown = this.bright) {
     this.chosen = addresses;
+    this.bright = shown;
     empty(this.layers.chosen);
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
     for (const one of this.scene.routes) {
       const mine = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
-      if (mine) this.layers.chosen.append(grouped(layout.route(one, this.paint.theme, true, null)));
+      if (mine && shown(one)) this.layers.chosen.append(grouped(layout.route(one, this.paint.theme, true, null)));
     }
   }
 

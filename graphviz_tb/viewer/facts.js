@@ -1,6 +1,8 @@
 // What is known of nodes beside the structure: the edges of the file, attributes, twins. Unpacked when a card asks.
 
 const NODES_A_BLOCK = 2000;
+const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it stands beside them, too
+const GRADIENT = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
 class Facts {
   /** @param {Graph} graph */
@@ -81,11 +83,32 @@ class Facts {
     return found;
   }
 
-  /** All rows that lead to one, or that it leads to, in at most `hops` steps. @param {number} row @param {boolean} inward @param {number} hops */
+  /** The op beside which a constant, summary or weight stands, -1 for none: of several the one of the network that
+   * is least of its own scope, where only what watches it is. @param {number} row */
+  async host(row) {
+    const { graph } = this;
+    const edges = await this.edges().catch(() => null);
+    if (!edges) return -1;
+    const summary = graph.mark[row] === SUMMARY;
+    const near = (/** @type {number} */ at) => (summary ? this.into(edges, at).map((one) => edges.source[one]) : this.out(edges, at).map((one) => edges.target[one]));
+    const marks = new Set([row]); // a variable and what hands it on
+    const hosts = new Set();
+    for (const at of marks) for (const next of near(at)) {
+      if (!graph.mark[next]) hosts.add(next);
+      else if ((graph.mark[next] === SUMMARY) === summary) marks.add(next);
+    }
+    const mine = graph.name(row).split("/");
+    const shared = (/** @type {string[]} */ other) => (mine.findIndex((word, at) => word !== other[at]) + mine.length + 1) % (mine.length + 1);
+    const last = (/** @type {number} */ at) => 1000 * Number(WRITES.test(graph.words[graph.op[at]]) || GRADIENT.test(graph.name(at))) + shared(graph.name(at).split("/"));
+    return [...hosts].sort((a, b) => last(a) - last(b) || a - b)[0] ?? -1;
+  }
+
+  /** All rows that lead to one, or that it leads to, in at most `hops` steps, and the edges on the way. @param {number} row @param {boolean} inward @param {number} hops */
   async reach(row, inward, hops) {
     const edges = await this.edges();
     const [index, other] = inward ? [edges.into, edges.source] : [edges.out, edges.target];
     const found = new Set();
+    const passed = [];
     let front = [];
     for (let at = row; at < this.graph.end[row]; at++) {
       found.add(at);
@@ -96,6 +119,7 @@ class Facts {
       for (const one of front) {
         for (let at = index.start[one]; at < index.start[one + 1]; at++) {
           const reached = other[index.order[at]];
+          passed.push(index.order[at]);
           if (!found.has(reached)) {
             found.add(reached);
             next.push(reached);
@@ -104,7 +128,7 @@ class Facts {
       }
       front = next;
     }
-    return found;
+    return { rows: found, edges: new Passed(edges, passed) };
   }
 
   /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */
@@ -123,6 +147,36 @@ class Facts {
       seen.add(home);
       path.unshift(call);
     }
+  }
+}
+
+/** The edges on the way of a trace. */
+class Passed {
+  /** @param {any} edges all of the file @param {number[]} numbers of those on the way */
+  constructor(edges, numbers) {
+    const pairs = (/** @type {Int32Array} */ near, /** @type {Int32Array} */ far) => numbers.map((at) => [near[at], far[at]]).sort((a, b) => a[0] - b[0]);
+    this.out = pairs(edges.source, edges.target);
+    this.into = pairs(edges.target, edges.source);
+  }
+
+  /** Whether one of them leads from the rows `source … sourceEnd-1` to the rows `target … targetEnd-1`.
+   * @param {number} source @param {number} sourceEnd @param {number} target @param {number} targetEnd */
+  between(source, sourceEnd, target, targetEnd) {
+    const begin = (/** @type {number[][]} */ pairs, /** @type {number} */ row) => {
+      let [low, high] = [0, pairs.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (pairs[middle][0] < row) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    };
+    const run = (/** @type {number[][]} */ pairs, /** @type {number} */ first, /** @type {number} */ end) => [begin(pairs, first), begin(pairs, end)];
+    const [out, into] = [run(this.out, source, sourceEnd), run(this.into, target, targetEnd)];
+    const fewer = out[1] - out[0] <= into[1] - into[0]; // go through the smaller side
+    const [pairs, [from, to], first, end] = fewer ? [this.out, out, target, targetEnd] : [this.into, into, source, sourceEnd];
+    for (let at = from; at < to; at++) if (pairs[at][1] >= first && pairs[at][1] < end) return true;
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 // Find: names, op types and devices at once, attributes as their blocks are unpacked; Enter walks through what was found.
 
 const MOST_HITS = 200; // listed; all are counted
+const FIELD = /^(name|op|device|attr|key):\s*(.*)$/is; // looks in one field alone
 
 class Find {
   /** @param {App} app */
@@ -46,15 +47,19 @@ class Find {
       this.app.mark([]);
       return [];
     }
-    const test = this.test(text);
+    const [, word, rest] = FIELD.exec(text) ?? [text, "", text];
+    const field = word.toLowerCase().replace("key", "attr");
+    const test = this.test(rest);
     if (!test) {
       this.show(t("regexError"));
       return [];
     }
-    this.hits = this.byName(test);
-    this.list();
+    this.hits = rest ? this.byName(test, field) : [];
+    if (field === "attr" || !rest) this.show(t("fields"));
+    else this.list();
+    if ((field && field !== "attr") || !rest) return this.hits;
     const more = await this.byAttribute(test, turn);
-    if (turn === this.turn && more.length) {
+    if (turn === this.turn && (more.length || field)) {
       const known = new Set(this.hits);
       this.hits.push(...more.filter((row) => !known.has(row)));
       this.list();
@@ -62,16 +67,17 @@ class Find {
     return this.hits;
   }
 
-  /** @param {(text: string) => boolean} test */
-  byName(test) {
+  /** Rows by name, op type and device, or by one of these. @param {(text: string) => boolean} test @param {string} field */
+  byName(test, field) {
     const { graph } = this.app;
+    const [name, op, device] = ["name", "op", "device"].map((one) => !field || field === one);
     const words = new Map();
     const word = (/** @type {number} */ at) => {
       if (!words.has(at)) words.set(at, at > 0 && test(graph.words[at]));
       return words.get(at);
     };
     const found = [];
-    for (let row = 1; row < graph.count; row++) if (test(graph.name(row)) || word(graph.op[row]) || word(graph.device[row])) found.push(row);
+    for (let row = 1; row < graph.count; row++) if ((name && (test(graph.name(row)) || test(graph.labels.get(row) ?? ""))) || (op && word(graph.op[row])) || (device && word(graph.device[row]))) found.push(row);
     return found;
   }
 
@@ -103,7 +109,7 @@ class Find {
     const { graph, facts } = this.app;
     const count = this.hits.length;
     const more = count > MOST_HITS ? ` · ${t("moreHits", { n: MOST_HITS })}` : "";
-    this.show((count === 0 ? t("noHits") : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
+    this.show((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
     const list = byId("hits");
     this.hits.slice(0, MOST_HITS).forEach((row, at) => {
       const name = graph.address(facts.path(row));

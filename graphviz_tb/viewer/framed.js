@@ -40,12 +40,12 @@ class Framed extends Standing {
     return [["0", this.title], ...shown.map((/** @type {number} */ row) => [String(row), brief(graph.name(row), 60)])];
   }
 
-  /** @param {string} text */
-  toast(text) {
+  /** @param {string} text @param {number} [milliseconds] that it stays */
+  toast(text, milliseconds = 3500) {
     byId("toast").textContent = text;
     byId("toast").classList.add("shown");
     clearTimeout(this.toasting);
-    this.toasting = setTimeout(() => byId("toast").classList.remove("shown"), 3500);
+    this.toasting = setTimeout(() => byId("toast").classList.remove("shown"), milliseconds);
   }
 
   damaged() {
@@ -85,28 +85,59 @@ class Framed extends Standing {
     this.rememberSoon();
   }
 
-  /** @param {any} box */
-  bring(box) {
-    const { camera } = this;
-    const [across, along] = camera.free();
-    const rect = [box.x, box.y, box.x + box.width, box.y + box.height];
-    const [left, top, right, bottom] = rect.map((value, at) => value * camera.k + (at % 2 ? camera.y : camera.x));
-    const inside = left >= across[0] + 8 && right <= across[1] - 8 && top >= along[0] + 8 && bottom <= along[1] - 8;
-    if (inside && camera.k >= NEAR) return Promise.resolve();
-    const k = Math.max(Math.min(camera.k, 1.5), 0.8);
-    const whole = camera.fitting(rect, k, 40);
-    return camera.glide(whole);
+  /** A box as it lies on the stage: left, top, right, bottom. @param {any} box @param {number[]} [place] of the camera */
+  onStage(box, [x, y, k] = [this.camera.x, this.camera.y, this.camera.k]) {
+    return [box.x * k + x, box.y * k + y, (box.x + box.width) * k + x, (box.y + box.height) * k + y];
   }
 
-  /** Move a closed box out from under the card, no further than it takes. @param {any} box */
+  /** What lies on the picture at its lower corners. @returns {number[][]} */
+  panels() {
+    const home = byId("stage").getBoundingClientRect();
+    const found = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
+    return found.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
+  }
+
+  /** Bring a box into view where it is not, and out from under what lies on the picture. @param {any} box */
+  bring(box) {
+    const { camera } = this;
+    const [[left, right], [top, bottom]] = camera.free();
+    const rect = this.onStage(box);
+    const inside = rect[0] >= left + 8 && rect[2] <= right - 8 && rect[1] >= top + 8 && rect[3] <= bottom - 8;
+    if (inside && camera.k >= NEAR) return box.open ? Promise.resolve() : this.uncover(box);
+    return camera.glide(this.clear(box, Math.max(Math.min(camera.k, 1.5), 0.8), 40));
+  }
+
+  /** The camera that shows a box as large as it fits, above the minimap where it would lie under it otherwise.
+   * @param {any} box @param {number} most @param {number} room */
+  clear(box, most, room) {
+    const { camera } = this;
+    const rect = [box.x, box.y, box.x + box.width, box.y + box.height];
+    const to = camera.fitting(rect, most, room);
+    if (!this.panels().some((panel) => meet(panel, this.onStage(box, to)))) return to;
+    const higher = camera.fitting(rect, most, room, byId("corner").offsetHeight);
+    return higher[2] > 0.7 * to[2] ? higher : to;
+  }
+
+  /** Move a closed box out from under the card, the minimap and the legend, no further than it takes. @param {any} box */
   uncover(box) {
+    return box.open ? Promise.resolve() : this.unhide(this.onStage(box));
+  }
+
+  /** Move the picture so that nothing lies over a rectangle of the stage, as far as it has room. @param {number[]} rect */
+  unhide(rect) {
     const { camera } = this;
     const [across, along] = camera.free();
-    const past = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number[]} */ room) => Math.max(0, Math.min(to - room[1] + 12, from - room[0] - 12));
-    const [left, top] = [box.x * camera.k + camera.x, box.y * camera.k + camera.y];
-    const away = [past(left, left + box.width * camera.k, across), past(top, top + box.height * camera.k, along)];
-    if (box.open || !(away[0] || away[1])) return Promise.resolve();
-    return camera.glide([camera.x - away[0], camera.y - away[1], camera.k]);
+    const by = [into(rect[0], rect[2], across), into(rect[1], rect[3], along)];
+    for (const panel of this.panels()) {
+      const here = rect.map((value, at) => value + by[at % 2]);
+      if (!meet(panel, here)) continue;
+      const ways = [[0, panel[1] - here[3] - 12], [panel[0] - here[2] - 12, 0], [panel[2] - here[0] + 12, 0]];
+      const stays = (/** @type {number[]} */ [dx, dy]) => here[0] + dx >= across[0] && here[2] + dx <= across[1] && here[1] + dy >= along[0];
+      const [dx, dy] = ways.filter(stays).sort((one, other) => Math.abs(one[0] + one[1]) - Math.abs(other[0] + other[1]))[0] ?? [0, 0];
+      by[0] += dx;
+      by[1] += dy;
+    }
+    return by[0] || by[1] ? camera.glide([camera.x + by[0], camera.y + by[1], camera.k]) : Promise.resolve();
   }
 
   fit(moving = true) {
@@ -140,4 +171,15 @@ class Framed extends Standing {
   stageRoom() {
     return innerWidth < 700 ? 12 : 32;
   }
+}
+
+/** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */
+const meet = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+
+/** How far a run must move to lie within a room, 12 pixels from its ends; never out at the other end.
+ * @param {number} from @param {number} to @param {number[]} room */
+function into(from, to, [start, end]) {
+  const [before, after] = [from - start - 12, end - 12 - to];
+  if (after < 0) return -Math.max(0, Math.min(-after, before));
+  return before < 0 ? Math.min(-before, after) : 0;
 }

@@ -276,8 +276,8 @@ class Hands {
 
   fitSelection() {
     const { app } = this;
-    const box = app.selected && app.scene.boxes[app.picture.boxOf.get(app.graph.address(app.selected)) ?? -1];
-    return box ? app.camera.glide(app.camera.fitting([box.x, box.y, box.x + box.width, box.y + box.height], 2, 60)) : app.fit();
+    const box = app.shownAs && app.boxAt(app.shownAs);
+    return box ? app.camera.glide(app.clear(box, 2, 60)) : app.fit();
   }
 
   /** Go along a line, or to a sibling; with `alt` down into an open group, else to the group around. @param {string} way @param {boolean} alt */
@@ -285,7 +285,7 @@ class Hands {
     const { app } = this;
     const { boxes } = app.scene;
     if (!app.selected) return boxes.length ? app.reveal(/** @type {Path} */ (app.places.get(boxes[0].address))) : null;
-    const at = app.picture.boxOf.get(app.graph.address(app.selected)) ?? -1;
+    const at = app.picture.boxOf.get(app.graph.address(app.shownAs ?? app.selected)) ?? -1;
     const mine = boxes[at];
     if (alt && way === "down" && mine?.open) {
       const inner = boxes.find((/** @type {any} */ box) => box.parent === at);

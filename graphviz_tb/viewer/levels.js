@@ -7,6 +7,7 @@ const OP = 1;
 const SERIES = 2;
 const FOLD = 3;
 const FUNCTION = 4;
+const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
 
@@ -141,7 +142,9 @@ class Graph {
     }
     const direct = this.known.get(address);
     if (direct) return direct;
-    return this.inside(address);
+    const found = this.inside(address);
+    if (found) this.known.set(address, found);
+    return found;
   }
 
   /** The same inside calls, name by name. @param {string} address @returns {Path | null} */

@@ -96,7 +96,7 @@ class Shown extends Framed {
         role: "treeitem",
         "aria-level": box.depth + 1,
         "aria-expanded": box.openable ? String(box.open) : null,
-        "aria-selected": String(this.selected !== null && this.graph.address(this.selected) === box.address),
+        "aria-selected": String(this.shownAs !== null && this.graph.address(this.shownAs) === box.address),
         "aria-label": brief(item.tip || box.title || box.address),
       });
       return;
@@ -117,8 +117,8 @@ class Shown extends Framed {
 
   /** Bring the lines of what is chosen and of what is under the pointer to the front. */
   glow() {
-    const names = [this.selected ? this.graph.address(this.selected) : null, this.hovered];
-    this.picture.highlight(new Set(names.filter((one) => one !== undefined && one !== null)));
+    const names = [this.shownAs ? this.graph.address(this.shownAs) : null, this.hovered];
+    this.picture.highlight(new Set(names.filter((one) => one !== undefined && one !== null)), (one) => this.onTrace(one.identity));
   }
 
   /** Show what is chosen, traced and found in the picture. */
@@ -130,14 +130,14 @@ class Shown extends Framed {
       if (picture.scene) picture.refresh(false);
     }
     this.light = {
-      chosen: this.selected ? graph.address(this.selected) : null,
+      chosen: this.shownAs ? graph.address(this.shownAs) : null,
       row: this.selected ? this.selected[this.selected.length - 1] : -1,
       trace: this.traced ? this.counts(this.traced.rows) : null,
       marks: this.marked.size ? this.counts(this.marked) : null,
     };
     for (const item of picture.items) if (item.element) this.shed(item, item.element);
     this.ring();
-    fill(this.svg, { "aria-activedescendant": this.selected ? `n-${graph.key(this.selected)}` : null });
+    fill(this.svg, { "aria-activedescendant": this.shownAs ? `n-${graph.key(this.shownAs)}` : null });
   }
 
   /** The same for one item. @param {any} item @param {any} element */
@@ -155,12 +155,23 @@ class Shown extends Framed {
       classList.toggle("found", !!marks && !box.open && lives(marks, box.row));
       classList.toggle("faded", !!trace && !seen(item.box));
     } else if (item.route) {
-      const { source, target, frame } = item.route;
-      classList.toggle("faded", !!trace && !(seen(source) && seen(target) && (source < 0 || target < 0 ? seen(frame) : true)));
+      classList.toggle("faded", !this.onTrace(item.route.identity));
     } else if (item.stub) {
-      classList.toggle("twin", row >= 0 && item.stub.other === row);
-      classList.toggle("faded", !!trace && !(seen(item.stub.box) && (item.stub.other < 0 || lives(trace, item.stub.other))));
+      const { other, identities } = item.stub;
+      classList.toggle("twin", row >= 0 && other === row);
+      classList.toggle("found", !!marks && other >= 0 && lives(marks, other) && this.graph.mark[other] > 0);
+      classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ one) => this.onTrace(one)));
     } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace);
+  }
+
+  /** Whether a line is one that the trace goes along; each is where there is none. @param {any} identity */
+  onTrace({ source, target }) {
+    if (!this.traced) return true;
+    const { graph } = this;
+    const ends = [source, target].map((name) => this.places.get(name) ?? graph.find(name));
+    if (!ends[0] || !ends[1]) return false;
+    const [from, to] = ends.map((path) => /** @type {Path} */ (path)[/** @type {Path} */ (path).length - 1]);
+    return this.traced.edges.between(from, graph.end[from], to, graph.end[to]);
   }
 
   /** How many of some rows there are up to each row. @param {Set<number>} rows */
@@ -171,9 +182,14 @@ class Shown extends Framed {
     return sums;
   }
 
+  /** The box of a path, if it is shown. @param {Path} path @returns {any} */
+  boxAt(path) {
+    return this.scene?.boxes[this.picture.boxOf.get(this.graph.address(path)) ?? -1];
+  }
+
   /** The ring around what is chosen. */
   ring() {
-    const box = this.selected ? this.picture.scene?.boxes[this.picture.boxOf.get(this.graph.address(this.selected)) ?? -1] : null;
+    const box = this.shownAs && this.picture.scene ? this.boxAt(this.shownAs) : null;
     this.circle ??= svgEl("rect", { class: "ring", fill: "none" });
     if (!box) return this.circle.remove();
     const radius = layout.is_pill(box) && !box.open ? Math.min(15, box.height / 2 + 3) : 8;

@@ -12,6 +12,8 @@ class Standing {
     this.open = new Map();
     /** @type {Path | null} */
     this.selected = null;
+    /** @type {Path | null} whose box shows what is chosen: its own, or that of the op beside which it stands */
+    this.shownAs = null;
     this.told = Promise.resolve(); // when the card has said what it has to say
     /** @type {Map<string, Colouring>} */
     this.colourings = new Map();
@@ -21,7 +23,7 @@ class Standing {
     this.at = -1;
     /** @type {Record<string, any>} */
     this.extra = {};
-    /** @type {{path: Path, way: string, hops: number, rows: Set<number>} | null} */
+    /** @type {{path: Path, way: string, hops: number, rows: Set<number>, edges: Passed} | null} */
     this.traced = null;
     /** @type {Set<number>} */
     this.marked = new Set();
@@ -44,8 +46,9 @@ class Standing {
     this.paint = null;
     this.touched = false;
     this.looked = false;
-    /** whether what comes next is a view of its own, to which the browser goes back */
-    this.stepped = false;
+    /** what comes next, where it is a view of its own to which the browser goes back; what came last */
+    this.stepped = "";
+    this.came = "";
     /** @type {boolean | null} whether the reader opened or closed the legend */
     this.legendOpen = null;
     this.written = "";
@@ -77,7 +80,7 @@ class Standing {
 
   /** Do one thing after another. @param {() => Promise<any>} run @returns {Promise<any>} */
   queue(run) {
-    const next = this.busy.then(run);
+    const next = this.busy.then(run).finally(() => (this.stepped = ""));
     this.busy = next.catch(() => undefined); // who asked is told
     return next;
   }
@@ -113,12 +116,16 @@ class Standing {
     clearTimeout(this.writing);
     const hash = hashOf(this.state());
     if (hash === this.written) return;
+    const apart = this.stepped !== "" && !(this.stepped === "choice" && this.came === "choice");
+    if (apart) this.past = [...this.past.slice(-199), this.written];
+    if (apart) this.future = [];
+    this.came = this.stepped || this.came;
+    this.stepped = "";
     this.written = hash;
     try {
       const address = hash ? `#${hash}` : location.pathname + location.search;
-      if (this.stepped && parent === window) history.pushState(null, "", address);
+      if (apart && parent === window) history.pushState(null, "", address);
       else history.replaceState(null, "", address);
-      this.stepped = false;
     } catch {
       // a frame without an address of its own
     }
@@ -136,12 +143,11 @@ class Standing {
     this.svg.dispatchEvent(new CustomEvent(`tbgraph:${name}`, { bubbles: true, detail }));
   }
 
-  /** Note a view, to come back to it. */
-  step() {
-    this.stepped = true;
-    this.past.push(hashOf(this.state()));
-    this.future = [];
-    if (this.past.length > 200) this.past.shift();
+  /** Note a view, to come back to it: what comes next is another one. Choosing one node after the other is one "choice".
+   * @param {string} [kind] */
+  step(kind = "view") {
+    if (!this.stepped) this.remember(); // where the reader looked until now
+    this.stepped = kind;
   }
 
   focus() {

@@ -3,7 +3,7 @@
 /** @type {Record<string, Record<string, string>>} */
 const STRINGS = {
   en: {
-    language: "Language", languageName: "English", find: "Find", findHint: "Name, op type, device or /regex/", theme: "Theme", colourBy: "Colour by",
+    language: "Language", languageName: "English", find: "Find", findHint: "Name, op:Conv2D, attr:padding, /regex/", fields: "In one field: name: op: device: attr:", theme: "Theme", colourBy: "Colour by",
     system: "System", light: "Light", dark: "Dark", outline: "Outline", details: "Details", legend: "Legend",
     minimap: "Minimap", help: "Keyboard shortcuts", share: "Share", copyLink: "Copy link", saveSvg: "Save SVG",
     savePng: "Save PNG", copied: "Link copied", zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Fit", close: "Close", closeDetails: "Close details",
@@ -14,7 +14,7 @@ const STRINGS = {
     group: "Group", ungroup: "Ungroup", graph: "Graph", run: "Run", step: "Step", allSteps: "All steps",
     ops: "{n} ops", oneOp: "1 op", shown: "{n} shown", hits: "{n} found", oneHit: "1 found", noHits: "Nothing found",
     moreHits: "The first {n} are listed", moreLike: "{n} more like this", and: "and {n} more", longer: "… {n} characters in all",
-    damaged: "Part of this file is damaged: {names}. The rest is shown.", missing: "Not in this file: {names}",
+    damaged: "Part of this file is damaged: {names}. The rest is shown.", missing: "This link names what is not in this file: {names}. The rest is shown.",
     unreadable: "This file is damaged and cannot be shown.", notHeld: "What is in {name} is not in this file. Write it with a larger --page-max, or with --open {name}.",
     notAll: "This is too much to open at once: what lies deeper is still closed.", left: "{n} groups left out",
     carries: "{n} tensors", undo: "Back", redo: "Forward", picture: "Graph of {name}", loading: "Loading…",
@@ -26,7 +26,7 @@ const STRINGS = {
     stated: "Value", from: "From", to: "To", tensor: "Tensor", name: "Name", count: "Count", time: "Compute time", memory: "Memory",
     expanded: "open", collapsed: "closed", reference: "reference", control: "control",
     inputsOf: "Inputs of {name}", outputsOf: "Outputs of {name}", reach: "How far", oneHop: "1 hop", hops: "{n} hops", allTheWay: "all the way",
-    "help.find": "Find", "help.enter": "Open or close", "help.arrows": "Along the lines, and between siblings", "help.parent": "To the group around", "help.inside": "Into the open group",
+    "help.find": "Find; in one field: name: op: device: attr:", "help.enter": "Open or close", "help.arrows": "Along the lines, and between siblings", "help.parent": "To the group around", "help.inside": "Into the open group",
     "help.zoom": "Zoom, fit everything", "help.fit": "Fit the selection", "help.trace": "Trace inputs, outputs; again: a hop further (Shift: all the way)",
     "help.move": "To the auxiliary area and back", "help.fold": "Group or ungroup the series", "help.colour": "Next colouring",
     "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list", "help.changes": "Next, previous change",
@@ -34,7 +34,7 @@ const STRINGS = {
     regexError: "This is no regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
   },
   ko: {
-    language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, 연산, 장치 또는 /정규식/", theme: "테마", colourBy: "색 기준",
+    language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, op:Conv2D, attr:padding, /정규식/", fields: "한 항목에서만: name: op: device: attr:", theme: "테마", colourBy: "색 기준",
     system: "시스템", light: "밝게", dark: "어둡게", outline: "개요", details: "상세 정보", legend: "범례",
     minimap: "축소 지도", help: "단축키", share: "공유", copyLink: "링크 복사", saveSvg: "SVG 저장",
     savePng: "PNG 저장", copied: "링크를 복사했습니다", zoomIn: "확대", zoomOut: "축소", fit: "화면에 맞춤", close: "닫기", closeDetails: "상세 정보 닫기",
@@ -45,7 +45,7 @@ const STRINGS = {
     group: "묶기", ungroup: "풀기", graph: "그래프", run: "실행", step: "단계", allSteps: "모든 단계",
     ops: "연산 {n}개", oneOp: "연산 1개", shown: "{n}개 표시", hits: "{n}개 찾음", oneHit: "1개 찾음", noHits: "찾지 못했습니다",
     moreHits: "처음 {n}개만 나열합니다", moreLike: "같은 구조 {n}개 더", and: "외 {n}개", longer: "… 모두 {n}자",
-    damaged: "파일 일부가 손상되었습니다: {names}. 나머지는 표시합니다.", missing: "이 파일에 없음: {names}",
+    damaged: "파일 일부가 손상되었습니다: {names}. 나머지는 표시합니다.", missing: "링크에 있지만 이 파일에 없음: {names}. 나머지는 표시합니다.",
     unreadable: "파일이 손상되어 표시할 수 없습니다.", notHeld: "{name}의 내용은 이 파일에 없습니다. --page-max를 늘리거나 --open {name}으로 다시 만드십시오.",
     notAll: "한 번에 모두 열기에는 너무 많습니다. 더 깊은 것은 닫혀 있습니다.", left: "묶음 {n}개 생략",
     carries: "텐서 {n}개", undo: "뒤로", redo: "앞으로", picture: "{name} 그래프", loading: "불러오는 중…",
@@ -57,7 +57,7 @@ const STRINGS = {
     stated: "값", from: "출처", to: "대상", tensor: "텐서", name: "이름", count: "개수", time: "계산 시간", memory: "메모리",
     expanded: "열림", collapsed: "닫힘", reference: "참조", control: "제어",
     inputsOf: "{name}의 입력", outputsOf: "{name}의 출력", reach: "추적 범위", oneHop: "1단계", hops: "{n}단계", allTheWay: "끝까지",
-    "help.find": "찾기", "help.enter": "열기 또는 닫기", "help.arrows": "선을 따라, 형제 사이로", "help.parent": "바깥 묶음으로", "help.inside": "열린 묶음 안으로",
+    "help.find": "찾기, 한 항목에서만: name: op: device: attr:", "help.enter": "열기 또는 닫기", "help.arrows": "선을 따라, 형제 사이로", "help.parent": "바깥 묶음으로", "help.inside": "열린 묶음 안으로",
     "help.zoom": "확대·축소, 전체 보기", "help.fit": "선택에 맞춤", "help.trace": "입력·출력 추적, 다시 누르면 한 단계 더 (Shift: 끝까지)",
     "help.move": "보조 영역으로 옮기거나 되돌리기", "help.fold": "연속 묶음 풀기·묶기", "help.colour": "다음 색 기준",
     "help.theme": "테마", "help.views": "이전·다음 보기", "help.escape": "하나씩 되돌리기", "help.help": "이 목록", "help.changes": "다음·이전 변경",

@@ -142,7 +142,9 @@ test("every key of the contract does its work", async ({ tab, page }) => {
   await key("c");
   await until(async () => (await hash(tab)).includes("colour="), "c");
   await key("[");
-  await until(async () => (await hash(tab)).includes("aux=conv1"), "[ goes back");
+  await until(async () => !(await hash(tab)).includes("colour="), "[ goes back");
+  await key("[");
+  await until(async () => (await hash(tab)).includes("aux=conv1"), "[ goes back further");
   await key("]");
   await until(async () => !(await hash(tab)).includes("aux="), "] goes forward");
   await key("t");

@@ -204,6 +204,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
     "recursive": drawn("func_library_recursive.pbtxt"),
     "hub": drawn("xor.pbtxt", folds=False),
+    "renamed": drawn("", FIXTURES / "edits" / "base.train.pb"),
     "hostile": lambda folder: drawn("", hostile())(folder),
     "hostile_diff": hostile_diff,
     "hostile_run": hostile_run,
@@ -241,7 +242,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"))
 
 
-SUITES = ("page.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
+SUITES = ("page.js", "explore.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
 
 
 @pytest.fixture(scope="session")

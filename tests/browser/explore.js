@@ -1,0 +1,150 @@
+// What stopped somebody who did not know the page: each test is a thing they tried.
+
+const node = (tab, name) => tab.locator(`g.node[data-name="${name}"]`);
+const card = (tab) => tab.getByRole("complementary", { name: "Details" });
+const find = (tab) => tab.getByRole("searchbox", { name: "Find" });
+const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
+const names = (tab) => tab.evaluate(async () => (await window.tbgraph.scene()).boxes.map((box) => box.name));
+const count = (tab, text) => tab.evaluate(async (text) => (await window.tbgraph.find(text)).length, text);
+const state = (tab) => tab.evaluate(() => window.tbgraph.state());
+
+test("a weight that is found shows the op beside which it stands", async ({ tab, page }) => {
+  await page("mnist.html");
+  await find(tab).fill("conv1/weights/Variable/read");
+  await find(tab).press("Enter");
+  await card(tab).getByRole("heading", { name: "conv1/weights/Variable/read", exact: true }).waitFor();
+  const host = node(tab, "conv1/Wx_plus_b/Conv2D");
+  await until(async () => (await host.count()) === 1 && (await host.getAttribute("aria-selected")) === "true", "the op is outlined");
+  const [ring, box] = [await tab.locator(".ring").boundingBox(), await host.boundingBox()];
+  ok(ring.x <= box.x && ring.x + ring.width >= box.x + box.width, "the ring is around it");
+  ok((await tab.locator('g.stub.found[data-of="conv1/Wx_plus_b/Conv2D"]').count()) === 1, "the weight itself is marked");
+  ok(await host.evaluate((one) => one.classList.contains("found")), "and so is the op");
+});
+
+test("find looks in one field alone", async ({ tab, page }) => {
+  await page("mnist.html");
+  const all = await count(tab, "MaxPool");
+  const types = await count(tab, "op:MaxPool");
+  ok(types >= 2 && types < all + 1, `${types} of ${all}`);
+  equal(await count(tab, "op:conv1"), 0, "no op type has this name");
+  ok((await count(tab, "name:conv1")) > 10);
+  equal(await count(tab, "op:/^MaxPool$/"), 2);
+  equal(await count(tab, "name:SAME"), 0);
+  ok((await count(tab, "attr:padding=SAME")) >= 4);
+  equal(await count(tab, "attr:padding=SAME"), await count(tab, "key: padding=SAME"));
+  ok((await find(tab).getAttribute("placeholder")).includes("op:"), "it is told");
+  await find(tab).fill("nowhere at all");
+  await tab.getByRole("status").filter({ hasText: /Nothing found.*op:/ }).waitFor();
+});
+
+test("each thing done is a step of its own when the browser goes back", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "conv1").dblclick();
+  await until(async () => (await names(tab)).includes("conv1/pool"));
+  await tab.getByRole("combobox", { name: "Colour by" }).selectOption("op-type");
+  await until(async () => (await hash(tab)).includes("colour=op-type"));
+  await tab.goBack();
+  await until(async () => !(await hash(tab)).includes("colour="), "the colour goes");
+  ok((await names(tab)).includes("conv1/pool"), "the group stays open");
+  await tab.goBack();
+  await until(async () => !(await names(tab)).includes("conv1/pool"), "then it closes");
+  equal((await state(tab)).select, "conv1");
+  await tab.goBack();
+  await until(async () => (await state(tab)).select === undefined, "then nothing is chosen");
+  await tab.goForward();
+  await tab.goForward();
+  await tab.goForward();
+  await until(async () => (await hash(tab)).includes("colour=op-type") && (await names(tab)).includes("conv1/pool"), "and forward");
+});
+
+test("choosing one node after the other is one step", async ({ tab, page }) => {
+  await page("mnist.html");
+  for (const name of ["conv1", "conv2", "fc1"]) {
+    await node(tab, name).click();
+    await card(tab).getByRole("heading", { name, exact: true }).waitFor();
+  }
+  await tab.goBack();
+  await until(async () => (await state(tab)).select === undefined);
+});
+
+test("a link to another graph leaves the picture as it is and says so", async ({ tab, page }) => {
+  await page("mnist.html");
+  const [before, place] = [await names(tab), await node(tab, "conv1").boundingBox()];
+  await tab.goto("about:blank");
+  await page("mnist.html", "open=not/here,nor/there&select=nosuch/thing&colour=pink&at=9000,9000,3");
+  equal(await names(tab), before);
+  equal(await node(tab, "conv1").boundingBox(), place);
+  const told = await tab.getByRole("status").filter({ hasText: "not/here" }).textContent();
+  for (const name of ["nor/there", "nosuch/thing", "pink"]) ok(told.includes(name), told);
+  ok(/^This link .*\.$/.test(told), "a sentence");
+});
+
+test("of a link to an older graph, what is still there is opened", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1/weights/gone,conv2");
+  const shown = await names(tab);
+  ok(shown.includes("conv1/weights/Variable") && shown.includes("conv2/pool"), "the groups around what is gone");
+  await tab.getByRole("status").filter({ hasText: "conv1/weights/gone" }).waitFor();
+});
+
+test("a trace leaves no line bright that it does not go along", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "fc1").click();
+  await tab.keyboard.press("Shift+I");
+  await tab.getByRole("status").filter({ hasText: /^Inputs of fc1/ }).waitFor();
+  const edge = (from, to) => tab.locator(`g.line[data-from="${from}"][data-to="${to}"]`);
+  ok(!(await edge("conv2", "reshape").or(edge("conv2", "fc1")).first().evaluate((one) => one.classList.contains("faded"))), "a line of the trace");
+  const bright = await tab.locator("g.line:not(.faded)").evaluateAll((all) => all.map((one) => [one.dataset.from, one.dataset.to]));
+  ok(bright.every(([from]) => !from.startsWith("fc1") && !from.startsWith("train")), JSON.stringify(bright));
+  const drawn = await tab.evaluate(() => document.querySelectorAll("#world > .chosen > g").length);
+  const into = await tab.locator('g.line[data-to="fc1"]').count();
+  ok(drawn <= into, `${drawn} lines in front, ${into} into it: those out of it stay back`);
+});
+
+test("the bar of a trace lies on nothing that it reached", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "conv1").click();
+  await tab.keyboard.press("Shift+O");
+  await tab.getByRole("status").filter({ hasText: /^Outputs of conv1/ }).waitFor();
+  const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
+  await until(async () => {
+    const rects = await tab.locator("g.node.closed:not(.faded)").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+    return rects.length > 1 && rects.every(({ top, bottom, left, right }) => top >= bar.y + bar.height || bottom <= bar.y || left >= bar.x + bar.width || right <= bar.x);
+  }, "all that it reached is free");
+});
+
+test("what is chosen comes out from under the minimap, the legend and the card", async ({ tab, page }) => {
+  await page("mnist.html");
+  const apart = async (one, other) => one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+  for (const [panel, dx, dy] of [["#corner", 0.4, 0.5], ["#legend", 0.5, 0.5]]) {
+    const over = await tab.locator(panel).boundingBox();
+    await tab.evaluate(async ([x, y]) => {
+      const box = (await window.tbgraph.scene()).boxes.find((one) => one.name === "conv1");
+      const at = [x - box.x - box.width / 2, y - 48 - box.y - box.height / 2, 1];
+      await window.tbgraph.state({ at: at.join() });
+    }, [over.x + over.width * dx, over.y + over.height * dy]);
+    ok(!(await apart(await node(tab, "conv1").boundingBox(), over)), "it lies there");
+    await tab.evaluate(() => window.tbgraph.select("conv1"));
+    await until(async () => {
+      const box = await node(tab, "conv1").boundingBox();
+      const panels = await Promise.all(["#corner", "#legend", "#card"].map((one) => tab.locator(one).boundingBox()));
+      return (await Promise.all(panels.map((one) => apart(box, one)))).every(Boolean) && box.y > 48 && box.y + box.height < 900;
+    }, `out from under ${panel}`);
+    await tab.evaluate(() => window.tbgraph.select(null));
+  }
+});
+
+test("a box has one name, from near and from afar, closed and open", async ({ tab, page }) => {
+  await page("renamed.html");
+  const seen = async (at) => {
+    await tab.evaluate((at) => window.tbgraph.state().then((now) => window.tbgraph.state({ ...now, at })), at);
+    return tab.evaluate(() => [...document.querySelectorAll('g.node[data-name="small_1"] text, g.head text')].map((one) => one.textContent));
+  };
+  for (const open of [[], ["small_1"]]) {
+    await tab.evaluate((open) => window.tbgraph.state({ open }), open);
+    for (const k of [1, 0.4, 0.15]) {
+      const said = await seen(`400,100,${k}`);
+      ok(!said.some((one) => one.endsWith("_1")), `${open} ${k}: ${said}`);
+      if (open.length || k > 0.2) ok(said.includes("small"), `${open} ${k}: ${said}`);
+    }
+  }
+});
