@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.scene import Point
 
 CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
@@ -141,21 +142,7 @@ def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
 
 def runs(points: Sequence[Point]) -> list[Run]:
     """The straight runs of a polyline, those that go on straight as one."""
-    found: list[Run] = []
-    for start, stop in pairwise(points):
-        if start == stop:
-            continue
-        if found and same_way(found[-1], (start, stop)):
-            found[-1] = (found[-1][0], stop)
-        else:
-            found.append((start, stop))
-    return found
-
-
-def same_way(one: Run, other: Run) -> bool:
-    """Whether two runs that meet lie on one straight line."""
-    (a, b), (_, c) = one, other
-    return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])
+    return list(pairwise(straightened(points)))
 
 
 def length(run: Run) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import gcd
 
+from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.scene import Point, Route, Scene
 from graphviz_tb.place.label_places import CELL, Run, around, cells
 
@@ -46,9 +46,7 @@ def quality(scene: Scene) -> Quality:
 
 def bends(points: tuple[Point, ...]) -> int:
     """Corners of a polyline; points that lie on a straight run are none."""
-    ways = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points) if a != b]
-    reduced = [(dx // gcd(dx, dy), dy // gcd(dx, dy)) for dx, dy in ways]
-    return sum(one != two for one, two in pairwise(reduced))
+    return max(0, len(straightened(points)) - 2)
 
 
 def crossings(routes: tuple[Route, ...]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
@@ -136,31 +137,10 @@ def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke,
         points.append((points[-1][0], points[-1][1] + far))
     head = head_length(stroke.thick) + 1
     first, last = (head if stroke.tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
-    line = blunt(straight(points), first, last)
+    line = blunt(straightened(points), first, last)
     return tuple(line[::-1] if one.turned else line)
 
 
 def free_run(end: int, item: int, skeleton: Skeleton, gaps: Gaps) -> int:
     """How far beyond its port (as `item`, on the first side: `end` 0, or on the last) a line may still run aslant."""
     return gaps.beyond if item >= skeleton.children and gaps.bar[end] else 0
-
-
-def straight(points: Sequence[Point]) -> list[Point]:
-    """Leave out points that lie on the way.
-
-    >>> straight([(0, 0), (0, 5), (0, 9), (4, 9)])
-    [(0, 0), (0, 9), (4, 9)]
-    """
-    result: list[Point] = []
-    for point in points:
-        if result and result[-1] == point:
-            continue
-        if len(result) > 1 and on_way(result[-2], result[-1], point):
-            result.pop()
-        result.append(point)
-    return result
-
-
-def on_way(a: Point, b: Point, c: Point) -> bool:
-    """Whether b lies on the straight line from a to c."""
-    return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
+from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.drawing import Curve, Group, Pen, Place, Shape, Step
 from graphviz_tb.model.paint import Tint
-from graphviz_tb.model.scene import Point, Port, Route, Scene, Web
+from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 
@@ -36,7 +37,7 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
     colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
     thickness = (line.thickness + (SELECTED_MORE if chosen else 0)) / 10
     thickness = max(thickness, TINTED) if whole and whole.sign else thickness
-    points = tidy(line.points)
+    points: list[Place] = [*straightened(line.points)]
     if len(points) < 2:
         return Group((), tooltip=line.title)
     backwards = line.kind == "reference"
@@ -93,7 +94,7 @@ def band(points: Sequence[Place], thickness: float, tint: Tint) -> Curve:
 
 def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Shape]:
     """The sign of a line that came or went, on its last run before the arrow head."""
-    points = tidy(line.points)
+    points: list[Place] = [*straightened(line.points)]
     tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
     away = min(BEAD_AWAY, _length(tip, before) * 0.6)
     return signs.bead(*_towards(tip, before, away), tint, theme)
@@ -106,28 +107,6 @@ def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) ->
     if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= MUCH):
         return theme.main
     return theme.reference if line.kind == "reference" else theme.data
-
-
-def tidy(points: Sequence[Point]) -> list[Place]:
-    """The polyline without repeated points and without points on a straight run.
-
-    >>> tidy([(0, 0), (0, 0), (0, 5), (0, 9), (3, 9)])
-    [(0, 0), (0, 9), (3, 9)]
-    """
-    kept: list[Place] = []
-    for point in points:
-        if kept and kept[-1] == point:
-            continue
-        if len(kept) > 1 and _straight(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return kept
-
-
-def _straight(a: Place, b: Place, c: Place) -> bool:
-    across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
-    onward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
-    return across == 0 and onward > 0
 
 
 def shortened(points: list[Place], by: float, at_start: bool) -> list[Place]:

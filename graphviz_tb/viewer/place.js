@@ -304,7 +304,7 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0]) {
+  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0]) {
     this.siblings = siblings;
     this.ranks = ranks_;
     this.most = most;
@@ -314,7 +314,7 @@ class Gaps {
     this.parts = parts;
     this.spread = spread;
     this.start = start;
-    this.straight = straight;
+    this.straight = straight_;
     this.beyond = beyond;
     this.bar = bar;
   }
@@ -707,6 +707,28 @@ function topological(after) {
     }
   }
   return ready;
+}
+
+// algorithms.polylines
+function straightened(points) {
+  let kept_, point;
+  kept_ = [];
+  for (point of points) {
+    if ((kept_.length && py_equal(kept_.at(-1), point))) {
+      continue;
+    }
+    if (((kept_.length > 1) && is_between(kept_.at(-2), kept_.at(-1), point))) {
+      py_pop(kept_);
+    }
+    kept_.push(point);
+  }
+  return kept_;
+}
+function is_between(a, b, c) {
+  let across_, onward;
+  across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
+  onward = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  return ((across_ === 0) && (onward > 0));
 }
 
 // place.attach
@@ -1913,28 +1935,11 @@ function finished(points, wire, skeleton, stroke, gaps) {
   }
   head_ = (head_length(stroke.thick) + 1);
   [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((stroke.tip === end) ? head_ : 1)); } return out; })();
-  line = blunt(straight_of_routes(points), first, last);
+  line = blunt(straightened(points), first, last);
   return [...(one.turned ? py_reversed(line) : line)];
 }
 function free_run(end, item, skeleton, gaps) {
   return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
-}
-function straight_of_routes(points) {
-  let result_, point;
-  result_ = [];
-  for (point of points) {
-    if ((result_.length && py_equal(result_.at(-1), point))) {
-      continue;
-    }
-    if (((result_.length > 1) && on_way(result_.at(-2), result_.at(-1), point))) {
-      py_pop(result_);
-    }
-    result_.push(point);
-  }
-  return result_;
-}
-function on_way(a, b, c) {
-  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
 }
 
 // place.coordinates
@@ -2425,25 +2430,7 @@ function *candidates(points, label_) {
   }
 }
 function runs_of_label_places(points) {
-  let found, start, stop;
-  found = [];
-  for ([start, stop] of py_pairwise(points)) {
-    if (py_equal(start, stop)) {
-      continue;
-    }
-    if ((found.length && same_way(found.at(-1), [start, stop]))) {
-      found[found.length - 1] = [found.at(-1)[0], stop];
-    }
-    else {
-      found.push([start, stop]);
-    }
-  }
-  return found;
-}
-function same_way(one, other) {
-  let a, b, _, c;
-  [[a, b], [_, c]] = [one, other];
-  return py_equal(((b[0] - a[0]) * (c[1] - b[1])), ((c[0] - b[0]) * (b[1] - a[1])));
+  return [...py_pairwise(straightened(points))];
 }
 function length_of_label_places(run) {
   return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
@@ -3290,7 +3277,7 @@ function route(line, theme, chosen, tint = null) {
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_MORE : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, TINTED]) : thickness);
-  points = tidy(line.points);
+  points = [...straightened(line.points)];
   if ((points.length < 2)) {
     return new Group([], undefined, line.title);
   }
@@ -3338,7 +3325,7 @@ function end_of_of_lines(scene, end) {
   box = scene.boxes.at(end);
   return [(box.x + Math.floor(box.width / 2)), (box.y + Math.floor(box.height / 2))];
 }
-function straight_of_lines(start, end, pen) {
+function straight(start, end, pen) {
   return new Curve([["M", start], ["L", end]], undefined, pen);
 }
 function band(points, thickness, tint) {
@@ -3346,7 +3333,7 @@ function band(points, thickness, tint) {
 }
 function bead_of(line, tint, theme) {
   let points, tip_, before, away;
-  points = tidy(line.points);
+  points = [...straightened(line.points)];
   [tip_, before] = ((line.kind === "reference") ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
   away = py_min([BEAD_AWAY, (_length(tip_, before) * 0.6)]);
   return bead(..._towards(tip_, before, away), tint, theme);
@@ -3359,26 +3346,6 @@ function edge_colour(line, theme, chosen = false) {
     return theme.main;
   }
   return ((line.kind === "reference") ? theme.reference : theme.data);
-}
-function tidy(points) {
-  let kept_, point;
-  kept_ = [];
-  for (point of points) {
-    if ((kept_.length && py_equal(kept_.at(-1), point))) {
-      continue;
-    }
-    if (((kept_.length > 1) && _straight(kept_.at(-2), kept_.at(-1), point))) {
-      py_pop(kept_);
-    }
-    kept_.push(point);
-  }
-  return kept_;
-}
-function _straight(a, b, c) {
-  let across_, onward;
-  across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  onward = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
-  return ((across_ === 0) && (onward > 0));
 }
 function shortened(points, by, at_start) {
   let turned, return_to;
@@ -3989,7 +3956,7 @@ function lines(scene, paint, chosen) {
 function _rule(rule, theme) {
   let points;
   points = [[(rule.x1 + 0.5), (rule.y1 + 0.5)], [(rule.x2 + 0.5), (rule.y2 + 0.5)]];
-  return new Group([straight_of_lines(...points, new Pen(theme.rule))]);
+  return new Group([straight(...points, new Pen(theme.rule))]);
 }
 function _stub_of_compose(theme, mark_, fill, tint) {
   return new Group([...stub_of_boxes(mark_, fill, theme, tint)], undefined, mark_.title);

@@ -1,0 +1,35 @@
+"""Polylines without superfluous points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+At = TypeVar("At", bound=tuple[float, float])
+
+
+def straightened(points: Sequence[At]) -> list[At]:
+    """The polyline without repeated points and without those on a straight run.
+
+    >>> straightened([(0, 0), (0, 0), (0, 5), (0, 9), (4, 9)])
+    [(0, 0), (0, 9), (4, 9)]
+    """
+    kept: list[At] = []
+    for point in points:
+        if kept and kept[-1] == point:
+            continue
+        if len(kept) > 1 and is_between(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def is_between(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    """Whether b lies on the straight way from a to c.
+
+    >>> is_between((0, 0), (1, 1), (2, 2)), is_between((0, 0), (2, 2), (1, 1)), is_between((0, 0), (1, 0), (2, 2))
+    (True, False, False)
+    """
+    across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
+    onward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
+    return across == 0 and onward > 0
