@@ -1,6 +1,6 @@
 """Would the tests notice? Small faults, drawn by a seed, are put into a stage, and its own tests run on each.
 
-    python -m tests.mutants --stage color --count 40 --seed 1
+    python -m tests.mutants --stage color view --count 40 --seed 1
 
 A fault that makes a test of its own stage, a doctest of its module, or a law fail is killed; each is tried on those
 tests that execute its lines. What survives is printed as a line of a diff: look at it, and add a test at the boundary,
@@ -18,8 +18,10 @@ import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -174,20 +176,20 @@ def textual(*sides: ast.expr) -> bool:
     )
 
 
-def judged(fault: Fault, package: Path, rounds: list[Covering]) -> str:
+def judged(fault: Fault, package: Path, rounds: list[tuple[str, ...]]) -> str:
     """Run the tests that execute the fault, round by round, on a copy of the package with the fault in it."""
     target = package / fault.path.relative_to(ROOT)
     before = target.read_text()
-    target.write_text(fault.applied())
-    try:
-        for covering in rounds:
-            tests = covering.tests(target, fault.line, fault.last)
+    for suite in rounds:
+        tests = covered(package, suite).tests(target, fault.line, fault.last)
+        target.write_text(fault.applied())
+        try:
             verdict = run(package, tests) if tests else SURVIVED
-            if verdict != SURVIVED:
-                return verdict
-        return SURVIVED
-    finally:
-        target.write_text(before)
+        finally:
+            target.write_text(before)
+        if verdict != SURVIVED:
+            return verdict
+    return SURVIVED
 
 
 def run(package: Path, tests: Iterable[str], seen: Path | None = None) -> str:
@@ -236,10 +238,13 @@ def tested(package: Path, tests: Iterable[str], seen: Path | None) -> int:
     return int(pytest.main(arguments)) if seen is None else record(arguments, package / "graphviz_tb", seen)
 
 
-def covered(package: Path, tests: tuple[str, ...]) -> Covering | None:
-    """What tests execute where nothing is wrong; None where they fail all the same."""
+@cache
+def covered(package: Path, tests: tuple[str, ...]) -> Covering:
+    """What tests execute where nothing is wrong, asked once."""
     seen = package / "seen.json"
-    return read(seen) if run(package, tests, seen) == SURVIVED else None
+    if run(package, tests, seen) != SURVIVED:
+        sys.exit(f"{' '.join(tests)} fail without any fault: nothing can be said")
+    return read(seen)
 
 
 def chosen(stage: str, count: int, seed: int) -> list[Fault]:
@@ -251,7 +256,7 @@ def chosen(stage: str, count: int, seed: int) -> list[Fault]:
 def main() -> int:
     """Print what survives, and how many were killed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stage", choices=STAGES, required=True)
+    parser.add_argument("--stage", choices=STAGES, nargs="+", required=True)
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--own", action="store_true", help="run the stage's own tests alone, without the laws")
@@ -262,26 +267,25 @@ def main() -> int:
     import networkx  # noqa: F401
     import pytest  # noqa: F401
 
-    counts = {KILLED: 0, SURVIVED: 0, LATE: 0}
     with TemporaryDirectory(prefix=".mutants-", dir=ROOT) as folder:  # inside: pytest names tests by their place
         package = Path(folder)
         shutil.copytree(ROOT / "graphviz_tb", package / "graphviz_tb", ignore=shutil.ignore_patterns("*.pyc"))
-        own = (*STAGES[asked.stage], f"{package}/graphviz_tb/{asked.stage}")
-        rounds: list[Covering] = []
-        for tests in [own] if asked.own else [own, LAWS]:
-            covering = covered(package, tests)
-            if covering is None:
-                print(f"{asked.stage}: {' '.join(tests)} fail without any fault: nothing can be said")
-                return 1
-            rounds.append(covering)
-        for fault in chosen(asked.stage, asked.count, asked.seed):
-            verdict = judged(fault, package, rounds)
-            counts[verdict] += 1
-            if asked.verbose or verdict == SURVIVED:
-                print(f"{verdict:<9}{fault}", flush=True)
-    done = sum(counts.values())
-    print(f"{asked.stage}: {counts[KILLED] + counts[LATE]} of {done} killed, {counts[SURVIVED]} survived")
+        for stage in asked.stage:
+            own = (*STAGES[stage], f"{package}/graphviz_tb/{stage}")
+            counts = Counter(
+                reported(fault, judged(fault, package, [own] if asked.own else [own, LAWS]), asked.verbose)
+                for fault in chosen(stage, asked.count, asked.seed)
+            )
+            done, survived = counts.total(), counts[SURVIVED]
+            print(f"{stage}: {done - survived} of {done} killed, {survived} survived", flush=True)
     return 0
+
+
+def reported(fault: Fault, verdict: str, verbose: bool) -> str:
+    """Print a verdict that is worth a look, and give it back."""
+    if verbose or verdict == SURVIVED:
+        print(f"{verdict:<9}{fault}", flush=True)
+    return verdict
 
 
 if __name__ == "__main__":
