@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 
 import numpy as np
 
+from graphviz_tb.algorithms.topological import longest_paths, topological_cut
 from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, content_rows, owner_row
@@ -45,28 +45,12 @@ def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
 
 def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
     """Each row one rank below the last that feeds it; where all that are left are in circles, the first goes on."""
-    after: dict[int, list[int]] = {row: [] for row in rows}
-    missing = dict.fromkeys(rows, 0)
+    index = {row: number for number, row in enumerate(rows)}
+    after: list[list[int]] = [[] for _ in rows]
     for source, target in pairs:
-        after[source].append(target)
-        missing[target] += 1
-    rank = dict.fromkeys(rows, 0)
-    ready = [row for row in rows if not missing[row]]
-    waiting = sorted(rows)
-    done: set[int] = set()
-    heapq.heapify(waiting)
-    while len(done) < len(rows):
-        row = ready.pop() if ready else heapq.heappop(waiting)
-        if row in done:
-            continue
-        done.add(row)
-        for target in after[row]:
-            missing[target] -= 1
-            if target not in done:
-                rank[target] = max(rank[target], rank[row] + 1)
-                if not missing[target]:
-                    ready.append(target)
-    levels: list[list[int]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
-    for row in rows:
-        levels[rank[row]].append(row)
-    return [held for held in levels if held]
+        after[index[source]].append(index[target])
+    rank = longest_paths(after, topological_cut(after))
+    levels: list[list[int]] = [[] for _ in range(max(rank, default=-1) + 1)]
+    for number, row in enumerate(rows):
+        levels[rank[number]].append(row)
+    return [level for level in levels if level]

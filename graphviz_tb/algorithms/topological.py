@@ -1,8 +1,8 @@
-"""The order of a graph without circles."""
+"""The order of a graph along its edges."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
@@ -12,14 +12,53 @@ def topological(after: Sequence[Sequence[int]]) -> list[int]:
     >>> topological([[2], [2], []]), topological([[1], [0], []])
     ([0, 1, 2], [2])
     """
+    return kahn(after, ())
+
+
+def topological_cut(after: Sequence[Sequence[int]]) -> list[int]:
+    """All nodes, as `topological` orders them; where all that are left lie on circles or behind them, the first of them
+    goes on.
+
+    >>> topological_cut([[1], [0], [], [1]])
+    [2, 3, 0, 1]
+    """
+    return kahn(after, range(len(after)))
+
+
+def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
+    """The nodes that nothing leads to and all that come free behind them; then one of `otherwise` is set free, and so
+    on."""
     missing = [0] * len(after)
     for targets in after:
         for target in targets:
             missing[target] += 1
-    ready = [node for node, count in enumerate(missing) if not count]
-    for node in ready:
+    order = [node for node, count in enumerate(missing) if not count]
+    position = 0
+    for node in (None, *otherwise):
+        if node is not None and missing[node]:
+            missing[node] = 0
+            order.append(node)
+        while position < len(order):
+            for target in after[order[position]]:
+                if missing[target]:
+                    missing[target] -= 1
+                    if not missing[target]:
+                        order.append(target)
+            position += 1
+    return order
+
+
+def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[int]:
+    """The length of the longest path to each node, over the edges that lead on in `order`; 0 for nodes not in it.
+
+    >>> longest_paths([[1, 2], [2], []], [0, 1, 2]), longest_paths([[1], [0]], [0, 1])
+    ([0, 1, 2], [0, 1])
+    """
+    depth = [0] * len(after)
+    done = [False] * len(after)
+    for node in order:
+        done[node] = True
         for target in after[node]:
-            missing[target] -= 1
-            if not missing[target]:
-                ready.append(target)
-    return ready
+            if not done[target]:
+                depth[target] = max(depth[target], depth[node] + 1)
+    return depth

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isqrt
 
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.arrange.lines import Turned, core_bridges, core_edges, port_items, ports, where
 from graphviz_tb.arrange.shelves import ROW, UNIT
 from graphviz_tb.model.metagraph import Metagraph
@@ -71,14 +71,7 @@ def by_rank(core: list[int], arcs: list[Arc], count: int) -> list[list[int]]:
     free = topological(after)
     on_circles = set(range(count)).difference(free)
     order = [*free, *sorted(on_circles)]
-    place = [0] * count
-    for at, node in enumerate(order):
-        place[node] = at
-    rank = [0] * count
-    for node in order:
-        for target in after[node]:
-            if place[target] > place[node]:
-                rank[target] = max(rank[target], rank[node] + 1)
+    rank = longest_paths(after, order)
     ranks: dict[int, list[int]] = {}
     for node in sorted(core, key=rank.__getitem__):
         ranks.setdefault(rank[node], []).append(node)

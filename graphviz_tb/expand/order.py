@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.model.metagraph import Metaedge
 
 
@@ -38,22 +39,12 @@ def data_order(edges: Sequence[Metaedge]) -> dict[int, int]:
     >>> data_order(line)
     {0: 0, 1: 1, 2: 2}
     """
-    after: dict[int, list[int]] = {}
-    waiting: dict[int, int] = {}
-    for edge in edges:
-        if edge.tensors:
-            after.setdefault(edge.source, []).append(edge.target)
-            waiting[edge.target] = waiting.get(edge.target, 0) + 1
-            waiting.setdefault(edge.source, 0)
-    order = {node: 0 for node, count in waiting.items() if not count}
-    queue = deque(order)
-    level = dict(order)
-    while queue:
-        node = queue.popleft()
-        order[node] = level[node]
-        for other in after.get(node, ()):
-            level[other] = max(level.get(other, 0), level[node] + 1)
-            waiting[other] -= 1
-            if not waiting[other]:
-                queue.append(other)
-    return order
+    data = [edge for edge in edges if edge.tensors]
+    nodes = list(dict.fromkeys(node for edge in data for node in (edge.source, edge.target)))
+    index = {node: number for number, node in enumerate(nodes)}
+    after: list[list[int]] = [[] for _ in nodes]
+    for edge in data:
+        after[index[edge.source]].append(index[edge.target])
+    order = topological(after)
+    depth = longest_paths(after, order)
+    return {nodes[number]: depth[number] for number in order}

@@ -690,23 +690,36 @@ class View {
 
 // algorithms.topological
 function topological(after) {
-  let missing, targets, target, ready, node;
+  return kahn(after, []);
+}
+function kahn(after, otherwise) {
+  let missing, targets, target, order, position, node;
   missing = py_repeat([0], after.length);
   for (targets of after) {
     for (target of targets) {
       missing[target] += 1;
     }
   }
-  ready = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
-  for (node of ready) {
-    for (target of after.at(node)) {
-      missing[target] -= 1;
-      if (!missing.at(target)) {
-        ready.push(target);
+  order = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
+  position = 0;
+  for (node of [null, ...otherwise]) {
+    if (((node != null) && missing.at(node))) {
+      missing[node] = 0;
+      order.push(node);
+    }
+    while ((position < order.length)) {
+      for (target of after.at(order.at(position))) {
+        if (missing.at(target)) {
+          missing[target] -= 1;
+          if (!missing.at(target)) {
+            order.push(target);
+          }
+        }
       }
+      position += 1;
     }
   }
-  return ready;
+  return order;
 }
 
 // algorithms.polylines

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.group.flow.dag import Dag, weak_components
 from graphviz_tb.model.columns import Longs
 
@@ -63,15 +63,7 @@ def order_of(dag: Dag) -> Order:
 
 def depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
     """The longest path from a source to each box; what boxes of `skip` give counts for none."""
-    depth = [0] * len(dag)
-    for box in topological(dag.after):
-        if box in skip:
-            continue
-        under = depth[box] + 1
-        for other in dag.after[box]:
-            if depth[other] < under:
-                depth[other] = under
-    return depth
+    return longest_paths(dag.after, (box for box in topological(dag.after) if box not in skip))
 
 
 def demand_line(
