@@ -19,6 +19,7 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.measure import ELLIPSIS, cut
 
 if TYPE_CHECKING:
     from graphviz_tb.flatten.edges import Edges
@@ -116,8 +117,8 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
             labels[node] = nodes.name[node].removeprefix("output/")
         elif "::" in op:
             inputs = [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:9]] if mark[node] else []
-            label = told(graph_def.node[node], [labels.get(at, "…") for at in inputs])
-            labels[node] = label[: LONGEST - 1] + "…" if len(label) > LONGEST else label
+            label = told(graph_def.node[node], [labels.get(at, ELLIPSIS) for at in inputs])
+            labels[node] = cut(label, LONGEST)
     return labels
 
 

@@ -4,9 +4,10 @@ Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__c
 and TensorFlow uses no name twice: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` beside it
 is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name before it.
 
-counted    scopes with a counter whose name without it is free
-told       whether Keras 3 made them: its variables bear the names without counters; where a file has none of their
-           names (frozen ones, functions), weights are read where Keras 3 reads them
+layer_names       names of layers where the model is known beside the graph
+counted_scopes    elsewhere, scopes with a counter whose name without it is free
+made_by_keras_3   whether Keras 3 made them: its variables bear the names without counters; where a file has none of
+                  their names (frozen ones, functions), weights are read where Keras 3 reads them
 """
 
 from __future__ import annotations
@@ -37,12 +38,32 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
     Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
     are called as those that they are gradients of.
     """
+    known = layer_names(hierarchy)
     counted = counted_scopes(hierarchy)
     forward = {row: name for row, name in counted.items() if not is_gradient(hierarchy.name[row])}
-    if not forward or not told(hierarchy, forward):
-        return {}
-    known = {last_segment(hierarchy.name[row]) for row in forward}
-    return {row: last_segment(name) for row, name in counted.items() if last_segment(hierarchy.name[row]) in known}
+    if not forward or not made_by_keras_3(hierarchy, forward):
+        return known
+    layers = {last_segment(hierarchy.name[row]) for row in forward}
+    names = {row: last_segment(name) for row, name in counted.items() if last_segment(hierarchy.name[row]) in layers}
+    return names | known
+
+
+def layer_names(hierarchy: Hierarchy) -> Names:
+    """The names of the Keras layers of the main graph whose scopes have another one: theirs and a counter."""
+    layers, names = hierarchy.graph.layers, hierarchy.name
+    rows = [row for row in range(int(hierarchy.end[0])) if names[row] in layers] if layers else []
+    called = {row: str(layers[names[row]].config.get("name")) for row in rows}
+    return {row: name for row, name in called.items() if is_counted(last_segment(names[row]), name)}
+
+
+def is_counted(segment: str, name: str) -> bool:
+    """Whether a segment is a name with a counter behind it.
+
+    >>> is_counted("dense_1_2", "dense_1"), is_counted("dense", "dense"), is_counted("dense_x", "dense")
+    (True, False, False)
+    """
+    match = COUNTED.fullmatch(segment)
+    return match is not None and match[1] == name
 
 
 def counted_scopes(hierarchy: Hierarchy) -> Names:
@@ -70,7 +91,7 @@ def is_free(name: str, taken: set[str]) -> bool:
     return True
 
 
-def told(hierarchy: Hierarchy, counted: Names) -> bool:
+def made_by_keras_3(hierarchy: Hierarchy, counted: Names) -> bool:
     """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
     asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
     votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]

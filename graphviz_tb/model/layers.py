@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import Shape
 
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
@@ -52,8 +53,7 @@ class Layer:
         parts += [
             f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)
         ]
-        text = " · ".join(parts)
-        return text if len(text) <= LONGEST_ACCOUNT else f"{text[: LONGEST_ACCOUNT - 1]}…"
+        return cut(" · ".join(parts), LONGEST_ACCOUNT)
 
 
 def is_shown(value: Any) -> bool:

@@ -106,6 +106,24 @@ def clean(text: str) -> str:
     return UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def cut(text: str, most: int) -> str:
+    """`text`, or its beginning and an ellipsis, in at most `most` characters.
+
+    >>> cut("abcdef", 6), cut("abcdefg", 6)
+    ('abcdef', 'abcde…')
+    """
+    return text if len(text) <= most else text[: most - 1] + ELLIPSIS
+
+
+def cut_middle(text: str, most: int) -> str:
+    """`text`, or its head and tail and an ellipsis between them, in at most `most` characters.
+
+    >>> cut_middle("abcdef", 6), cut_middle("abcdefg", 6), cut_middle("abcdefg", 5)
+    ('abcdef', 'abc…fg', 'ab…fg')
+    """
+    return text if len(text) <= most else f"{text[: most // 2]}{ELLIPSIS}{text[len(text) - (most - 1) // 2 :]}"
+
+
 @lru_cache(maxsize=65536)
 def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
     """`text`, or its head and tail with an ellipsis between them so that it takes at most `limit` pixels.

@@ -8,7 +8,7 @@ from typing import Any
 import graphviz
 import pydot
 
-from graphviz_tb.model.measure import clean
+from graphviz_tb.model.measure import clean, cut
 from graphviz_tb.model.paint import Caption, Fill, Paint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
@@ -63,8 +63,7 @@ def quoted(text: str) -> str:
     >>> quoted('a"b\\\\n')
     '"a\\\\"b\\\\\\\\n"'
     """
-    text = text if len(text) <= LONGEST else text[:LONGEST] + "…"
-    return '"' + clean(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + clean(cut(text, LONGEST)).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def lines(*texts: str) -> str:

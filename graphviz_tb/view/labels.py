@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, thousands
+from graphviz_tb.model.measure import SMALL_SIZE, clean, cut_middle, elide, thousands
 from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.tensors import Shape, Tensor
 from graphviz_tb.model.units import plural
@@ -71,8 +71,7 @@ def brief(name: str, most: int = LONGEST_NAME) -> str:
     >>> brief("a" * 400).count("a"), brief("a/b")
     (299, 'a/b')
     """
-    name = clean(name)
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most // 2 + 1 :]}"
+    return cut_middle(clean(name), most)
 
 
 def tensors(edge: Line) -> str:

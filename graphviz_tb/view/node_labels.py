@@ -20,7 +20,6 @@ from graphviz_tb.model.view import NodeLabel
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
-COUNTER = re.compile(r"_[0-9]+", re.ASCII)
 ENOUGH_NAMES = 1000  # that are looked at
 
 
@@ -77,20 +76,12 @@ class NodeLabels:
         """The last segment of the name; one of several functions of a call is called what it is to the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION:
-            leaf = hierarchy.leaf(row)
-            return leaf if len(path) > 1 else self.in_code(row, leaf)
+            return hierarchy.leaf(row)
         if len(path) > 1:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
         if hashed := HASHED.fullmatch(hierarchy.name[row]):
             return hashed[1]
         return hierarchy.leaf(row)
-
-    def in_code(self, row: int, leaf: str) -> str:
-        """What the program calls a layer: Keras 3 puts a counter behind the name of its scope."""
-        layer = self.layer(row)
-        name = layer.config.get("name") if layer is not None else None
-        counted = isinstance(name, str) and COUNTER.fullmatch(leaf.removeprefix(name)) and leaf.startswith(name)
-        return str(name) if name and counted else leaf
 
     def count(self, row: int) -> str:
         """How many ops a group holds, through calls; nothing for an op."""

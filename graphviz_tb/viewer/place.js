@@ -99,6 +99,61 @@ function plural(count, noun, nouns = "") {
   return ((count === 1) ? noun : (nouns || (String(noun) + "s")));
 }
 
+// model.measure
+const EM = 2048;
+const ELLIPSIS = "…";
+const NODE_SIZE = 12;
+const OP_SIZE = 11;
+const SMALL_SIZE = 10;
+const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
+function cut_middle(text, most) {
+  return ((py_len(text) <= most) ? text : (String(py_slice(text, 0, Math.floor(most / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most - 1) / 2))))));
+}
+function elide(text, limit, size, semibold = false) {
+  let room, number, last, kept_, middle, tail, used, head_;
+  if ((hand_width(text, size, semibold) <= limit)) {
+    return text;
+  }
+  room = (Math.floor((limit * EM) / size) - hand_advance(ELLIPSIS, semibold));
+  number = py_search(LAST_NUMBER, text);
+  last = (number ? py_group(number) : "");
+  kept_ = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
+  if (((kept_ * 2) > room)) {
+    [last, kept_] = ["", 0];
+  }
+  middle = py_slice(text, 0, (py_len(text) - py_len(last)));
+  tail = _tail(middle, Math.floor((room - kept_) / 4), semibold);
+  used = (kept_ + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
+  head_ = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
+  return (String(head_) + String(ELLIPSIS) + String(tail) + String(last));
+}
+function _head(text, room, semibold) {
+  let stop, char;
+  stop = 0;
+  for (char of text) {
+    room -= hand_advance(char, semibold);
+    if ((room < 0)) {
+      break;
+    }
+    stop += 1;
+  }
+  while ((((0 < stop) && (stop < py_len(text))) && hand_joins(text, stop))) {
+    stop -= 1;
+  }
+  return py_slice(text, 0, stop);
+}
+function _tail(text, room, semibold) {
+  let start;
+  start = py_len(text);
+  while ((start && ((room = (room - hand_advance(py_char(text, (start - 1)), semibold))) >= 0))) {
+    start -= 1;
+  }
+  while (((start < py_len(text)) && hand_joins(text, start))) {
+    start += 1;
+  }
+  return py_slice(text, start);
+}
+
 // model.metagraph
 class Metaedge {
   constructor(source, target, tensors_, control, reference, carried = hand_carry(), edges = null, back = false) {
@@ -334,58 +389,6 @@ class Level {
     this.width = width;
     this.height = height_;
   }
-}
-
-// model.measure
-const EM = 2048;
-const ELLIPSIS = "…";
-const NODE_SIZE = 12;
-const OP_SIZE = 11;
-const SMALL_SIZE = 10;
-const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
-function elide(text, limit, size, semibold = false) {
-  let room, number, last, kept_, middle, tail, used, head_;
-  if ((hand_width(text, size, semibold) <= limit)) {
-    return text;
-  }
-  room = (Math.floor((limit * EM) / size) - hand_advance(ELLIPSIS, semibold));
-  number = py_search(LAST_NUMBER, text);
-  last = (number ? py_group(number) : "");
-  kept_ = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
-  if (((kept_ * 2) > room)) {
-    [last, kept_] = ["", 0];
-  }
-  middle = py_slice(text, 0, (py_len(text) - py_len(last)));
-  tail = _tail(middle, Math.floor((room - kept_) / 4), semibold);
-  used = (kept_ + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
-  head_ = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
-  return (String(head_) + String(ELLIPSIS) + String(tail) + String(last));
-}
-function _head(text, room, semibold) {
-  let stop, char;
-  stop = 0;
-  for (char of text) {
-    room -= hand_advance(char, semibold);
-    if ((room < 0)) {
-      break;
-    }
-    stop += 1;
-  }
-  while ((((0 < stop) && (stop < py_len(text))) && hand_joins(text, stop))) {
-    stop -= 1;
-  }
-  return py_slice(text, 0, stop);
-}
-function _tail(text, room, semibold) {
-  let start;
-  start = py_len(text);
-  while ((start && ((room = (room - hand_advance(py_char(text, (start - 1)), semibold))) >= 0))) {
-    start -= 1;
-  }
-  while (((start < py_len(text)) && hand_joins(text, start))) {
-    start += 1;
-  }
-  return py_slice(text, start);
 }
 
 // model.theme
@@ -3109,8 +3112,7 @@ function account(edge, source, target) {
   return (String(brief(source)) + " → " + String(brief(target)) + ": " + String(hand_contents(edge)));
 }
 function brief(name, most = LONGEST_NAME_of_labels) {
-  name = hand_clean(name);
-  return ((py_len(name) <= most) ? name : (String(py_slice(name, 0, Math.floor(most / 2))) + "…" + String(name.slice(((py_len(name) - Math.floor(most / 2)) + 1)))));
+  return cut_middle(hand_clean(name), most);
 }
 function counted(count, noun) {
   return (String(hand_thousands(count)) + " " + String(plural(count, noun)));

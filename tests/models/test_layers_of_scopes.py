@@ -138,4 +138,6 @@ def test_a_scope_is_called_what_the_program_calls_its_layer(tmp_path: Path) -> N
     svg = model.render("svg").decode()
     assert ">conv1<" in svg
     assert ">conv1_3<" not in svg
-    assert model.picture(open=["cnn/conv1_3"]).scene.boxes  # what is typed is the scope's own name
+    typed = model.picture(open=["cnn/conv1_3"]).scene  # the scope's own name, or the layer's
+    assert "cnn/conv1_3/Conv2D" in {box.address for box in typed.boxes}
+    assert model.picture(open=["cnn/conv1"]).scene == typed

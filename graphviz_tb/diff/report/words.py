@@ -8,6 +8,7 @@ from typing import Any
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.measure import cut
 from graphviz_tb.model.units import format_count, plural
 
 SIGNS = {
@@ -22,6 +23,7 @@ SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
+LONGEST_VALUE = 60  # characters of a value: two of them and an arrow fit a wide terminal
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -125,7 +127,7 @@ def value(told: Any) -> str:
         shown = ", ".join(value(part) for part in told[:8])
         return f"[{shown}{', …' if len(told) > 8 else ''}]"
     text = str(told).lower() if isinstance(told, bool) else str(told)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return cut(text, LONGEST_VALUE)
 
 
 def facts(change: Change) -> Iterator[str]:
