@@ -152,6 +152,7 @@ def strips(
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
     labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
+    straight = [[[0, 0] for _ in part] for part in skeleton.parts]
     main = set(skeleton.spine)
     for wire, chain in enumerate(chains):
         stroke, turned = strokes[wire], skeleton.wires[wire].turned
@@ -162,6 +163,11 @@ def strips(
                 labelled[part][rank] = max(labelled[part].get(rank, 0), more)
             else:
                 labelled[part].setdefault(rank, 0)
+        top, slants, bottom = stroke.room
+        if slants:
+            labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
+        straight[part][rank][1] = max(straight[part][rank][1], top)
+        straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
         if stroke.tip >= 0:
             upper = stroke.tip == turned
             room = heads[part][rank if upper else rank + len(chain) - 1]
@@ -173,7 +179,9 @@ def strips(
     found = []
     for p, part_rows in enumerate(skeleton.parts):
         ends = [
-            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else (heads[p][r][0], heads[p][r][1])
+            (0, 0)
+            if skeleton.children <= row[0] < skeleton.first_waypoint
+            else (heads[p][r][0] + straight[p][r][0], heads[p][r][1] + straight[p][r][1])
             for r, row in enumerate(part_rows)
         ]
         found.append(bands(part_rows, heights, ends, passing[p], labelled[p], gaps))

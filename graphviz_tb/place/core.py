@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphviz_tb.model.level import Gaps, Level, Stroke
+from graphviz_tb.model.level import Gaps, Level, Room, Stroke
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.scene import Direction, Point
@@ -16,7 +16,7 @@ from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
-from graphviz_tb.place.coordinates import coordinates
+from graphviz_tb.place.coordinates import ASLANT, coordinates
 from graphviz_tb.place.label_places import Label, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.own import own_parts
@@ -28,6 +28,8 @@ from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 GAPS = Gaps()
 LABEL_HEIGHT = 12  # px: a line of the small size
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+WIDENED = ((0, 1, 0), (1, 0, 0), (0, 0, 1))  # what a gap gets more (see `Room`), in lengths of a label
+MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 
 Line = Metaedge | Bridge
@@ -85,9 +87,44 @@ def core_of(
 ) -> Core:
     """The level laid out, turned to the screen, its lines drawn on to the boxes and labelled.
 
-    After: what labels of the main path stand out at its sides is part of its size.
+    After: what labels of the main path stand out at its sides is part of its size. A line of the main path whose label
+    finds no place gets more room, in one way after the other, where that helps.
     """
-    level = laid_out(view, pieces, lines, said, inner, direction)
+    core = drawn(view, pieces, lines, said, inner, direction, {})
+    rooms: dict[int, Room] = {}
+    for shares in WIDENED:
+        silent = unlabelled(said, core)
+        if not silent or view.skeleton.plain or len(lines) > MANY:
+            break
+        wider = {wire: room_for(across_along(direction, said[wire].size), shares) for wire in silent}
+        other = drawn(view, pieces, lines, said, inner, direction, rooms | wider)
+        if len(unlabelled(said, other)) < len(silent):
+            core, rooms = other, rooms | wider
+    return core
+
+
+def unlabelled(said: Mapping[int, Label], core: Core) -> list[int]:
+    """The lines of the main path whose label has no place."""
+    return [wire for wire, label in said.items() if label.main and wire not in core.labels]
+
+
+def room_for(label: tuple[int, int], shares: Room) -> Room:
+    """What a gap gets more for a label (its size across and along)."""
+    more = label[1] + (ASLANT if label[1] > label[0] else LABEL_ROOM)
+    return shares[0] * more, shares[1] * more, shares[2] * more
+
+
+def drawn(
+    view: View,
+    pieces: Sequence[Piece],
+    lines: Mapping[int, Line],
+    said: Mapping[int, Label],
+    inner: Inner,
+    direction: Direction,
+    rooms: Mapping[int, Room],
+) -> Core:
+    """The level where some lines have `rooms` more in the gap below their upper end."""
+    level = laid_out(view, pieces, lines, said, inner, direction, rooms)
     aside = set(loose(view.skeleton))
     turn = Turn(direction, level.width, level.height)
     slots = {
@@ -151,6 +188,7 @@ def laid_out(
     said: Mapping[int, Label],
     inner: Inner,
     direction: Direction,
+    rooms: Mapping[int, Room],
 ) -> Level:
     """The level with coordinates, its flow running down."""
     main = set(view.metagraph.core())
@@ -162,7 +200,8 @@ def laid_out(
     strokes = {}
     for wire, line in lines.items():
         size = said[wire].size if wire in said else (0, 0)
-        strokes[wire] = Stroke(thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size))
+        head = tip(view, wire, line, inner.gates)
+        strokes[wire] = Stroke(thickness(line), head, across_along(direction, size), rooms.get(wire, (0, 0, 0)))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM), bar=bars(direction))
     return coordinates(without_loose(view.skeleton), sizes, gaps, anchors=fixed, strokes=strokes)

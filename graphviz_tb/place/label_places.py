@@ -15,8 +15,9 @@ from graphviz_tb.model.scene import Point
 CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
 LARGE = 8 * CELL  # such boxes are few, and are not filed
 PARTS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
+FINE = 6  # px from try to try on the main path, where none of those places is free
 RUNS = 4  # the longest runs that are tried
-BESIDE = 5  # px from a line to its label
+BESIDE, NEAR = 5, 3  # px from a line to its label, and where the label of a main path finds no place
 BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px around a label that are free of boxes, of lines and of labels
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
@@ -122,22 +123,38 @@ def overhang(
 
 
 def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
-    """Places beside the longest runs, the middle of the longest first; right before left, above before below."""
+    """Places beside the longest runs, the middle of the longest first; right before left, above before below. The label
+    of a main path may also stand anywhere else along them, nearer to the line."""
     found = sorted(runs(points), key=lambda run: -length(run))
-    for start, stop in found[:RUNS]:
-        dx, dy = stop[0] - start[0], stop[1] - start[1]
-        steep = abs(dy) >= abs(dx)
-        need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
-        if along < need:
-            continue
-        off = BESIDE + label.thick // 20 + label.size[0 if steep else 1] // 2
-        lean = need * min(abs(dx), abs(dy)) // (2 * along)  # the line comes nearer where it runs aslant
-        for part in PARTS:
-            if 2 * min(part, 16 - part) * along < 16 * need:
+    for parts, beside in ((coarse, BESIDE), (fine, NEAR))[: 2 if label.main else 1]:
+        for start, stop in found[:RUNS]:
+            dx, dy = stop[0] - start[0], stop[1] - start[1]
+            steep = abs(dy) >= abs(dx)
+            need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
+            if along < need:
                 continue
-            x, y = start[0] + dx * part // 16, start[1] + dy * part // 16
-            for side in (1, -1) if steep else (-1, 1):
-                yield (x + side * (off + lean), y) if steep else (x, y + side * (off + lean))
+            off = beside + label.thick // 20 + label.size[0 if steep else 1] // 2
+            lean = need * min(abs(dx), abs(dy)) // (2 * along)  # the line comes nearer where it runs aslant
+            for part, whole in parts(along, need):
+                x, y = start[0] + dx * part // whole, start[1] + dy * part // whole
+                for side in (1, -1) if steep else (-1, 1):
+                    yield (x + side * (off + lean), y) if steep else (x, y + side * (off + lean))
+
+
+def coarse(along: int, need: int) -> Iterable[tuple[int, int]]:
+    """Parts of a run where the middle of a label may be that takes `need` of it: sixteenths."""
+    return [(part, 16) for part in PARTS if 2 * min(part, 16 - part) * along >= 16 * need]
+
+
+def fine(along: int, need: int) -> Iterable[tuple[int, int]]:
+    """The same, every few pixels from the middle out.
+
+    >>> fine(60, 40)
+    [(30, 60), (24, 60), (36, 60)]
+    """
+    reach = (along - need) // 2
+    steps = [step for off in range(0, reach + 1, FINE) for step in ((off, -off) if off else (0,))]
+    return [(along // 2 - step, along) for step in steps]
 
 
 def runs(points: Sequence[Point]) -> list[Run]:

@@ -375,10 +375,11 @@ class Gaps {
   }
 }
 class Stroke {
-  constructor(thick = 10, tip_ = 1, label_ = [0, 0]) {
+  constructor(thick = 10, tip_ = 1, label_ = [0, 0], room = [0, 0, 0]) {
     this.thick = thick;
     this.tip = tip_;
     this.label = label_;
+    this.room = room;
   }
 }
 class Level {
@@ -1963,20 +1964,20 @@ const PLAIN = new Stroke();
 const ASLANT = 24;
 const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn_, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height_, around_, band_, tops, corridors, lines_, base;
+  let given, drawn, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height_, around_, band_, tops, corridors, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
-  drawn_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
+  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
   chains = downward(skeleton);
   ends_ = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
   [widths, heights] = extents(skeleton, sizes);
-  thick = thicknesses(skeleton, drawn_);
+  thick = thicknesses(skeleton, drawn);
   [above, below] = links(skeleton, chains, ends_, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton));
   flush_left(skeleton, lefts);
-  [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn_);
-  layers = strips(skeleton, chains, heights, passing, drawn_, gaps);
+  [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn);
+  layers = strips(skeleton, chains, heights, passing, drawn, gaps);
   between = joints(skeleton, chains);
   tall = side_by_side(skeleton, layers, lefts, widths, between);
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
@@ -1984,7 +1985,7 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends_, wires, drawn_, corridors, tops, heights, band_, around_);
+  lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around_);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
@@ -2049,10 +2050,11 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, main, wire, chain, stroke, turned, part, rank, more, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
+  let place_, heads, labelled, straight, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
+  straight = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
   main = new Set(skeleton.spine);
   for ([wire, chain] of py_enumerate(chains)) {
     [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
@@ -2066,6 +2068,12 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
         py_setdefault(labelled.at(part), rank, 0);
       }
     }
+    [top, slants, bottom] = stroke.room;
+    if (slants) {
+      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
+    }
+    straight.at(part).at(rank)[1] = Math.max(straight.at(part).at(rank)[1], top);
+    straight.at(part).at((rank + 1))[0] = Math.max(straight.at(part).at((rank + 1))[0], bottom);
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(turned));
       room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
@@ -2081,7 +2089,7 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   }
   found = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [heads.at(p).at(r)[0], heads.at(p).at(r)[1]])); } return out; })();
+    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight.at(p).at(r)[1])])); } return out; })();
     found.push(bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps));
   }
   return found;
@@ -2328,8 +2336,10 @@ function without_loose(skeleton) {
 const CELL = 64;
 const LARGE_of_label_places = (8 * CELL);
 const PARTS = [8, 6, 10, 4, 12, 2, 14];
+const FINE = 6;
 const RUNS = 4;
 const BESIDE_of_label_places = 5;
+const NEAR = 3;
 const BOX_ROOM = 1;
 const LINE_ROOM = 3;
 const LABEL_ROOM_of_label_places = 4;
@@ -2423,27 +2433,35 @@ function overhang(lines_, labels, extent_, axis) {
   return [before, after];
 }
 function *candidates(points, label_) {
-  let found, start, stop, dx, dy, steep, need, along_, off, lean, part, x, y, side_;
+  let found, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole, x, y, side_;
   found = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
-  for ([start, stop] of found.slice(0, RUNS)) {
-    [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
-    steep = (Math.abs(dy) >= Math.abs(dx));
-    [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
-    if ((along_ < need)) {
-      continue;
-    }
-    off = ((BESIDE_of_label_places + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
-    lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
-    for (part of PARTS) {
-      if ((((2 * Math.min(part, (16 - part))) * along_) < (16 * need))) {
+  for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
+    for ([start, stop] of found.slice(0, RUNS)) {
+      [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
+      steep = (Math.abs(dy) >= Math.abs(dx));
+      [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+      if ((along_ < need)) {
         continue;
       }
-      [x, y] = [(start[0] + Math.floor((dx * part) / 16)), (start[1] + Math.floor((dy * part) / 16))];
-      for (side_ of (steep ? [1, -1] : [-1, 1])) {
-        yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
+      off = ((beside_ + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
+      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
+      for ([part, whole] of parts(along_, need)) {
+        [x, y] = [(start[0] + Math.floor((dx * part) / whole)), (start[1] + Math.floor((dy * part) / whole))];
+        for (side_ of (steep ? [1, -1] : [-1, 1])) {
+          yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
+        }
       }
     }
   }
+}
+function coarse(along_, need) {
+  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along_) >= (16 * need))) { out.push([part, 16]); } return out; })();
+}
+function fine(along_, need) {
+  let reach_, steps;
+  reach_ = Math.floor((along_ - need) / 2);
+  steps = (() => { const out = []; for (const off of py_range(0, (reach_ + 1), FINE)) for (const step of (off ? [off, -off] : [0])) { out.push(step); } return out; })();
+  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along_ / 2) - step), along_]); } return out; })();
 }
 function runs_of_label_places(points) {
   return [...py_pairwise(straightened(points))];
@@ -2489,6 +2507,8 @@ function touches(run, rect) {
 const GAPS = new Gaps();
 const LABEL_HEIGHT = 12;
 const LABEL_ROOM_of_core = 8;
+const WIDENED = [[0, 1, 0], [1, 0, 0], [0, 0, 1]];
+const MANY_of_core = 300;
 const OUTSIDE = 9;
 class Inner {
   constructor(gates, ports) {
@@ -2527,8 +2547,33 @@ class Core {
   }
 }
 function core_of(view, pieces, lines_, said, inner, direction) {
+  let core, rooms, shares, silent, wider, other;
+  core = drawn_of_core(view, pieces, lines_, said, inner, direction, new Map());
+  rooms = new Map();
+  for (shares of WIDENED) {
+    silent = unlabelled(said, core);
+    if ((!silent.length || view.skeleton.plain || (lines_.size > MANY_of_core))) {
+      break;
+    }
+    wider = (() => { const out = new Map(); for (const wire of silent) { out.set(wire, room_for(across_along(direction, said.get(wire).size), shares)); } return out; })();
+    other = drawn_of_core(view, pieces, lines_, said, inner, direction, py_union(rooms, wider));
+    if ((unlabelled(said, other).length < silent.length)) {
+      [core, rooms] = [other, py_union(rooms, wider)];
+    }
+  }
+  return core;
+}
+function unlabelled(said, core) {
+  return (() => { const out = []; for (const [wire, label_] of said.entries()) if ((label_.main && !core.labels.has(wire))) { out.push(wire); } return out; })();
+}
+function room_for(label_, shares) {
+  let more;
+  more = (label_[1] + ((label_[1] > label_[0]) ? ASLANT : LABEL_ROOM_of_core));
+  return [(shares[0] * more), (shares[1] * more), (shares[2] * more)];
+}
+function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
   let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, found;
-  level = laid_out(view, pieces, lines_, said, inner, direction);
+  level = laid_out(view, pieces, lines_, said, inner, direction, rooms);
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
@@ -2573,8 +2618,8 @@ function label_sizes(view, lines_, outside) {
   }
   return found;
 }
-function laid_out(view, pieces, lines_, said, inner, direction) {
-  let main, count, sizes, fixed, strokes, wire, line, size, longest_, gaps;
+function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
+  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, gaps;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2585,7 +2630,8 @@ function laid_out(view, pieces, lines_, said, inner, direction) {
   strokes = new Map();
   for ([wire, line] of lines_.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
-    strokes.set(wire, new Stroke(hand_thickness(line), tip(view, wire, line, inner.gates), across_along(direction, size)));
+    head_ = tip(view, wire, line, inner.gates);
+    strokes.set(wire, new Stroke(hand_thickness(line), head_, across_along(direction, size), py_get(rooms, wire, [0, 0, 0])));
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), bar: bars_of_core(direction)});
@@ -2636,13 +2682,13 @@ function of_loop(view, position) {
 }
 class Undrawn {
   constructor(view) {
-    let level, drawn_, index, bridge, edge;
+    let level, drawn, index, bridge, edge;
     this.view = view;
     this.entries = new TupleMap();
     level = view.metagraph;
-    drawn_ = new Set(level.core_bridges());
+    drawn = new Set(level.core_bridges());
     for ([index, bridge] of py_enumerate(level.bridges)) {
-      if (!drawn_.has(index)) {
+      if (!drawn.has(index)) {
         this.entries.set([bridge.child, (bridge.inbound ? "in" : "out"), bridge.other], ["bridge", index]);
       }
     }
@@ -3806,7 +3852,7 @@ function columns_for(block_, limit) {
   lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (block_.column + APART))]));
   return [-Math.floor(-count / lines_), lines_];
 }
-function *drawn(legend_, theme) {
+function *drawn_of_rows(legend_, theme) {
   let placed, lower, index, entry, x, y;
   for (placed of legend_.blocks) {
     yield new Group([..._text_of_rows(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
@@ -3946,7 +3992,7 @@ function compose(scene, paint, caption, with_legend = true) {
   page = sheet(scene, (with_legend ? legend(scene, paint) : []), caption);
   parts = [new Part_of_drawing("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part_of_drawing("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
   if (page.legend) {
-    parts.push(new Part_of_drawing("legend", page.at, [...drawn(page.legend, paint.theme)]));
+    parts.push(new Part_of_drawing("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
@@ -4150,7 +4196,7 @@ const exported = {
   web: web,
   legend: legend,
   shapes: shapes,
-  drawn: drawn,
+  drawn: drawn_of_rows,
   mark_place: mark_place,
   front: front,
   is_pill: is_pill,

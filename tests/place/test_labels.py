@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import graphviz_tb
+from graphviz_tb.place.groups import in_order
+from graphviz_tb.place.nested import lead_through
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 NAMES = ["mnist_cnn.pbtxt", "gan_scopes.pb", "saver_meta.pb", "xor.pbtxt", "transformer_block_v2.pb"]
@@ -35,3 +38,29 @@ def test_a_plain_chain_has_all_its_labels(direction: str) -> None:
     scene = graphviz_tb.load(text.encode(), folds=False).picture(direction=direction).scene
     assert [one.content for one in scene.texts if one.role == "edge"] == ["8×16"] * 3
     assert all(one.y >= one.size - 2 for one in scene.texts)
+
+
+@pytest.mark.parametrize("direction", ["BT", "LR"])
+def test_every_line_of_a_main_path_has_its_label_in_a_first_picture(direction: str) -> None:
+    paths = sorted(path for path in REAL.iterdir() if path.suffix in (".pb", ".pbtxt"))
+    assert [one for path in paths for one in silent(graphviz_tb.load(path).picture(direction=direction))] == []
+
+
+def silent(picture: graphviz_tb.Picture) -> list[str]:
+    """Lines of main paths without their label, unless the level outside says the same of them."""
+    said = Counter(text.full for text in picture.scene.texts if text.role == "edge")
+    found = []
+    for group in lead_through(in_order(picture.view)):
+        view = group.view
+        for wire in view.drawn():
+            words, bridge = view.words.lines[wire], view.skeleton.wires[wire].bridge
+            if wire not in view.skeleton.spine or not words.label:
+                continue
+            if bridge >= 0:
+                one = view.metagraph.bridges[bridge]
+                if group.outside.get((one.other, one.inbound)) == words.label:
+                    continue
+            said[words.title] -= 1
+            if said[words.title] < 0:
+                found.append(words.title)
+    return found
