@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.gradient_scopes import differentiated, gradient_scopes
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 
-GRADIENTS = re.compile(r"gradients(_\d+)?|gradient_tape(_\d+)?")  # scopes of tf.gradients and of GradientTape
 BACKWARD = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+")  # derived functions
 GRADIENT_TYPES = re.compile(r".*Grad(V[0-9])?|.*Backprop(Filter)?(V[0-9])?|BroadcastGradientArgs")  # a transposed
 # convolution of a model is a BackpropInput
@@ -49,6 +49,8 @@ class Training:
         self._updates = sums(self._ops(UPDATE_TYPES))
         seeds = self._gradients()
         forward, behind = ways(hierarchy, seeds) if seeds.any() else (seeds, seeds)
+        named = differentiated(hierarchy)
+        forward[named] |= ~behind[named]
         self._forward, self._behind = sums(forward), sums(behind)
 
     @cached_property
@@ -165,17 +167,6 @@ class Training:
         for pair in distinct(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
             after.setdefault(pair >> 32, []).append(pair & 0xFFFFFFFF)
         return after
-
-
-def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
-    """The outermost scopes of gradients."""
-    scopes: list[int] = []
-    behind = 0
-    for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist():
-        if row >= behind and "gradient" in hierarchy.name[row] and GRADIENTS.fullmatch(hierarchy.leaf(row)):
-            scopes.append(row)
-            behind = int(hierarchy.end[row])
-    return scopes
 
 
 def fitting(hierarchy: Hierarchy, pattern: re.Pattern[str]) -> Bools:

@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from graphviz_tb.algorithms.training import GRADIENTS
+from graphviz_tb.algorithms.gradient_scopes import GRADIENTS
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment

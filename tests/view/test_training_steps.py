@@ -57,10 +57,7 @@ def test_the_layers_are_shown_and_training_is_closed() -> None:
 
 def test_each_part_holds_what_belongs_to_it() -> None:
     model = load(step())
-    held = {
-        name: {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find(name)[0][-1])}
-        for name in ("gradients", "updates", "bookkeeping")
-    }
+    held = {name: inside(model, name) for name in ("gradients", "updates", "bookkeeping")}
     assert held["gradients"] == {"gradient_tape", "AddN", "ones"}
     assert held["updates"] == {"Adam", "rate", "steps"}  # what only updates use is part of them
     assert {"count", "Sum", "Size", "save"} <= held["bookkeeping"]
@@ -138,3 +135,23 @@ def test_what_has_no_part_in_the_flow_stays_closed() -> None:
         graph.node.add(name=f"table/entry_{at}/b", op="Size", input=[f"table/entry_{at}/a"])
         graph.node.add(name=f"table/entry_{at}/c", op="Rank", input=[f"table/entry_{at}/b"])
     assert not shown(load(graph))["table"]
+
+
+def test_a_loss_whose_value_only_an_average_needs_is_part_of_the_model() -> None:
+    # loss ─▶ total ─▶ average (writes a variable); gradients/total_grad says of what gradients are taken
+    graph = step(gradients="gradients")
+    add = graph.node.add
+    add(name="total", op="AddN", input=["loss/Mean", "loss/Sub"])
+    add(name="average/Sub", op="Sub", input=["total"])
+    add(name="average/Write", op="AssignSubVariableOp", input=["average/Sub"])
+    before = load(graph)
+    assert "total" in inside(before, "bookkeeping")
+    add(name="gradients/total_grad/Identity", op="Identity", input=["gradients/loss_grad"])
+    after = load(graph)
+    assert "total" not in inside(after, "bookkeeping")
+    assert "total" in shown(after)
+
+
+def inside(model: Model, group: str) -> set[str]:
+    """Names of the children of a group."""
+    return {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find(group)[0][-1])}
