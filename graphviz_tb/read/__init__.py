@@ -47,8 +47,8 @@ def later(module: str, reader: str) -> Reader:
     """A reader whose module is imported when the first file needs it: together they take longer than a picture."""
 
     def read_it(opened: Opened, options: ReadOptions) -> Holding:
-        found: Reader = getattr(import_module(f"{__name__}.{module}"), reader)
-        return found(opened, options)
+        function: Reader = getattr(import_module(f"{__name__}.{module}"), reader)
+        return function(opened, options)
 
     return read_it
 
@@ -69,16 +69,16 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     'NoOp'
     """
     name, holding = _hold(source, options, progress)
-    found = choose(holding, options)
-    content = found.load()
+    chosen = choose(holding, options)
+    content = chosen.load()
     graph = unlayered(content.graph_def) if content.layers and options.whole_file else content.graph_def
     left_out = content.left_out
-    if found.entry.kind == "op" and not options.whole_file:
+    if chosen.entry.kind == "op" and not options.whole_file:
         graph, more = cleared(content)
         left_out += more
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
-    entry = found.entry
+    entry = chosen.entry
     if options.max_bytes is None and entry.bytes:
         check_nodes(graph, entry.bytes, name)
     if options.signature is not None and not content.signatures:
@@ -94,7 +94,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         notices=(*holding.notices, *content.notices, *_only_conceptual(entry, options)),
         signature=content.signature,
         left_out=left_out,
-        layers={} if options.whole_file else content.layers or layers_beside(holding, found, graph),
+        layers={} if options.whole_file else content.layers or layers_beside(holding, chosen, graph),
     )
 
 
@@ -113,10 +113,10 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     return made, small + len(graph.node) - len(made.node)
 
 
-def layers_beside(holding: Holding, found: Found, graph: GraphDef) -> dict[str, Layer]:
+def layers_beside(holding: Holding, chosen: Found, graph: GraphDef) -> dict[str, Layer]:
     """The layers of the model that the log holds beside an op graph, by the names of their scopes there."""
     for other in holding.found:
-        if other.entry.kind == "conceptual" and other.entry.run == found.entry.run:
+        if other.entry.kind == "conceptual" and other.entry.run == chosen.entry.run:
             with suppress(ReadError):  # the graph itself is well
                 layers = other.load().layers
                 scopes = layers_of_scopes((node.name for node in graph.node), layers)

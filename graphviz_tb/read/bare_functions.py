@@ -39,8 +39,8 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
         nodes = list(call_of(function, captured[name], handles, taken))
         made.node.extend(nodes)
         taken |= {node.name for node in nodes}
-        told = spoken(name) if several[spoken(name)] == 1 else name.removeprefix(PREFIX)
-        signatures.append(signature_of(told, function, nodes))
+        called = spoken(name) if several[spoken(name)] == 1 else name.removeprefix(PREFIX)
+        signatures.append(signature_of(called, function, nodes))
     return made, tuple(signatures)
 
 
@@ -50,8 +50,8 @@ def spoken(name: str) -> str:
     >>> spoken("__inference___call___103"), spoken("f")
     ('__call__', 'f')
     """
-    found = TRACED.fullmatch(name)
-    return found[1] if found else name
+    match = TRACED.fullmatch(name)
+    return match[1] if match else name
 
 
 def variable_of(handle: NodeDef) -> str:
@@ -66,25 +66,25 @@ def call_of(
     free = free_names((arg.name for arg in arguments), taken)
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
-    for at, arg in enumerate(arguments):
-        variable = captured.get(at, "") if arg.type == RESOURCE else ""
+    for position, arg in enumerate(arguments):
+        variable = captured.get(position, "") if arg.type == RESOURCE else ""
         given.append(handles.get(variable, free[arg.name]))
         if variable not in handles:
-            yield argument_of(function, at, free[arg.name], variable)
+            yield argument_of(function, position, free[arg.name], variable)
     (name,) = free_names([spoken(function.signature.name)], taken | set(given)).values()
     call = NodeDef(name=name, op=CALL, input=given)
     call.attr["f"].func.name = function.signature.name
     yield call
 
 
-def argument_of(function: FunctionDef, at: int, name: str, variable: str) -> NodeDef:
+def argument_of(function: FunctionDef, position: int, name: str, variable: str) -> NodeDef:
     """What represents an argument outside: its dtype and shape, and the name of the variable that it is a handle of."""
     node = NodeDef(name=name, op="Placeholder")
-    node.attr["dtype"].type = function.signature.input_arg[at].type
+    node.attr["dtype"].type = function.signature.input_arg[position].type
     if variable:
         node.attr[VARIABLE].s = variable.encode()
-    if at in function.arg_attr and "_output_shapes" in function.arg_attr[at].attr:
-        for shape in function.arg_attr[at].attr["_output_shapes"].list.shape[:1]:
+    if position in function.arg_attr and "_output_shapes" in function.arg_attr[position].attr:
+        for shape in function.arg_attr[position].attr["_output_shapes"].list.shape[:1]:
             node.attr["shape"].shape.CopyFrom(shape)
     return node
 
@@ -96,8 +96,8 @@ def signature_of(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Sign
                    for arg, given in zip(function.signature.input_arg, call.input, strict=True)
                    if arg.type != RESOURCE)  # fmt: skip
     results = function.signature.output_arg
-    outputs = tuple(TensorSpec(result_name(arg.name), f"{call.name}:{at}", dtype_name(arg.type), None)
-                    for at, arg in enumerate(results))  # fmt: skip
+    outputs = tuple(TensorSpec(result_name(arg.name), f"{call.name}:{position}", dtype_name(arg.type), None)
+                    for position, arg in enumerate(results))  # fmt: skip
     return Signature(name, "function", inputs, outputs)
 
 
@@ -107,8 +107,8 @@ def result_name(name: str) -> str:
     >>> result_name("identity"), result_name("identity_1"), result_name("score")
     ('output_0', 'output_1', 'score')
     """
-    found = UNNAMED.fullmatch(name)
-    return f"output_{found[1] or 0}" if found else name
+    match = UNNAMED.fullmatch(name)
+    return f"output_{match[1] or 0}" if match else name
 
 
 def shape_of(node: NodeDef) -> tuple[int, ...] | None:

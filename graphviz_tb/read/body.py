@@ -142,9 +142,9 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
 def _index(op: OpDef | None, key: str) -> int | None:
     """The position among all outputs that "name:number" has; None where it cannot be told."""
     name, _, number = key.partition(":")
-    for at, output in enumerate(op.output_arg if op is not None else ()):
+    for position, output in enumerate(op.output_arg if op is not None else ()):
         if output.name == name:
-            return at + int(number)
+            return position + int(number)
         if output.number_attr or output.type_list_attr:
             return None
     return None
@@ -153,7 +153,7 @@ def _index(op: OpDef | None, key: str) -> int | None:
 def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
     """Arguments and results under the names that the signature gives them; "_" follows one that is taken by a scope."""
     named = [name for name, node in block.nodes.items() if node.op not in HANDLES]
-    scopes = {name[:at] for name in named for at, char in enumerate(name) if char == "/"}
+    scopes = {name[:slash] for name in named for slash, char in enumerate(name) if char == "/"}
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
     taken = (set(block.nodes) - set(arguments)) | scopes
     names = dict(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
@@ -179,7 +179,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
     """The functions that nodes call, and those that these call."""
-    found: set[str] = set()
+    called: set[str] = set()
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
@@ -190,16 +190,16 @@ def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef
             elif value.HasField("list"):
                 names += [each.name for each in value.list.func]
         for name in names:
-            if name in library and name not in found:
-                found.add(name)
+            if name in library and name not in called:
+                called.add(name)
                 waiting += library[name].node_def
-    return found
+    return called
 
 
 def reached(graph: GraphDef, library: Mapping[str, FunctionDef]) -> list[FunctionDef]:
     """The functions that a graph calls, in the order of the library."""
-    found = called_functions(graph.node, library)
-    return [function for name, function in library.items() if name in found]
+    called = called_functions(graph.node, library)
+    return [function for name, function in library.items() if name in called]
 
 
 def bookkeeping(whole: GraphDef, signatures: Iterable[Signature]) -> int:

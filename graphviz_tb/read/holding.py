@@ -101,8 +101,8 @@ def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
     known = {run for run in runs if run is not None}
     if wanted is None or wanted in known:
         return wanted
-    found = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
-    return found[0] if len(found) == 1 else wanted
+    fitting = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
+    return fitting[0] if len(fitting) == 1 else wanted
 
 
 def _profile_hint(holding: Holding) -> str | None:

@@ -60,28 +60,28 @@ def content_of(data: bytes, name: str) -> Content:
 
 def records(data: bytes, name: str) -> dict[str, Json]:
     """The JSON of each layer and model, by where it hangs."""
-    found: dict[str, Json] = {}
+    json_of: dict[str, Json] = {}
     try:
         for record in pieces(data):
             if record.number == NODES and record.wire == BYTES:
-                told = {
+                fields = {
                     piece.number: data[piece.first : piece.last] for piece in pieces(data, record.first, record.last)
                 }
-                sort = told.get(SORT, b"").decode("utf-8", "replace")
+                sort = fields.get(SORT, b"").decode("utf-8", "replace")
                 if sort.startswith(LAYERS) and sort != METRIC:
-                    found[told.get(PATH, b"").decode("utf-8", "replace")] = parsed(told.get(TOLD, b""))
+                    json_of[fields.get(PATH, b"").decode("utf-8", "replace")] = parsed(fields.get(TOLD, b""))
     except CutError as cut:
         raise MalformedProto(f"{name}: not a whole SavedMetadata: it is cut short", offset=cut.offset) from None
-    return found
+    return json_of
 
 
 def parsed(text: bytes) -> Json:
     """The JSON of one record; nothing where it is damaged."""
     try:
-        told = json.loads(text, object_hook=plain)
+        value = json.loads(text, object_hook=plain)
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def plain(value: Json) -> Any:
@@ -91,17 +91,17 @@ def plain(value: Json) -> Any:
 
 def model_of(objects: Mapping[str, Json]) -> Json:
     """The model as its own JSON would tell it."""
-    return hung({path: as_layer(path, told) for path, told in objects.items()}, ROOT, ".")
+    return hung({path: as_layer(path, json) for path, json in objects.items()}, ROOT, ".")
 
 
-def as_layer(path: str, told: Json) -> Json:
+def as_layer(path: str, record: Json) -> Json:
     """One record as a layer of a model's JSON. `inbound_nodes` are none: it is not known what it is called with."""
-    config = told.get("config")
+    config = record.get("config")
     config = dict(config) if isinstance(config, dict) else {}
-    config.setdefault("name", told.get("name") or path.rpartition(".")[2])
+    config.setdefault("name", record.get("name") or path.rpartition(".")[2])
     return {
-        "class_name": str(told.get("class_name", "")),
+        "class_name": str(record.get("class_name", "")),
         "config": config,
-        "build_config": {"input_shape": told.get("build_input_shape")},
+        "build_config": {"input_shape": record.get("build_input_shape")},
         "inbound_nodes": [],
     }

@@ -139,8 +139,10 @@ def describe(node: NodeDef, layer: Layer, fact: Known) -> None:
 
 def compiled(root: Known, parsed: Any) -> Known:
     """How a model is compiled is part of the configuration of the outermost one."""
-    told = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
-    return replace(root, config={**root.config, **next((found for found in told if isinstance(found, dict)), {})})
+    settings = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
+    return replace(
+        root, config={**root.config, **next((setting for setting in settings if isinstance(setting, dict)), {})}
+    )
 
 
 def shape_message(shape: Shape) -> TensorShapeProto:
@@ -264,8 +266,8 @@ def inputs(layer: Layer) -> list[Layer]:
 
 def calls(layer: Layer) -> list[list[tuple[Layer, int]]]:
     """Before: a layer that is no model. After: for each call of it what it takes: layers, and which output of each."""
-    found = [[output(*each) for each in call] for call in _feeds(layer)]
-    return [[source for source in call if source is not None] for call in found]
+    fed = [[output(*each) for each in call] for call in _feeds(layer)]
+    return [[source for source in call if source is not None] for call in fed]
 
 
 def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
@@ -273,10 +275,10 @@ def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
     parent = layer.parent
     if parent is None:
         return []
-    told = layer.calls
-    if told:
-        return [[(parent.children[name], index) for name, index in call if name in parent.children] for call in told]
-    if told is None and layer.before is not None and not _is_input(layer, parent):
+    calls = layer.calls
+    if calls:
+        return [[(parent.children[name], index) for name, index in call if name in parent.children] for call in calls]
+    if calls is None and layer.before is not None and not _is_input(layer, parent):
         return [[(layer.before, 0)]]
     return [[each] for each in _from_outside(layer, parent)]
 
@@ -290,8 +292,8 @@ def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
         outer = model.parent
         calls = model.calls
         if calls:
-            found = [call[place] for call in calls if place < len(call)]
-            return list(dict.fromkeys((outer.children[name], index) for name, index in found if name in outer.children))
+            feeds = [call[place] for call in calls if place < len(call)]
+            return list(dict.fromkeys((outer.children[name], index) for name, index in feeds if name in outer.children))
         if calls is None and model.before is not None and not _is_input(model, outer):
             return [(model.before, place)]
         layer, model = model, outer

@@ -66,33 +66,33 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
 
 def arguments(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Placeholders that nobody uses and freezing named."""
-    found = {name for name, node in suspects.items() if node.op == "Placeholder" and ARGUMENT.fullmatch(name)}
-    return found - {node_of(each) for node in graph.node for each in node.input} if found else found
+    unused = {name for name, node in suspects.items() if node.op == "Placeholder" and ARGUMENT.fullmatch(name)}
+    return unused - {node_of(each) for node in graph.node for each in node.input} if unused else unused
 
 
 def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     """The NoOps of tracing for which nothing waits but results, and those for which only such NoOps wait."""
     noops = {name for name, node in suspects.items() if node.op == "NoOp" and not data_inputs(node)}
-    found = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
-    if not found:
-        return found
+    superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
+    if not superfluous:
+        return superfluous
     used = Counter(node_of(each) for node in graph.node for each in node.input)
     returned = Counter(node_of(each) for node in graph.node if node.op == "_Retval" for each in node.input)
     waited: Counter[str] = Counter()
     for node in graph.node:
         names = {each[1:] for each in node.input if each.startswith("^")}
-        waited.update(names & found)
-        if names & found and (node.op != "Identity" or used[node.name] > returned[node.name]):
-            found -= names
-    found = {name for name in found if waited[name]}
-    waiting = list(found)
+        waited.update(names & superfluous)
+        if names & superfluous and (node.op != "Identity" or used[node.name] > returned[node.name]):
+            superfluous -= names
+    superfluous = {name for name in superfluous if waited[name]}
+    waiting = list(superfluous)
     while waiting:
-        for name in {node_of(each) for each in suspects[waiting.pop()].input} & noops - found:
+        for name in {node_of(each) for each in suspects[waiting.pop()].input} & noops - superfluous:
             used[name] -= 1
             if not used[name]:
-                found.add(name)
+                superfluous.add(name)
                 waiting.append(name)
-    return found
+    return superfluous
 
 
 def resolved(handed: Mapping[str, str]) -> dict[str, str]:
@@ -101,25 +101,25 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     >>> resolved({"a": "b", "b": "c:1", "x": "y", "y": "x"})
     {'b': 'c:1', 'a': 'c:1'}
     """
-    found: dict[str, str] = {}
+    source: dict[str, str] = {}
     circles: set[str] = set()
     for name in handed:
         way = {name: None}
-        while (last := node_of(handed[next(reversed(way))])) in handed and last not in way and last not in found:
+        while (last := node_of(handed[next(reversed(way))])) in handed and last not in way and last not in source:
             way[last] = None
         ends = last not in way and last not in circles
-        tensor = found.get(last, handed[next(reversed(way))])
+        tensor = source.get(last, handed[next(reversed(way))])
         for each in reversed(way):
             if ends:
-                found[each] = tensor
+                source[each] = tensor
             else:
                 circles.add(each)
-    return found
+    return source
 
 
 def passed(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
     """The inputs of a node: for what is left out that which it hands on, or nothing."""
-    found: list[str] = []
+    inputs: list[str] = []
     controls: dict[str, None] = {}
     for each in node.input:
         name = node_of(each)
@@ -127,5 +127,5 @@ def passed(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str
         if each.startswith("^"):
             controls |= {f"^{node_of(tensor)}": None} if tensor else {}
         elif tensor:
-            found.append(tensor)
-    return [*found, *controls]
+            inputs.append(tensor)
+    return [*inputs, *controls]

@@ -42,5 +42,5 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
     """
     needed = len(text) + OBJECT * text.count(b"{") + ARRAY * text.count(b"[") + VALUE * text.count(b",")
     if needed > FREE + MULTIPLE * on_disk:
-        told = f"its JSON would take about {needed // 10**6:,} MB of memory, from {on_disk // 10**6:,} MB on disk"
-        raise TooLarge(f"{name}: {told}", hint=HINT)
+        account = f"its JSON would take about {needed // 10**6:,} MB of memory, from {on_disk // 10**6:,} MB on disk"
+        raise TooLarge(f"{name}: {account}", hint=HINT)

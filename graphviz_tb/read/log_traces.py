@@ -22,13 +22,13 @@ Trace = tuple[str, str, Path]  # run, profile, file
 
 def trace_files(folder: Path, options: ReadOptions) -> list[Trace]:
     """Every trace below a folder, in the order of names."""
-    found = []
+    traces = []
     for path in sorted(folder.rglob("plugins/profile/*/*")):
         if path.is_file() and path.name.endswith(ENDINGS):
             run = path.parents[3].relative_to(folder).as_posix()
             if options.run in (None, run):
-                found.append((run, path.parent.name, path))
-    return found
+                traces.append((run, path.parent.name, path))
+    return traces
 
 
 def with_traces(holding: Holding, traces: list[Trace], options: ReadOptions) -> Holding:
@@ -59,8 +59,8 @@ class TraceFile:
     def steps(self) -> dict[str, RunMetadata]:
         """The steps by tag."""
         with open_path(self.path, self.options) as opened:
-            found = steps_of(decode(opened.data(), XSpace, opened.name))
-        return {f"{self.entry.tag}:{step}": metadata for step, metadata in found.items()}
+            metadata_of = steps_of(decode(opened.data(), XSpace, opened.name))
+        return {f"{self.entry.tag}:{step}": metadata for step, metadata in metadata_of.items()}
 
     def found(self) -> Iterator[Found]:
         """An entry for each step."""

@@ -108,21 +108,21 @@ def no_events(folder: Path) -> NoGraph:
 
 def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
     """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
-    found: list[Found] = []
+    graphs: list[Found] = []
     notices: list[Notice] = []
     profiles: dict[Run, dict[str, Callable[[], RunMetadata]]] = {}
     for run, scans in runs.items():
         finds = [find for scanned in scans for find in scanned.finds]
         notices += [notice for scanned in scans for notice in scanned.notices]
         profiles[run] = dict(_profiles(finds))
-        found += _graphs_of_run(run, finds, bool(profiles[run]), notices)
+        graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices)
     scanned = [each for scans in runs.values() for each in scans]
     damage = [each.damage for each in scanned if each.damage]
-    if not found and damage:
+    if not graphs and damage:
         raise damage[0]
     events = sum(each.events for each in scanned)
     what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
-    return Holding(tuple(found), profiles, _counted(notices), what, damage[0] if damage else None)
+    return Holding(tuple(graphs), profiles, _counted(notices), what, damage[0] if damage else None)
 
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:

@@ -34,8 +34,8 @@ def _mixed(graphs: Sequence[GraphDef]) -> tuple[Notice, ...]:
     producers = {graph.versions.producer for graph in graphs}
     if len(producers) < 2:
         return ()
-    told = ", ".join(map(str, sorted(producers)))
-    return (Notice("mixed-versions", f"the merged graphs are of different versions: {told}"),)
+    versions = ", ".join(map(str, sorted(producers)))
+    return (Notice("mixed-versions", f"the merged graphs are of different versions: {versions}"),)
 
 
 def _add(merged: GraphDef, graph: GraphDef, prefix: str) -> None:

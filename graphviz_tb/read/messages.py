@@ -63,9 +63,9 @@ def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holdi
 def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
-    found = graphs_of(lambda: message, data, size=size, format="RunMetadata")
+    graphs = graphs_of(lambda: message, data, size=size, format="RunMetadata")
     profiles = {"run": lambda: message} if message.HasField("step_stats") else {}
-    return Holding(tuple(found), {None: profiles}, notices, opened.name)
+    return Holding(tuple(graphs), {None: profiles}, notices, opened.name)
 
 
 def nothing() -> Content:
@@ -77,8 +77,8 @@ def read_xspace(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, XSpace)
     steps = steps_of(message)
     entries = [Entry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
-    found = tuple(Found(entry, nothing) for entry in entries)
-    return Holding(found, {None: {tag: partial(_same, step) for tag, step in steps.items()}}, notices, opened.name)
+    profiles = tuple(Found(entry, nothing) for entry in entries)
+    return Holding(profiles, {None: {tag: partial(_same, step) for tag, step in steps.items()}}, notices, opened.name)
 
 
 def _same(step: RunMetadata) -> RunMetadata:

@@ -40,7 +40,7 @@ def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
     except (CutError, UnicodeDecodeError):
         return {}
     return {
-        function: tuple(names[at] if 0 <= at < len(names) else "" for at in captured)
+        function: tuple(names[number] if 0 <= number < len(names) else "" for number in captured)
         for function, captured in functions
     }
 
@@ -62,14 +62,14 @@ def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) ->
 
 def paths(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[str, ...]]:
     """The attributes on the shortest way from the root to each object; lists of objects are no way for a reader."""
-    found: dict[int, tuple[str, ...]] = {0: ()}
+    path_of: dict[int, tuple[str, ...]] = {0: ()}
     order = [0]
-    for at in order:
-        for number, name in sorted(_children(data, *spans[at]), key=lambda child: child[1]):
-            if number not in found and 0 <= number < len(spans) and name not in LISTS:
-                found[number] = (*found[at], name.lstrip("_"))
+    for parent in order:
+        for number, name in sorted(_children(data, *spans[parent]), key=lambda child: child[1]):
+            if number not in path_of and 0 <= number < len(spans) and name not in LISTS:
+                path_of[number] = (*path_of[parent], name.lstrip("_"))
                 order.append(number)
-    return [found.get(at, ()) for at in range(len(spans))]
+    return [path_of.get(parent, ()) for parent in range(len(spans))]
 
 
 def _children(data: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
@@ -112,7 +112,7 @@ def _bound_inputs(data: bytes, first: int, last: int) -> Iterator[int]:
     for piece in pieces(data, first, last):
         if piece.number != BOUND_INPUTS:
             continue
-        at = piece.first
-        while at < piece.last:
-            number, at = varint(data, at, piece.last)
+        position = piece.first
+        while position < piece.last:
+            number, position = varint(data, position, piece.last)
             yield number

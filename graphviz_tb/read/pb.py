@@ -82,8 +82,8 @@ def _is_utf8(value: bytes) -> bool:
 
 def strangers(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
     """A notice for the fields, among the first ones, that our messages do not know."""
-    found = fit(data[:SAMPLE], kind.DESCRIPTOR, cut=len(data) > SAMPLE, budget=2000).strangers
+    unknown = fit(data[:SAMPLE], kind.DESCRIPTOR, cut=len(data) > SAMPLE, budget=2000).strangers
     return tuple(
         Notice("unknown-field", f"field {number} of {message} is not known here and was skipped", "", count)
-        for (message, number), count in found.items()
+        for (message, number), count in unknown.items()
     )

@@ -107,7 +107,7 @@ def _as_text(head: bytes, name: str) -> str | None:
         return "graph_text"
     if not _START.match(body):
         return None
-    names = [found[1] for found in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
+    names = [match[1] for match in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
     if b"model_checkpoint_path" in names:
         raise UnknownFormat(f"{name} only says where checkpoints are", hint=CHECKPOINT)
     for each in names:
@@ -153,12 +153,12 @@ def _fits(head: bytes, *, whole: bool) -> str | None:
 def _cut(head: bytes) -> str | None:
     """The message that the bytes plainly begin, though they end in the middle of it: reading it tells where."""
     kind = _fits(head, whole=False)
-    found = fit(head, MESSAGES[kind].DESCRIPTOR, cut=True) if kind else None
-    return kind if found and found.good >= PLAIN and found.good >= PLAIN * found.bad else None
+    fitted = fit(head, MESSAGES[kind].DESCRIPTOR, cut=True) if kind else None
+    return kind if fitted and fitted.good >= PLAIN and fitted.good >= PLAIN * fitted.bad else None
 
 
-def _rank(found: Fit) -> float:
-    return found.good - 4 * found.bad
+def _rank(fitted: Fit) -> float:
+    return fitted.good - 4 * fitted.bad
 
 
 def _refuse_onnx(head: bytes, name: str) -> None:
@@ -180,11 +180,11 @@ def _refuse_onnx(head: bytes, name: str) -> None:
 def _is_fingerprint(head: bytes) -> bool:
     """FingerprintDef: five hashes as numbers, then a version and the id of the file."""
     try:
-        found = [(piece.number, piece.wire) for piece in pieces(head)]
+        fields = [(piece.number, piece.wire) for piece in pieces(head)]
     except CutError:
         return False
-    hashes = [number for number, wire in found if wire == VARINT]
-    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in found} <= set(range(1, 8))
+    hashes = [number for number, wire in fields if wire == VARINT]
+    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in fields} <= set(range(1, 8))
 
 
 def _unknown(head: bytes, name: str) -> UnknownFormat:

@@ -111,12 +111,12 @@ def _affordable(record: Record) -> bool:
 
 def _of_interest(payload: bytes) -> bool:
     """Most events are numbers and histograms: seen without decoding."""
-    found = _WHAT.match(payload)
-    if found is None:
+    match = _WHAT.match(payload)
+    if match is None:
         return True
-    if found[1] in _DULL:
+    if match[1] in _DULL:
         return False
-    return found[1] != _SUMMARY or b"graph" in payload
+    return match[1] != _SUMMARY or b"graph" in payload
 
 
 def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[Item, str | None, int]]:

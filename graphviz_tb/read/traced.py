@@ -33,7 +33,7 @@ def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     left, that one."""
     sizes = [content(graph) for graph in graphs]
     least = LEAST * max(sizes, default=0)
-    kept = {at: without_wrappers(graphs[at - 1]) for at, size in enumerate(sizes, 1) if size >= least}
+    kept = {number: without_wrappers(graphs[number - 1]) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
     return merge(list(kept.values()), list(kept))[0], left
 
@@ -111,12 +111,12 @@ def only_call(nodes: Mapping[str, NodeDef]) -> NodeDef | None:
 
 def tell_arguments(block: Block, call: NodeDef, function: FunctionDef) -> None:
     """Write what a function says of its arguments on the nodes that the call is given, where these say nothing."""
-    for at, tensor in enumerate(data_inputs(call)):
+    for position, tensor in enumerate(data_inputs(call)):
         node = block.nodes.get(node_of(tensor))
-        told = function.arg_attr[at].attr if at in function.arg_attr else {}
+        attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
         for key in TOLD:
-            if node is not None and node.op == "_Arg" and key in told and key not in node.attr:
-                node.attr[key].CopyFrom(told[key])
+            if node is not None and node.op == "_Arg" and key in attrs and key not in node.attr:
+                node.attr[key].CopyFrom(attrs[key])
 
 
 def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:

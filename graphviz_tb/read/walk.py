@@ -24,7 +24,7 @@ def files_below(top: Path) -> list[tuple[str, Path]]:
         entered = {identity(top)}
     except (OSError, ValueError) as error:
         raise cannot_list(top, error) from None
-    found: list[tuple[str, Path]] = []
+    files: list[tuple[str, Path]] = []
     folders, links = deque([top]), deque[Path]()
     while folders or links:
         folder = folders.popleft() if folders else _behind(links.popleft(), entered)
@@ -33,12 +33,12 @@ def files_below(top: Path) -> list[tuple[str, Path]]:
         run = os.path.relpath(folder, top).replace(os.sep, "/")
         for path, is_folder, is_link in _entries(folder):
             if not is_folder:
-                found.append((run, path))
+                files.append((run, path))
             elif is_link:
                 links.append(path)
             elif _enter(path, entered):
                 folders.append(path)
-    return sorted(found, key=lambda each: (Path(each[0]).parts, each[1].name))
+    return sorted(files, key=lambda each: (Path(each[0]).parts, each[1].name))
 
 
 def cannot_list(folder: Path, error: OSError | ValueError) -> ReadError:
@@ -49,8 +49,8 @@ def cannot_list(folder: Path, error: OSError | ValueError) -> ReadError:
 
 def identity(path: Path) -> FileId:
     """Which file or folder a name leads to."""
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _entries(folder: Path) -> Iterator[tuple[Path, bool, bool]]:

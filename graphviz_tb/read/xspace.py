@@ -52,7 +52,7 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
     """
     starts = sorted(step_starts(space))
     groups = {group: number for _, number, group in starts if group is not None}
-    found: dict[str, Step] = {}
+    step_of: dict[str, Step] = {}
     for plane in space.planes:
         host = not ACCELERATOR.search(plane.name)
         for line in plane.lines:
@@ -61,9 +61,9 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
             for event in events(plane, line):
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 name = str(step) if step is not None else step_at(starts, event.start)
-                put(found.setdefault(name, Step()), plane.name if not host else "", line.name, event)
-    numbered = sorted(found, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
-    return {name: metadata(found[name]) for name in numbered if found[name].host or found[name].kernels}
+                put(step_of.setdefault(name, Step()), plane.name if not host else "", line.name, event)
+    numbered = sorted(step_of, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
+    return {name: metadata(step_of[name]) for name in numbered if step_of[name].host or step_of[name].kernels}
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
@@ -81,8 +81,8 @@ def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
     """The last step that began by then; what came before the first belongs to no step of the trace."""
     if not starts:
         return WHOLE
-    at = bisect_right([start for start, _, _ in starts], time) - 1
-    return str(starts[at][1]) if at >= 0 else "before"
+    index = bisect_right([start for start, _, _ in starts], time) - 1
+    return str(starts[index][1]) if index >= 0 else "before"
 
 
 def takes(plane: Any, line: str) -> bool:
@@ -109,13 +109,13 @@ def events(plane: Any, line: Any) -> Iterator[Event]:
 
 def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     """Statistics by name; a reference is the name that it refers to."""
-    found = {}
+    values_by_name = {}
     for stat in stats:
         kind = stat.WhichOneof("value")
         if kind is not None:
             value = getattr(stat, kind)
-            found[names.get(stat.metadata_id, "")] = names.get(value, "") if kind == "ref_value" else value
-    return found
+            values_by_name[names.get(stat.metadata_id, "")] = names.get(value, "") if kind == "ref_value" else value
+    return values_by_name
 
 
 def put(step: Step, device: str, line: str, event: Event) -> None:
@@ -131,14 +131,14 @@ def put(step: Step, device: str, line: str, event: Event) -> None:
 
 def number(line: str) -> str:
     """The number of a stream; 0 of a line of XLA."""
-    found = STREAM.match(line)
-    return found[1] if found else "0"
+    match = STREAM.match(line)
+    return match[1] if match else "0"
 
 
 def bare(op: str) -> str:
     """The name of an op without its type."""
-    found = OP.match(op)
-    return found["name"] if found else op
+    match = OP.match(op)
+    return match["name"] if match else op
 
 
 def metadata(step: Step) -> RunMetadata:
@@ -168,8 +168,8 @@ def metadata(step: Step) -> RunMetadata:
 
 def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
     """The same, those of each op in the order of time."""
-    for found in allocations.values():
-        found.sort(key=lambda event: event.start)
+    for allocated in allocations.values():
+        allocated.sort(key=lambda event: event.start)
     return allocations
 
 

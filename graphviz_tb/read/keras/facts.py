@@ -33,10 +33,10 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
     shapes: Shapes = {}
     for layer in inputs_first(layers, sources):
         takes = taken(layer, sources(layer), shapes)
-        found = output_shapes(class_of(layer.json), config_of(layer.json), takes)
+        computed = output_shapes(class_of(layer.json), config_of(layer.json), takes)
         known = stated.get(layer, {})
-        shapes[layer] = [possible(known.get(at, found[at] if at < len(found) else None))
-                         for at in range(max([len(found), *(at + 1 for at in known)]))]  # fmt: skip
+        shapes[layer] = [possible(known.get(output, computed[output] if output < len(computed) else None))
+                         for output in range(max([len(computed), *(output + 1 for output in known)]))]  # fmt: skip
     facts = {}
     for layer in layers:
         calls = sources(layer)
@@ -79,17 +79,17 @@ def times_around(layer: Box) -> int:
 
 def kept(layer: Box) -> Iterator[tuple[int, ...]]:
     """The shapes of a layer's weights, where the source says them."""
-    told = layer.json.get(KEPT)
-    for one in told if isinstance(told, list) else ():
-        shape = shape_in(one)
+    stored = layer.json.get(KEPT)
+    for sizes in stored if isinstance(stored, list) else ():
+        shape = shape_in(sizes)
         if shape is not None and None not in shape:
             yield tuple(dim or 0 for dim in shape)
 
 
 def held(layer: Box) -> str:
     """The attribute that holds a layer, where the source says it and the layer has another name."""
-    told = layer.json.get(HELD)
-    return f"self.{told}" if isinstance(told, str) else ""
+    attribute = layer.json.get(HELD)
+    return f"self.{attribute}" if isinstance(attribute, str) else ""
 
 
 def in_words(weights: Sequence[tuple[int, ...]]) -> str:
@@ -141,16 +141,16 @@ def config_of(json: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Iterator[tuple[Box, dict[int, Shape]]]:
     """The shapes that consumers state of a layer's outputs (Keras 3 writes them beside each tensor)."""
-    found: dict[Box, dict[int, Shape]] = {}
+    shapes: dict[Box, dict[int, Shape]] = {}
     for layer in layers:
         calls = layer.json.get("inbound_nodes")
         for call, takes in zip(calls if isinstance(calls, list) else (), sources(layer), strict=False):
-            told = list(tensor_shapes(call))
-            if len(told) == len(takes):
-                for (source, at), shape in zip(takes, told, strict=True):
+            stated = list(tensor_shapes(call))
+            if len(stated) == len(takes):
+                for (source, output), shape in zip(takes, stated, strict=True):
                     if shape is not None:
-                        found.setdefault(source, {}).setdefault(at, shape)
-    yield from found.items()
+                        shapes.setdefault(source, {}).setdefault(output, shape)
+    yield from shapes.items()
 
 
 def tensor_shapes(value: Any) -> Iterator[Shape]:
@@ -190,8 +190,10 @@ def taken(layer: Box, calls: list[list[Source]], shapes: Shapes) -> list[Shape]:
     """The shapes of what the first call of a layer takes; where that is unknown, what its JSON says it was built
     with."""
     for call in calls[:1]:
-        found = [shapes[source][at] if 0 <= at < len(shapes.get(source, ())) else None for source, at in call]
-        return found if found != [None] else list(built(layer)) or found
+        known = [
+            shapes[source][output] if 0 <= output < len(shapes.get(source, ())) else None for source, output in call
+        ]
+        return known if known != [None] else list(built(layer)) or known
     return list(built(layer))
 
 
@@ -200,11 +202,11 @@ def built(layer: Box) -> Iterator[Shape]:
     config = config_of(layer.json)
     built_with = layer.json.get("build_config")
     around = config_of(layer.parent.json) if layer.parent is not None else {}
-    for told in (
+    for stated in (
         config.get("batch_input_shape"),
         built_with.get("input_shape") if isinstance(built_with, dict) else None,
         around.get("build_input_shape"),
     ):
-        if (shape := shape_in(told)) is not None:
+        if (shape := shape_in(stated)) is not None:
             yield shape
             return

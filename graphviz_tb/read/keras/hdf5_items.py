@@ -41,7 +41,7 @@ class Part(io.RawIOBase):
 
 def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
     """Path, shape (None: a group) and the attribute `name` of everything in an open HDF5 file, links apart."""
-    found: list[tuple[str, list[int] | None, str | None]] = []
+    listed: list[tuple[str, list[int] | None, str | None]] = []
     text = 0
 
     def visit(path: str, item: Any) -> bool | None:
@@ -49,12 +49,12 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
         shape = getattr(item, "shape", None)
         name = item.attrs.get("name") if shape is None else None
         sizes = None if shape is None else [int(size) for size in shape]
-        found.append((path, sizes, name if isinstance(name, str) else None))
+        listed.append((path, sizes, name if isinstance(name, str) else None))
         text += len(path)
-        return True if len(found) >= MOST or text > MOST_TEXT else None  # anything but None ends the visit
+        return True if len(listed) >= MOST or text > MOST_TEXT else None  # anything but None ends the visit
 
     file.visititems(visit)
-    return found
+    return listed
 
 
 def main() -> None:

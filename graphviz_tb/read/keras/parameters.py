@@ -140,8 +140,8 @@ def multi_head(config: Config, inputs: list[Dims]) -> int:
     out = config.get("value_dim") or size
     query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
     key = known(inputs[min(2, len(inputs) - 1)][-1]) if len(inputs) > 2 else value
-    told = config.get("output_shape")
-    last = query if told is None else prod(told) if isinstance(told, list | tuple) else told
+    stated = config.get("output_shape")
+    last = query if stated is None else prod(stated) if isinstance(stated, list | tuple) else stated
     kernels = heads * (query * size + key * size + value * out + out * last)
     return int(kernels + bias(config, heads * (2 * size + out) + last))
 
@@ -149,10 +149,10 @@ def multi_head(config: Config, inputs: list[Dims]) -> int:
 def einsum(config: Config, inputs: list[Dims]) -> int:
     left, _, result = config["equation"].replace("...", "").partition("->")
     ins, _, weights = left.partition(",")
-    told = config["output_shape"]
-    told = [told] if isinstance(told, int) else list(told)
+    stated = config["output_shape"]
+    stated = [stated] if isinstance(stated, int) else list(stated)
     sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
-    sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(told), strict=False) if dim is not None}
+    sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None}
     count = prod(known(sizes.get(letter)) for letter in weights)
     apart = config.get("bias_axes")
     return count + (prod(known(sizes.get(letter)) for letter in apart) if apart else 0)
@@ -160,7 +160,7 @@ def einsum(config: Config, inputs: list[Dims]) -> int:
 
 def prelu(config: Config, inputs: list[Dims]) -> int:
     shared = set(config.get("shared_axes") or ())
-    return prod(known(dim) for at, dim in enumerate(inputs[0]) if at and at not in shared)
+    return prod(known(dim) for axis, dim in enumerate(inputs[0]) if axis and axis not in shared)
 
 
 def layer_scale(config: Config, inputs: list[Dims]) -> int:

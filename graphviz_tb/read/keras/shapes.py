@@ -65,7 +65,7 @@ def each(value: Any, count: int) -> list[int]:
     >>> each(3, 2), each([1, 2], 2)
     ([3, 3], [1, 2])
     """
-    return [int(value)] * count if isinstance(value, int) else [int(one) for one in value]
+    return [int(value)] * count if isinstance(value, int) else [int(number) for number in value]
 
 
 # convolutions and pooling
@@ -162,9 +162,9 @@ def sides(value: Any, count: int) -> list[tuple[int, int]]:
     """
     if isinstance(value, int):
         return [(value, value)] * count
-    if count == 1 and all(isinstance(one, int) for one in value):
+    if count == 1 and all(isinstance(side, int) for side in value):
         return [(value[0], value[-1])]
-    return [(one, one) if isinstance(one, int) else (one[0], one[1]) for one in value]
+    return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
 
 
 def padded(config: Config, inputs: list[Dims]) -> list[Shape]:
@@ -217,7 +217,7 @@ def reshaped(config: Config, inputs: list[Dims]) -> list[Shape]:
 
 
 def permuted(config: Config, inputs: list[Dims]) -> list[Shape]:
-    return [(inputs[0][0], *(inputs[0][int(at)] for at in config["dims"]))]
+    return [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))]
 
 
 def repeated(config: Config, inputs: list[Dims]) -> list[Shape]:
@@ -253,18 +253,18 @@ def called(config: Config, inputs: list[Dims]) -> list[Shape]:
 
 def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
     axis = int(config.get("axis", -1)) % len(inputs[0])
-    known = [next((one[at] for one in inputs if one[at] is not None), None) for at in range(len(inputs[0]))]
-    total = None if any(one[axis] is None for one in inputs) else sum(one[axis] or 0 for one in inputs)
+    known = [next((shape[dim] for shape in inputs if shape[dim] is not None), None) for dim in range(len(inputs[0]))]
+    total = None if any(shape[axis] is None for shape in inputs) else sum(shape[axis] or 0 for shape in inputs)
     return [(*known[:axis], total, *known[axis + 1 :])]
 
 
 def dotted(config: Config, inputs: list[Dims]) -> list[Shape]:
-    one, two = inputs
+    left, right = inputs
     axes = config["axes"]
     first, second = (axes, axes) if isinstance(axes, int) else axes
-    rest = [dim for at, dim in enumerate(one) if at not in (0, first % len(one))]
-    rest += [dim for at, dim in enumerate(two) if at not in (0, second % len(two))]
-    return [(one[0], *(rest or [1]))]
+    rest = [dim for axis, dim in enumerate(left) if axis not in (0, first % len(left))]
+    rest += [dim for axis, dim in enumerate(right) if axis not in (0, second % len(right))]
+    return [(left[0], *(rest or [1]))]
 
 
 # dense, attention, recurrent
@@ -277,10 +277,10 @@ def dense(config: Config, inputs: list[Dims]) -> list[Shape]:
 def einsum(config: Config, inputs: list[Dims]) -> list[Shape]:
     left, _, result = config["equation"].replace("...", "").partition("->")
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
-    told = config["output_shape"]
-    told = [told] if isinstance(told, int) else list(told)
+    asked = config["output_shape"]
+    asked = [asked] if isinstance(asked, int) else list(asked)
     kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
-    stated = [None] * (len(result) - len(told)) + told
+    stated = [None] * (len(result) - len(asked)) + asked
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
 
 
@@ -289,8 +289,8 @@ def embedded(config: Config, inputs: list[Dims]) -> list[Shape]:
 
 
 def attention_heads(config: Config, inputs: list[Dims]) -> list[Shape]:
-    told = config.get("output_shape")
-    last = inputs[0][-1:] if told is None else tuple(told) if isinstance(told, list | tuple) else (told,)
+    asked = config.get("output_shape")
+    last = inputs[0][-1:] if asked is None else tuple(asked) if isinstance(asked, list | tuple) else (asked,)
     return [(*inputs[0][:-1], *last)]
 
 

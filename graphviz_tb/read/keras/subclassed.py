@@ -27,11 +27,15 @@ def completed(model: Mapping[str, Any], weights: Mapping[str, Kept]) -> Json:
     known, unconnected; without the key `layers` where none is."""
     config = model.get("config")
     config = config if isinstance(config, dict) else {}
-    told = {layer["config"]["name"]: layer for layer in nested(config)}
+    configured = {layer["config"]["name"]: layer for layer in nested(config)}
     objects = {ROOT: {**model, "config": config}}
-    objects |= {f"{ROOT}/{path}": as_layer(path, one, weights, told) for path, one in weights.items() if path}
+    objects |= {
+        f"{ROOT}/{path}": as_layer(path, kept_object, weights, configured)
+        for path, kept_object in weights.items()
+        if path
+    }
     called = {layer["config"]["name"] for layer in objects.values() if isinstance(layer["config"].get("name"), str)}
-    objects |= {f"{ROOT}/{name}": alone(layer) for name, layer in told.items() if name not in called}
+    objects |= {f"{ROOT}/{name}": alone(layer) for name, layer in configured.items() if name not in called}
     if len(objects) == 1:
         return dict(model)
     give(objects, weights)
@@ -65,16 +69,19 @@ def is_layer(value: Json) -> bool:
     return "trainable" in config or "layers" in config or "build_config" in value
 
 
-def as_layer(path: str, one: Kept, weights: Mapping[str, Kept], told: Mapping[str, Json]) -> Json:
+def as_layer(path: str, kept_object: Kept, weights: Mapping[str, Kept], configured: Mapping[str, Json]) -> Json:
     """One object as a layer of a model's JSON: as the configuration tells it, else by its name."""
     around, _, last = path.rpartition("/")
     listed = around != "" and around not in weights  # Keras names what is in a list by its class
-    held = {} if listed or last == one.name else {HELD: last}
-    if one.name in told and not holder(path, weights, "/"):
-        return {**alone(told[one.name]), **held}
+    held = {} if listed or last == kept_object.name else {HELD: last}
+    if kept_object.name in configured and not holder(path, weights, "/"):
+        return {**alone(configured[kept_object.name]), **held}
     kind = CLASSES.get(COUNTER.sub("", last)) if listed else None
-    config = {"name": one.name}
-    return {**alone({"class_name": kind or CLASSES.get(COUNTER.sub("", one.name), ANY), "config": config}), **held}
+    config = {"name": kept_object.name}
+    return {
+        **alone({"class_name": kind or CLASSES.get(COUNTER.sub("", kept_object.name), ANY), "config": config}),
+        **held,
+    }
 
 
 def alone(layer: Json) -> Json:
@@ -84,12 +91,12 @@ def alone(layer: Json) -> Json:
 
 def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
     """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
-    for path, one in weights.items():
+    for path, kept_object in weights.items():
         owner = shown = f"{ROOT}/{path}" if path else ROOT
         while owner:
             shown = owner if own_class(objects[owner]) else shown
             owner = holder(owner, objects, "/")
-        objects[shown].setdefault(KEPT, []).extend(map(list, one.shapes))
+        objects[shown].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
 
 
 def snake(kind: str) -> str:

@@ -130,7 +130,7 @@ def is_usual(value: Any, usual: Any) -> bool:
     (True, False, True, False)
     """
     if isinstance(value, list) and isinstance(usual, int | float):
-        return all(is_usual(one, usual) for one in value)
+        return all(is_usual(part, usual) for part in value)
     return bool(value == usual) and isinstance(value, bool) == isinstance(usual, bool)
 
 
@@ -144,10 +144,10 @@ def spoken(value: Any) -> str:
         return str(value)[:24]
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, list | tuple) and value and all(isinstance(one, int | float) for one in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(part, int | float) for part in value):
         return "×".join(map(spoken, value[:6]))
-    if isinstance(value, list | tuple) and value and all(isinstance(one, list) for one in value):
-        return "×".join(",".join(map(spoken, one)) for one in value[:4])
+    if isinstance(value, list | tuple) and value and all(isinstance(part, list) for part in value):
+        return "×".join(",".join(map(spoken, part)) for part in value[:4])
     if isinstance(value, Mapping):
         kind = value.get("class_name")
         return kind if isinstance(kind, str) and kind != "__tuple__" else ""

@@ -52,16 +52,16 @@ def kept(archive: zipfile.ZipFile) -> Weights:
     Nothing without h5py, and where the archive has no weights or they are damaged."""
     if WEIGHTS not in archive.namelist() or not readable():
         return {}
-    found: dict[str, Kept] = {}
+    objects: dict[str, Kept] = {}
     for path, shape, name in listed(archive):
         around, _, last = path.rpartition("/")
         if shape is None and last == VARIABLES:
-            one = found.setdefault(around, Kept(around.rpartition("/")[2]))
-            one.name = name or one.name
+            owner_object = objects.setdefault(around, Kept(around.rpartition("/")[2]))
+            owner_object.name = name or owner_object.name
         elif shape is not None and (around == VARIABLES or around.endswith(f"/{VARIABLES}")):
             owner = around.removesuffix(VARIABLES).removesuffix("/")
-            found.setdefault(owner, Kept(owner.rpartition("/")[2])).shapes.append(tuple(shape))
-    return {path: found[path] for path in sorted(found, key=natural) if layer_like(path, found[path])}
+            objects.setdefault(owner, Kept(owner.rpartition("/")[2])).shapes.append(tuple(shape))
+    return {path: objects[path] for path in sorted(objects, key=natural) if layer_like(path, objects[path])}
 
 
 def listed(archive: zipfile.ZipFile) -> list[Item]:
@@ -70,10 +70,10 @@ def listed(archive: zipfile.ZipFile) -> list[Item]:
         try:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
-            told: list[Item] = json.loads(done.stdout)
+            items: list[Item] = json.loads(done.stdout)
         except (subprocess.SubprocessError, OSError, ValueError):
             return []
-    return told
+    return items
 
 
 @contextmanager
@@ -94,10 +94,10 @@ def on_disk(archive: zipfile.ZipFile) -> Iterator[tuple[Path, int, int]]:
         yield path, 0, path.stat().st_size
 
 
-def layer_like(path: str, one: Kept) -> bool:
+def layer_like(path: str, kept_object: Kept) -> bool:
     """Whether an object is a layer, not an optimizer, a generator of seeds or a metric."""
     first, last = path.partition("/")[0], path.rpartition("/")[2]
-    return first not in NOT_LAYERS and not last.startswith("seed_generator") and one.shapes != MEAN
+    return first not in NOT_LAYERS and not last.startswith("seed_generator") and kept_object.shapes != MEAN
 
 
 def natural(path: str) -> list[tuple[str, int]]:

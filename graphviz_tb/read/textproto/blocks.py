@@ -98,44 +98,44 @@ class _Blocks:
         del walk.base[: walk.kept]
         walk.kept = 0
 
-    def segment(self, text: bytes, at: int, depth: int) -> None:
+    def segment(self, text: bytes, start: int, depth: int) -> None:
         """Walk whole lines that start at byte `at`, taking the nodes of this depth and below whole."""
         if depth == len(self.levels):
-            self._by_lines(text, at)
+            self._by_lines(text, start)
             return
         level = self.levels[depth]
         pieces = text.split(level.opener)
         if pieces[0]:
-            self.segment(pieces[0], at, depth + 1)
-        at += len(pieces[0])
+            self.segment(pieces[0], start, depth + 1)
+        start += len(pieces[0])
         for piece in pieces[1:]:
-            self._piece(level, piece, at, depth)
-            at += len(level.opener) + len(piece)
+            self._piece(level, piece, start, depth)
+            start += len(level.opener) + len(piece)
 
-    def _by_lines(self, text: bytes, at: int) -> None:
+    def _by_lines(self, text: bytes, start: int) -> None:
         lines = text.split(b"\n")
         try:
             finished = self.walk.through(lines)
         except OtherError as other:
-            self._finished(lines, other.finished, at)
+            self._finished(lines, other.finished, start)
             raise
-        self._finished(lines, finished, at)
+        self._finished(lines, finished, start)
 
-    def _finished(self, lines: list[bytes], count: int, at: int) -> None:
+    def _finished(self, lines: list[bytes], count: int, start: int) -> None:
         if count:
-            self.done = at + sum(map(len, lines[:count])) + count
+            self.done = start + sum(map(len, lines[:count])) + count
 
-    def _piece(self, level: _Level, piece: bytes, at: int, depth: int) -> None:
+    def _piece(self, level: _Level, piece: bytes, start: int, depth: int) -> None:
         """One node, which opens at byte `at`, and whatever follows it."""
         walk = self.walk
         opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
-        body, found, tail = piece.partition(level.closer)
-        if opened.__class__ is not Open or opened.table.name != "NodeDef" or not found or tail[:1] not in b"\n":
-            self._by_lines(level.opener[1:] + piece, at + 1)
+        body, closer, tail = piece.partition(level.closer)
+        if opened.__class__ is not Open or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
+            self._by_lines(level.opener[1:] + piece, start + 1)
             return
         payload = self._node(body, level, opened)
         walk.parts += (opened.tag, size_of(payload), payload)
-        end = at + len(level.opener) + len(body) + len(found)
+        end = start + len(level.opener) + len(body) + len(closer)
         if walk.at_base:
             walk.kept = len(walk.parts)
             self.done = end + 1
@@ -164,10 +164,10 @@ class _Blocks:
 
     def _head(self, text: bytes, opened: Open) -> bytes:
         """Name, op, inputs and device; a head that holds anything else is walked."""
-        found = _HEAD.fullmatch(text)
-        if found is None or not text.isascii():
+        match = _HEAD.fullmatch(text)
+        if match is None or not text.isascii():
             return self._lines_in_node(text, opened)
-        name, op, inputs, device = found.groups()
+        name, op, inputs, device = match.groups()
         made = [b"\n", size_of(name), name, b"\x12", size_of(op), op]
         for each in inputs.split(b'"')[1::2]:
             made += (b"\x1a", size_of(each), each)

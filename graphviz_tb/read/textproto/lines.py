@@ -118,11 +118,11 @@ class Walk:
 
     def understand(self, line: bytes, opened: Open) -> Any:
         """What a line means in the open message: bytes to write, Open, Close; None if it is none of those."""
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             return b"" if line.lstrip().startswith(b"#") else None
         try:
-            known, lasting = self._meaning(found, opened)
+            known, lasting = self._meaning(match, opened)
         except OtherError:
             return None
         if lasting and len(line) <= MEMO_LENGTH:
@@ -131,9 +131,9 @@ class Walk:
             opened.lines[line] = known
         return known
 
-    def _meaning(self, found: re.Match[bytes], opened: Open) -> tuple[Any, bool]:
+    def _meaning(self, match: re.Match[bytes], opened: Open) -> tuple[Any, bool]:
         """The meaning of a line, and whether it may be remembered: what is skipped must be counted."""
-        message, opener, scalar, literal, plain, listed, closer = found.groups()
+        message, opener, scalar, literal, plain, listed, closer = match.groups()
         if closer:
             return Close(closer), True
         name = message or scalar

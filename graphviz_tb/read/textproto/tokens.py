@@ -72,21 +72,21 @@ class _Reader:
 
     def _known_piece(self) -> bool:
         """Take a field, an opening or a closing brace that stands as a program prints it on a line of its own."""
-        found = _PIECE.match(self.data, self.position)
-        if found is None:
+        match = _PIECE.match(self.data, self.position)
+        if match is None:
             return False
         frame = self.frames[-1]
-        known = frame.table.lines.get(found[1]) or self.walk.understand(found[1], Open(frame.table, b"", b""))
+        known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], Open(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)
         elif known.__class__ is Open and len(self.frames) <= DEPTH_LIMIT:
-            self.frames.append(Frame(known.table, known.tag, [], known.closer, found.start(1)))
+            self.frames.append(Frame(known.table, known.tag, [], known.closer, match.start(1)))
         elif known.__class__ is Close and known.closer == frame.closer and not frame.in_list:
             self.frames.pop()
             self.frames[-1].parts.append(closed(frame))
         else:
             return False
-        self.position = found.end()
+        self.position = match.end()
         return True
 
     # one field
@@ -110,17 +110,17 @@ class _Reader:
     def _name(self) -> tuple[Field | None, Table]:
         """The field named here, and the table of its message; an unknown one is None, SKIPPED."""
         table = self.frames[-1].table
-        found = _NAME.match(self.data, self.position) or _EXTENSION.match(self.data, self.position)
-        if not found:
+        match = _NAME.match(self.data, self.position) or _EXTENSION.match(self.data, self.position)
+        if not match:
             raise self._wrong(self._no_field())
-        field = table.fields.get(found[0])
+        field = table.fields.get(match[0])
         if field is None:
             if table.fields:
-                name = f"{table.name}.{found[0].decode('utf-8', 'replace')}"
+                name = f"{table.name}.{match[0].decode('utf-8', 'replace')}"
                 self.document.skip("unknown-field", name, self.position)
-            self.position = found.end()
+            self.position = match.end()
             return None, SKIPPED
-        self.position = found.end()
+        self.position = match.end()
         return field, (field.table if field.is_message else SKIPPED)
 
     def _no_field(self) -> str:
@@ -149,24 +149,24 @@ class _Reader:
 
     def _plain(self) -> bytes:
         """The number or name that stands here; a minus may stand apart."""
-        found = _PLAIN.match(self.data, self.position)
-        if not found:
+        match = _PLAIN.match(self.data, self.position)
+        if not match:
             raise self._wrong(f"a value is wanted, not {self._word()}")
-        self.position = found.end()
-        return b"-" + found[2] if found[1] else found[2]
+        self.position = match.end()
+        return b"-" + match[2] if match[1] else match[2]
 
     def _strings(self) -> bytes:
         """The bytes that the strings standing here mean; adjacent strings are one."""
         pieces = []
         while self._peek() in (b'"', b"'"):
-            found = _STRING.match(self.data, self.position)
-            if not found:
+            match = _STRING.match(self.data, self.position)
+            if not match:
                 raise self._wrong("this string does not end on its line")
             try:
-                pieces.append(unescape(found[0][1:-1]))
+                pieces.append(unescape(match[0][1:-1]))
             except ValueError as error:
                 raise self._wrong(str(error)) from None
-            self.position = found.end()
+            self.position = match.end()
             self._pass(_SPACE)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -225,9 +225,9 @@ class _Reader:
     # one token
 
     def _pass(self, pattern: re.Pattern[bytes]) -> None:
-        found = pattern.match(self.data, self.position)
-        if found:
-            self.position = found.end()
+        match = pattern.match(self.data, self.position)
+        if match:
+            self.position = match.end()
 
     def _peek(self) -> bytes:
         return self.data[self.position : self.position + 1]
@@ -240,8 +240,8 @@ class _Reader:
 
     def _word(self) -> str:
         """What stands here, short enough for a message."""
-        found = _NAME.match(self.data, self.position)
-        word = found[0][:30] if found else self._peek()
+        match = _NAME.match(self.data, self.position)
+        word = match[0][:30] if match else self._peek()
         return repr(word.decode("utf-8", "replace")) if word else "the end of the text"
 
     def _wrong(self, message: str) -> Exception:
