@@ -60,7 +60,7 @@ def table(
     """All columns, frozen."""
     ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
     return Stats(
-        steps=tuple(str(at) for at in range(len(inside))),
+        steps=tuple(str(step) for step in range(len(inside))),
         time=measures["time"].result(),
         span=measures["span"].result(),
         bytes=measures["bytes"].result(),
@@ -71,7 +71,7 @@ def table(
         ops=under(hierarchy, ordinary.astype(np.int64)),
         known=freeze(under(hierarchy, seen.astype(np.int64)) > 0),
         end=hierarchy.end,
-        shapes={row: found for row, found in shapes.items() if found},
+        shapes={row: step_shapes for row, step_shapes in shapes.items() if step_shapes},
         inside=tuple(inside),
         counts=freeze(counts),
     )
@@ -93,35 +93,35 @@ class Folding:
         each = np.array(self.steps, np.float64).reshape(-1, self.rows) / self.unit
         if not len(each):
             each = np.zeros((1, self.rows))
-        found = (each.mean(axis=0), each.min(axis=0), each.max(axis=0), np.median(each, axis=0))
-        return Measure(*(freeze(column) for column in found))
+        statistics = (each.mean(axis=0), each.min(axis=0), each.max(axis=0), np.median(each, axis=0))
+        return Measure(*(freeze(column) for column in statistics))
 
 
 def merge(samples: Samples, machinery: Samples) -> Samples:
     """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
     around = {path[:length] for path in (*samples, *machinery) for length in range(1, len(path))} | set(machinery)
-    found: dict[Path, Sample] = {}
+    sample_at: dict[Path, Sample] = {}
     for path, sample in samples.items():
         if path in around:
             sample = replace(sample, time=0, cpu=0, accelerator=0, enqueue=0, bytes=0)
-        found[path] = sample
+        sample_at[path] = sample
     for path, sample in machinery.items():
-        found[path] = both(found[path], sample) if path in found else sample
-    return found
+        sample_at[path] = both(sample_at[path], sample) if path in sample_at else sample
+    return sample_at
 
 
-def both(one: Sample, other: Sample) -> Sample:
+def both(sample: Sample, other: Sample) -> Sample:
     """Two samples of one path."""
     return Sample(
-        time=one.time + other.time,
-        cpu=one.cpu + other.cpu,
-        accelerator=one.accelerator + other.accelerator,
-        enqueue=one.enqueue + other.enqueue,
-        start=min(one.start, other.start),
-        end=max(one.end, other.end),
-        bytes=one.bytes + other.bytes,
-        shapes=one.shapes or other.shapes,
-        executions=one.executions + other.executions,
+        time=sample.time + other.time,
+        cpu=sample.cpu + other.cpu,
+        accelerator=sample.accelerator + other.accelerator,
+        enqueue=sample.enqueue + other.enqueue,
+        start=min(sample.start, other.start),
+        end=max(sample.end, other.end),
+        bytes=sample.bytes + other.bytes,
+        shapes=sample.shapes or other.shapes,
+        executions=sample.executions + other.executions,
     )
 
 
@@ -148,8 +148,8 @@ def fill(hierarchy: Hierarchy, samples: Samples) -> dict[str, Longs]:
 def under(hierarchy: Hierarchy, own: Longs) -> Longs:
     """For each row the sum of `own` over the row and all that lies under it."""
     total = np.concatenate(([0], np.cumsum(own)))
-    found: Longs = freeze(total[hierarchy.end] - total[np.arange(len(own))])
-    return found
+    sums: Longs = freeze(total[hierarchy.end] - total[np.arange(len(own))])
+    return sums
 
 
 def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
@@ -165,5 +165,5 @@ def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
         level = level[end[level] >= 0]
         np.minimum.at(start, hierarchy.parent[level], start[level])
         np.maximum.at(end, hierarchy.parent[level], end[level])
-    found: Longs = np.where(end >= 0, end - np.minimum(start, end), 0)
-    return found
+    lengths: Longs = np.where(end >= 0, end - np.minimum(start, end), 0)
+    return lengths

@@ -67,8 +67,8 @@ def tail(device: str) -> tuple[str, str]:
     >>> tail("/gpu:0"), tail("/job:worker/task:1/device:GPU:0"), tail("odd")
     (('GPU', '0'), ('GPU', '0'), ('odd', ''))
     """
-    found = KIND.search("/" + device.lstrip("/"))
-    return (found[1].upper(), found[2]) if found else (device, "")
+    match = KIND.search("/" + device.lstrip("/"))
+    return (match[1].upper(), match[2]) if match else (device, "")
 
 
 def is_accelerator(device: str) -> bool:
@@ -92,16 +92,19 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
         part = PART.match(device)
         if part is not None:
             streams[family(device, trace)][part["part"]] = executions
-    found: list[Counted] = []
+    counted: list[Counted] = []
     for base, parts in streams.items():
-        found += [Counted(one, "accelerator", base) for one in distinct(parts)]
+        counted += [Counted(execution, "accelerator", base) for execution in distinct(parts)]
     for device, executions in trace.items():
         if PART.match(device):
             continue
-        kernels = {bare(one.name) for part in streams.get(device, {}).values() for one in part}
+        kernels = {bare(execution.name) for part in streams.get(device, {}).values() for execution in part}
         alone = "accelerator" if is_accelerator(device) and device not in streams else "cpu"
-        found += [Counted(one, "enqueue" if bare(one.name) in kernels else alone, device) for one in executions]
-    return found
+        counted += [
+            Counted(execution, "enqueue" if bare(execution.name) in kernels else alone, device)
+            for execution in executions
+        ]
+    return counted
 
 
 def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
@@ -109,20 +112,23 @@ def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
 
     Numbered streams add up; "all" and "memcpy" repeat what those tell.
     """
-    key = {part: Counter((bare(one.name), one.start, one.time) for one in found) for part, found in parts.items()}
+    key = {
+        part: Counter((bare(execution.name), execution.start, execution.time) for execution in listed)
+        for part, listed in parts.items()
+    }
     numbered: Counter[tuple[str, int, int]] = Counter()
     for part, counts in key.items():
         if part not in ("stream:all", "memcpy"):
             numbered.update(counts)
     wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
-    left, told = dict(wanted), []
-    for found in parts.values():
-        for one in found:
-            what = (bare(one.name), one.start, one.time)
+    left, kept = dict(wanted), []
+    for listed in parts.values():
+        for execution in listed:
+            what = (bare(execution.name), execution.start, execution.time)
             if left.get(what):
                 left[what] -= 1
-                told.append(one)
-    return told
+                kept.append(execution)
+    return kept
 
 
 def bare(name: str) -> str:

@@ -74,11 +74,11 @@ def join_statistics(
     ('layer', 3.0, 0.5)
     """
     reads = [read_trace(trace, options) for trace in traces]
-    every = [{device: found for device, found in read.items() if wanted(device, options)} for read in reads]
+    every = [{device: executions for device, executions in read.items() if wanted(device, options)} for read in reads]
     finder = TraceNames(hierarchy, options.tensorboard)
-    places = finder.places(one.name for read in every for found in read.values() for one in found)
+    places = finder.places(execution.name for read in every for executions in read.values() for execution in executions)
     steps = [gather(count(read, options), places) for read in every]
-    labels = tuple(names) or tuple(str(at) for at in range(len(traces)))
+    labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
     warm_up = "" if options.keep_warm_up or options.tensorboard else slow_start(labels, steps)
     if warm_up:
         steps, labels, reads = steps[1:], labels[1:], reads[1:]
@@ -87,7 +87,7 @@ def join_statistics(
         stats,
         steps=labels,
         devices=device_use(reads, options),
-        strangers=tuple(sorted(mean_of(steps).items(), key=lambda one: (-one[1], one[0]))),
+        strangers=tuple(sorted(mean_of(steps).items(), key=lambda execution: (-execution[1], execution[0]))),
         joined=sum(step.joined for step in steps),
         executions=sum(step.executions for step in steps),
         warm_up=warm_up,
@@ -106,10 +106,10 @@ def slow_start(labels: Sequence[str], steps: Sequence[Step]) -> str:
 def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
     """The entries of a trace by device."""
     read = micros if options.tensorboard else nanos
-    found: dict[str, list[Execution]] = defaultdict(list)
+    entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
-        found[device.device].extend(execution(entry, *read(entry)) for entry in device.node_stats)
-    return dict(found)
+        entries[device.device].extend(execution(entry, *read(entry)) for entry in device.node_stats)
+    return dict(entries)
 
 
 def nanos(entry: Any) -> tuple[int, int]:
@@ -131,7 +131,7 @@ def execution(entry: Any, start: int, time: int) -> Execution:
         start=start,
         time=max(0, time),
         bytes=sum(use.total_bytes for use in entry.memory if use.total_bytes > 0),
-        shapes=tuple(shape_of(one.tensor_description.shape) for one in outputs) if len(outputs) else None,
+        shapes=tuple(shape_of(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
     )
 
 
@@ -145,24 +145,24 @@ def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[Count
     if not options.tensorboard:
         return count_once(read)
     how = {device: "accelerator" if is_accelerator(device) else "cpu" for device in read}
-    return [Counted(one, how[device], device) for device, found in read.items() for one in found]
+    return [Counted(execution, how[device], device) for device, executions in read.items() for execution in executions]
 
 
 def gather(counted: Iterable[Counted], places: dict[str, Place]) -> Step:
     """One sample for each path; machinery of calls is kept apart, in `loose`."""
     step = Step()
     by_path: dict[tuple[Path, bool], list[Counted]] = defaultdict(list)
-    for one in counted:
+    for each in counted:
         step.executions += 1
-        place = places.get(one.execution.name)
+        place = places.get(each.execution.name)
         if place is None:
-            name = one.execution.name
-            step.strangers[name] = step.strangers.get(name, 0) + one.execution.time
+            name = each.execution.name
+            step.strangers[name] = step.strangers.get(name, 0) + each.execution.time
             continue
         step.joined += 1
-        by_path[place.path, place.within].append(one)
-    for (path, within), found in by_path.items():
-        (step.loose if within else step.samples)[path] = sample_of(found)
+        by_path[place.path, place.within].append(each)
+    for (path, within), all_of_path in by_path.items():
+        (step.loose if within else step.samples)[path] = sample_of(all_of_path)
     return step
 
 
@@ -172,18 +172,18 @@ def sample_of(counted: list[Counted]) -> Sample:
     The span is that of the executions that count; of the enqueue where nothing else is known.
     """
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
-    for one in counted:
-        times[one.how] += one.execution.time
-    real = [one.execution for one in counted if one.how != "enqueue"] or [one.execution for one in counted]
-    shapes = next((one.execution.shapes for one in counted if one.execution.shapes is not None), ())
+    for each in counted:
+        times[each.how] += each.execution.time
+    real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
+    shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
     return Sample(
         time=times["cpu"] + times["accelerator"],
         cpu=times["cpu"],
         accelerator=times["accelerator"],
         enqueue=times["enqueue"],
-        start=min(one.start for one in real),
-        end=max(one.start + one.time for one in real),
-        bytes=max(one.execution.bytes for one in counted),
+        start=min(each.start for each in real),
+        end=max(each.start + each.time for each in real),
+        bytes=max(each.execution.bytes for each in counted),
         shapes=shapes or (),
         executions=len(real),
     )
@@ -191,21 +191,21 @@ def sample_of(counted: list[Counted]) -> Sample:
 
 def mean_of(steps: list[Step]) -> dict[str, float]:
     """The time of names that no op bears, mean over the steps."""
-    found: dict[str, float] = defaultdict(float)
+    mean: dict[str, float] = defaultdict(float)
     for step in steps:
         for name, time in step.strangers.items():
-            found[name] += time / 1000 / len(steps)
-    return found
+            mean[name] += time / 1000 / len(steps)
+    return mean
 
 
 def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -> tuple[DeviceUse, ...]:
     """What each device of the traces did, in order of appearance."""
     total: dict[str, list[int]] = {}
     for read in reads:
-        for device, found in read.items():
+        for device, executions in read.items():
             use = total.setdefault(device, [0, 0])
-            use[0] += len(found)
-            use[1] += sum(one.time for one in found)
+            use[0] += len(executions)
+            use[1] += sum(execution.time for execution in executions)
     steps = max(1, len(reads))
     return tuple(
         DeviceUse(device, use[0], use[1] / 1000 / steps, wanted(device, options) and not _repeats(device, list(total)))

@@ -91,10 +91,10 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
 
 def read_shape(graph: Graph, node: int) -> Shape:
     """The shape of the variable that `node` reads, as its handle states it."""
-    at, stop = span(graph.target, node, node + 1)
-    if at == stop:
+    edge, stop = span(graph.target, node, node + 1)
+    if edge == stop:
         return None
-    handle = graph.node_def(int(graph.source[at]))
+    handle = graph.node_def(int(graph.source[edge]))
     if handle is None or handle.op != "VarHandleOp" or "shape" not in handle.attr:
         return None
     return shape_of(handle.attr["shape"].shape)
@@ -105,7 +105,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
 
     Calls in calls are followed; a circle of them is not.
     """
-    found = None
+    result = None
     seen: set[int] = set()
     while node in calls and node not in seen:
         seen.add(node)
@@ -118,10 +118,10 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
             return argument_of(graph, node)(key)
         index = output_index(definition, key)
         shapes, _ = listed(definition)
-        found = Tensor(shapes[index] if shapes and index < len(shapes) else None, output_dtypes(definition)(index))
-        if found.shape is not None:
-            return found
-    return found
+        result = Tensor(shapes[index] if shapes and index < len(shapes) else None, output_dtypes(definition)(index))
+        if result.shape is not None:
+            return result
+    return result
 
 
 def single_calls(graph: Graph) -> Calls:

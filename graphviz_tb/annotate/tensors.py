@@ -52,8 +52,8 @@ class Tensors:
         """A tensor whose unknown sizes are inferred; what was said stays."""
         if said.shape is not None and None not in said.shape:
             return said
-        found = self.inference.shape(node, self.inference.wiring.place(node, key))
-        shape = completed(said.shape, found)
+        inferred = self.inference.shape(node, self.inference.wiring.place(node, key))
+        shape = completed(said.shape, inferred)
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def odd(self) -> tuple[Notice, ...]:
@@ -66,15 +66,15 @@ class Tensors:
         return (Notice(CONTRADICTION, text, name, len(nodes)),)
 
 
-def completed(said: Shape, found: Shape) -> Shape:
+def completed(said: Shape, inferred: Shape) -> Shape:
     """What was said, with what was found where nothing was said.
 
     >>> completed((None, 3), (2, 4)), completed(None, (2,)), completed((None,), (1, 2))
     ((2, 3), (2,), (None,))
     """
-    if said is None or found is None or len(said) != len(found):
-        return found if said is None else said
-    return tuple(other if one is None else one for one, other in zip(said, found, strict=True))
+    if said is None or inferred is None or len(said) != len(inferred):
+        return inferred if said is None else said
+    return tuple(other if size is None else size for size, other in zip(said, inferred, strict=True))
 
 
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
@@ -83,7 +83,7 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
     for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
         if graph.function[source] < 0 and graph.keys[key].isdecimal():
             used[source] = max(used.get(source, 0), int(graph.keys[key]) + 1)
-    found: dict[tuple[str, int], Shape] = {}
+    shape_of: dict[tuple[str, int], Shape] = {}
     for node in range(len(graph)):
         definition = graph.node_def(node) if graph.function[node] < 0 else None
         if definition is None:
@@ -91,6 +91,6 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         outputs, count = facts.decode(node), outputs_of(definition)
         if count is None:
             count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
-        for at in range(max(count, 0)):
-            found[graph.name[node], at] = outputs(str(at)).shape
-    return found
+        for index in range(max(count, 0)):
+            shape_of[graph.name[node], index] = outputs(str(index)).shape
+    return shape_of

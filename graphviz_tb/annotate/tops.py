@@ -102,8 +102,8 @@ def without_wrappers(places: Places, value: Callable[[Figures], float]) -> Place
     """Leave out a scope whose whole value lies in the next one below it: it would say the same twice."""
     return [
         (path, figures)
-        for at, (path, figures) in enumerate(places)
-        if at + 1 == len(places) or value(places[at + 1][1]) != value(figures)
+        for position, (path, figures) in enumerate(places)
+        if position + 1 == len(places) or value(places[position + 1][1]) != value(figures)
     ]
 
 
@@ -133,5 +133,6 @@ def library(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
             callers[body] += 1
     functions = hierarchy.graph.functions
     return [
-        (functions[at].name, hierarchy.ops(row), callers[row], row) for at, row in enumerate(hierarchy.function_rows)
+        (functions[number].name, hierarchy.ops(row), callers[row], row)
+        for number, row in enumerate(hierarchy.function_rows)
     ]

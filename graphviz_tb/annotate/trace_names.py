@@ -52,15 +52,15 @@ class TraceNames:
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
-        found = self._index.get(block)
-        if found is None:
+        rows_by_name = self._index.get(block)
+        if rows_by_name is None:
             hierarchy = self.hierarchy
             rows = [row for row in range(block, int(hierarchy.end[block])) if hierarchy.node[row] >= 0]
             names = hierarchy.graph.name
-            found = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
+            rows_by_name = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
             strict = {hierarchy.name[row]: row for row in rows if self._takes_part(row)}
-            self._index[block] = found = {**strict, **found}
-        return found
+            self._index[block] = rows_by_name = {**strict, **rows_by_name}
+        return rows_by_name
 
     def _takes_part(self, row: int) -> bool:
         """TensorBoard's embedded constants and summaries have no statistics."""
@@ -72,33 +72,33 @@ class TraceNames:
         A name that is none of the main graph, nor leads through its calls, is looked for in functions: in the one
         that explains most of such names.
         """
-        found: dict[str, Place] = {}
+        place_of: dict[str, Place] = {}
         strangers: list[str] = []
         for name in dict.fromkeys(names):
             place = self._in_main(name)
             if place is not None:
-                found[name] = place
+                place_of[name] = place
             else:
                 strangers.append(name)
         if strangers and not self.tensorboard and self.hierarchy.function_rows:
-            found.update(self._in_functions(strangers))
+            place_of.update(self._in_functions(strangers))
         if strangers and not self.tensorboard and self.hierarchy.graph.layers:
-            found.update(self._in_layers([name for name in strangers if name not in found]))
-        return found
+            place_of.update(self._in_layers([name for name in strangers if name not in place_of]))
+        return place_of
 
     def _in_layers(self, names: list[str]) -> dict[str, Place]:
         """Ops of a run in the nodes of a conceptual graph: by the scope that each layer has in the run."""
         index = self.index(0)
         nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
                  if path in index}  # fmt: skip
-        found: dict[str, Place] = {}
+        place_of: dict[str, Place] = {}
         for name in names:
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
                 scope = scope.rpartition("/")[0]
             if scope:
-                found[name] = Place((nodes[scope],))
-        return found
+                place_of[name] = Place((nodes[scope],))
+        return place_of
 
     def _in_main(self, name: str) -> Place | None:
         index = self.index(0)
@@ -111,16 +111,16 @@ class TraceNames:
         return self.follow(0, name)
 
     def _in_functions(self, names: list[str]) -> dict[str, Place]:
-        told: dict[str, list[tuple[int, Place]]] = {}
+        places_of: dict[str, list[tuple[int, Place]]] = {}
         votes: Counter[int] = Counter()
         for name in names:
             for function in self.hierarchy.function_rows:
                 row = self.index(function).get(bare(name))
                 place = Place((row,)) if row is not None else self.follow(function, name)
                 if place is not None:
-                    told.setdefault(name, []).append((function, place))
+                    places_of.setdefault(name, []).append((function, place))
                     votes[function] += 1
-        return {name: self._outward(*max(each, key=lambda one: votes[one[0]])) for name, each in told.items()}
+        return {name: self._outward(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()}
 
     def _outward(self, function: int, place: Place) -> Place:
         """The same place seen from the main graph, if only one chain of calls leads to the function."""
@@ -147,25 +147,25 @@ class TraceNames:
             if row is not None:
                 return Place((*path, row))
             for call, tails in self._cuts(inside, rest):
-                at = (*path, call)
-                if len(at) > len(deepest):
-                    deepest = at
-                waiting += [(body, tail, at) for body, tail in tails]
+                path_of_call = (*path, call)
+                if len(path_of_call) > len(deepest):
+                    deepest = path_of_call
+                waiting += [(body, tail, path_of_call) for body, tail in tails]
         return Place(deepest, within=True) if deepest else None
 
     def _cuts(self, block: int, name: str) -> list[tuple[int, list[tuple[int, str]]]]:
         """Calls that `name` begins with, the longest last, and what is left of it in each of their functions."""
         calls, deepest = self._calls_in(block)
-        found = []
+        cuts = []
         cut = name.find("/")
         for _ in range(deepest):
             if cut < 0:
                 break
             call = calls.get(name[:cut])
             if call is not None:
-                found.append((call, self._tails(call, name[cut + 1 :])))
+                cuts.append((call, self._tails(call, name[cut + 1 :])))
             cut = name.find("/", cut + 1)
-        return found
+        return cuts
 
     def _calls_in(self, block: int) -> tuple[dict[str, int], int]:
         """The calls of one body by name, and how many segments their names have at most."""
@@ -201,10 +201,10 @@ class TraceNames:
         chains: dict[int, Path] = {}
         for function in self.hierarchy.function_rows:
             chain: list[int] = []
-            at = function
-            while at and len(callers.get(at, ())) == 1 and len(chain) <= len(callers):
-                chain.append(callers[at][0])
-                at = function_of(self.hierarchy, chain[-1])
-            if not at:
+            current = function
+            while current and len(callers.get(current, ())) == 1 and len(chain) <= len(callers):
+                chain.append(callers[current][0])
+                current = function_of(self.hierarchy, chain[-1])
+            if not current:
                 chains[function] = tuple(reversed(chain))
         return chains

@@ -32,21 +32,23 @@ class Counted:
     def __init__(self, op: Op, ins: Sequence[Out], outs: Sequence[Out], batch: int) -> None:
         self.op, self.ins, self.outs, self.batch = op, ins, outs, batch
 
-    def shape(self, at: int) -> Sizes:
+    def shape(self, index: int) -> Sizes:
         """The shape of an input."""
-        return sizes(self.ins[at].shape if -len(self.ins) <= at < len(self.ins) else None, self.op.symbols, self.batch)
+        return sizes(
+            self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None, self.op.symbols, self.batch
+        )
 
-    def out(self, at: int = 0) -> Sizes:
+    def out(self, index: int = 0) -> Sizes:
         """The shape of an output."""
-        return sizes(self.outs[at].shape if at < len(self.outs) else None, self.op.symbols, self.batch)
+        return sizes(self.outs[index].shape if index < len(self.outs) else None, self.op.symbols, self.batch)
 
-    def inputs(self, at: int = 0) -> int:
+    def inputs(self, index: int = 0) -> int:
         """Elements of an input."""
-        return elements(self.shape(at))
+        return elements(self.shape(index))
 
-    def outputs(self, at: int = 0) -> int:
+    def outputs(self, index: int = 0) -> int:
         """Elements of an output."""
-        return elements(self.out(at))
+        return elements(self.out(index))
 
 
 def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:

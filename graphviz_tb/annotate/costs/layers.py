@@ -47,17 +47,17 @@ class Imagined:
     def attr(self, name: str) -> Any:
         return self._step.attrs.get(name)
 
-    def shape(self, at: int) -> Sizes:
-        return self._step.ins[at]
+    def shape(self, index: int) -> Sizes:
+        return self._step.ins[index]
 
-    def out(self, at: int = 0) -> Sizes:
+    def out(self, index: int = 0) -> Sizes:
         return self._step.out
 
-    def inputs(self, at: int = 0) -> int:
-        return elements(self.shape(at))
+    def inputs(self, index: int = 0) -> int:
+        return elements(self.shape(index))
 
-    def outputs(self, at: int = 0) -> int:
-        return elements(self.out(at))
+    def outputs(self, index: int = 0) -> int:
+        return elements(self.out(index))
 
 
 def layer_work(layer: Layer, batch: int) -> Work | None:
@@ -75,7 +75,7 @@ def layer_work(layer: Layer, batch: int) -> Work | None:
         done = [(RULES[step.op](Imagined(step)), step.times) for step in steps]  # type: ignore[arg-type]
     except ILL_FORMED:
         return None  # a class without a rule, or a configuration that it would refuse
-    macs, flops = (sum(work[at] * times for work, times in done) for at in (0, 1))
+    macs, flops = (sum(work[part] * times for work, times in done) for part in (0, 1))
     return Work(*(min(MOST_ELEMENTS, count * layer.calls) for count in (macs, flops)))
 
 
@@ -229,7 +229,7 @@ def dotted(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     along = axes if isinstance(axes, int) else axes[0]
     for shape in takes if config.get("normalize") else ():
         yield from elementwise("Square", shape)
-        yield Step("Sum", [shape], tuple(size for at, size in enumerate(shape) if at != along % len(shape)))
+        yield Step("Sum", [shape], tuple(size for axis, size in enumerate(shape) if axis != along % len(shape)))
         yield from elementwise("Mul", shape)
     yield product((takes[0][along],) * 2, out)
 
@@ -296,11 +296,15 @@ def recurrent(kind: str) -> Rule:
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
         batch, times, width = takes[0]
         units = config["units"]
-        wide, one = (batch, gates * units), (batch, units)
+        gate_shape, state_shape = (batch, gates * units), (batch, units)
         twice = 2 if kind == "GRU" and config.get("reset_after", True) else 1
-        parts = [product((batch, width), wide), product(one, wide), Step("AddV2", [wide], wide)]
-        parts += [Step("BiasAdd", [wide], wide)] * (twice if config.get("use_bias", True) else 0)
-        yield from (part._replace(times=times) for part in [*parts, *elementwise(ops, one)])
+        parts = [
+            product((batch, width), gate_shape),
+            product(state_shape, gate_shape),
+            Step("AddV2", [gate_shape], gate_shape),
+        ]
+        parts += [Step("BiasAdd", [gate_shape], gate_shape)] * (twice if config.get("use_bias", True) else 0)
+        yield from (part._replace(times=times) for part in [*parts, *elementwise(ops, state_shape)])
 
     return steps
 

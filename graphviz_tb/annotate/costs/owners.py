@@ -27,14 +27,14 @@ def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
 def users_of(graph: Graph, roles: Sequence[int]) -> dict[int, list[int]]:
     """For each origin of a weight the ops of the network, in the same graph or body, that use it: in file order."""
     makers = origins(graph)
-    found: dict[int, list[int]] = {}
+    users: dict[int, list[int]] = {}
     reads = graph.beside.inward & (graph.mark[graph.beside.mark] == Mark.WEIGHT)
     for mark, host in zip(graph.beside.mark[reads].tolist(), graph.beside.host[reads].tolist(), strict=True):
         origin = makers.get(mark, mark)
         reads_it = not WRITES.fullmatch(graph.op_types[graph.op[host]])
         if reads_it and roles[host] == roles[origin] == FORWARD and graph.function[host] == graph.function[origin]:
-            found.setdefault(origin, []).append(host)
-    return found
+            users.setdefault(origin, []).append(host)
+    return users
 
 
 def origins(graph: Graph) -> dict[int, int]:
@@ -42,14 +42,14 @@ def origins(graph: Graph) -> dict[int, int]:
     weight = graph.mark == Mark.WEIGHT
     handed = np.flatnonzero(weight[graph.target] & weight[graph.source] & (graph.slot == 0) & ~graph.control)
     before = dict(zip(graph.target[handed].tolist(), graph.source[handed].tolist(), strict=True))
-    found: dict[int, int] = {}
+    origin_of: dict[int, int] = {}
     for mark in before:
         way, seen = [mark], {mark}
-        while way[-1] in before and way[-1] not in found and before[way[-1]] not in seen:
+        while way[-1] in before and way[-1] not in origin_of and before[way[-1]] not in seen:
             way.append(before[way[-1]])
             seen.add(way[-1])
-        found.update(dict.fromkeys(way[:-1], found.get(way[-1], way[-1])))
-    return found
+        origin_of.update(dict.fromkeys(way[:-1], origin_of.get(way[-1], way[-1])))
+    return origin_of
 
 
 def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:

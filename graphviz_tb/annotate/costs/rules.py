@@ -35,8 +35,8 @@ def einsum(op: Counted) -> Work:
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
     letters: dict[str, int] = {}
     dotted = 1
-    for at, term in enumerate(left.split(",")):
-        shape, (before, dots, after) = op.shape(at), term.partition("...")
+    for operand, term in enumerate(left.split(",")):
+        shape, (before, dots, after) = op.shape(operand), term.partition("...")
         if dots:
             dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
         ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
@@ -85,9 +85,9 @@ def each_output(times: int) -> Rule:
     return lambda op: Work(0, times * op.outputs())
 
 
-def each_input(times: int, at: int = 0) -> Rule:
+def each_input(times: int, index: int = 0) -> Rule:
     """So many operations for each element of an input."""
-    return lambda op: Work(0, times * op.inputs(at))
+    return lambda op: Work(0, times * op.inputs(index))
 
 
 def reduction(op: Counted) -> Work:
@@ -133,7 +133,7 @@ def batch_norm(op: Counted) -> Work:
 
 def lstm_cell(op: Counted) -> Work:
     """`BlockLSTM` and its cell: a product with the weights at each time, then some ten operations for each unit."""
-    weights = next((op.shape(at) for at in (3, 4) if len(op.shape(at)) == 2), (0, 0))
+    weights = next((op.shape(index) for index in (3, 4) if len(op.shape(index)) == 2), (0, 0))
     steps = elements(op.out()[:-1])
     macs = steps * elements(weights)
     return Work(macs, 2 * macs + 10 * op.outputs())
@@ -175,7 +175,7 @@ TWICE = {"SquaredDifference": 2, "Rsqrt": 2, "RsqrtGrad": 4, "SigmoidGrad": 3, "
 
 def update(times: int) -> Rule:
     """`ApplyAdam` and the like, for each element of the gradient, which is the largest input."""
-    return lambda op: Work(0, times * max((elements(op.shape(at)) for at in range(1, len(op.ins))), default=0))
+    return lambda op: Work(0, times * max((elements(op.shape(index)) for index in range(1, len(op.ins))), default=0))
 
 
 RULES: dict[str, Rule] = {

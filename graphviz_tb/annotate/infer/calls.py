@@ -36,10 +36,10 @@ class Calls:
 
     def argument(self, frame: Frame, node: int) -> Out:
         """What is known of an argument: what the caller hands in and what the file says of it."""
-        at = self.graph.functions[int(self.graph.function[node])].place(node)
-        given = frame.args[at] if at < len(frame.args) else UNKNOWN
-        found = self.inference.with_declared(node, (given,), self.inference.declared(node, None))
-        return found[0]
+        position = self.graph.functions[int(self.graph.function[node])].place(node)
+        given = frame.args[position] if position < len(frame.args) else UNKNOWN
+        declared = self.inference.with_declared(node, (given,), self.inference.declared(node, None))
+        return declared[0]
 
     def needs(self, frame: Frame, node: int) -> list[Task]:
         """The results of functions that a call waits for now; none when all is there."""
@@ -57,11 +57,11 @@ class Calls:
         each = [self.fresh(self.given(sub), given) for sub in subs]
         if not each or len(subs) < len(self.inference.wiring.calls[node]):
             return ()  # one of the branches calls what we are in: it may give anything
-        found = each[0]
+        joined = each[0]
         for other in each[1:]:
-            pairs = zip(found, other, strict=False)
-            found = tuple(join_outs(one, another, self.inference.symbols) for one, another in pairs)
-        return found
+            pairs = zip(joined, other, strict=False)
+            joined = tuple(join_outs(one, another, self.inference.symbols) for one, another in pairs)
+        return joined
 
     def arguments(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The inputs of a call that are arguments of its functions."""

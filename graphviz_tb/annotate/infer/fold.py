@@ -80,10 +80,10 @@ def joined(axis_first: bool) -> Fold:
         parts = op.ins[1:] if axis_first else op.ins[:-1]
         if any(each.shape is None or len(each.shape) != 1 or not fixed(each.shape) for each in parts):
             return None
-        found: list[int] = []
+        elements: list[int] = []
         for each in parts:
-            found += each.value if each.value is not None else op.symbols.several((each.shape or (0,))[0])
-        return tuple(found)
+            elements += each.value if each.value is not None else op.symbols.several((each.shape or (0,))[0])
+        return tuple(elements)
 
     return fold
 
@@ -100,14 +100,14 @@ def sliced(op: Op) -> Value | None:
         if entry.kind == "new":
             continue
         extent = next(sizes)
-        numbers = [one for one in (entry.begin, entry.end, entry.stride) if one is not None]
-        if any(one <= HIDDEN for one in numbers) or not entry.stride:
+        numbers = [number for number in (entry.begin, entry.end, entry.stride) if number is not None]
+        if any(number <= HIDDEN for number in numbers) or not entry.stride:
             return None
         if entry.kind == "shrink":
-            at = entry.begin if entry.begin is not None else 0
-            if not -extent <= at < extent:
+            index = entry.begin if entry.begin is not None else 0
+            if not -extent <= index < extent:
                 return None
-            ranges.append([at % extent])
+            ranges.append([index % extent])
         else:
             ranges.append(range(*slice(entry.begin, entry.end, entry.stride).indices(extent)))
     return picked(value, dims, ranges)
@@ -116,10 +116,11 @@ def sliced(op: Op) -> Value | None:
 def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Value:
     """The elements at all combinations of positions."""
     steps = [1] * len(dims)
-    for at in range(len(dims) - 2, -1, -1):
-        steps[at] = steps[at + 1] * dims[at + 1]
+    for axis in range(len(dims) - 2, -1, -1):
+        steps[axis] = steps[axis + 1] * dims[axis + 1]
     return tuple(
-        value[sum(one * step for one, step in zip(index, steps, strict=True))] for index in every_index(*ranges)
+        value[sum(index_on_axis * step for index_on_axis, step in zip(index, steps, strict=True))]
+        for index in every_index(*ranges)
     )
 
 
@@ -141,7 +142,7 @@ def gathered(op: Op) -> Value | None:
 
 def span(op: Op) -> Value | None:
     """`Range`."""
-    start, stop, step = (op.number(at) for at in range(3))
+    start, stop, step = (op.number(input_index) for input_index in range(3))
     if start is None or stop is None or not step or len(range(start, stop, step)) > MOST_FOLDED:
         return None
     return tuple(range(start, stop, step))
@@ -178,10 +179,10 @@ def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
         if op.attr("T") not in WHOLE:
             return None
         a, b = op.value(0), op.value(1)
-        found = broadcast(op.shape(0), op.shape(1), op.symbols)
-        if a is None or b is None or found is None or not fixed(found):
+        shape = broadcast(op.shape(0), op.shape(1), op.symbols)
+        if a is None or b is None or shape is None or not fixed(shape):
             return None
-        pairs = zip(stretched(a, op.shape(0), found), stretched(b, op.shape(1), found), strict=True)
+        pairs = zip(stretched(a, op.shape(0), shape), stretched(b, op.shape(1), shape), strict=True)
         return tuple(calculate(op, one, other) for one, other in pairs)
 
     return fold
@@ -223,10 +224,10 @@ def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
 
 def added(op: Op, numbers: list[int]) -> int:
     """The sum."""
-    found = 0
+    total = 0
     for number in numbers:
-        found = op.symbols.calc("add", found, number)
-    return found
+        total = op.symbols.calc("add", total, number)
+    return total
 
 
 def extreme(operation: str) -> Callable[[Op, list[int]], int]:
@@ -235,10 +236,10 @@ def extreme(operation: str) -> Callable[[Op, list[int]], int]:
     def combine(op: Op, numbers: list[int]) -> int:
         if not numbers:
             return op.symbols.fresh()
-        found = numbers[0]
+        best = numbers[0]
         for number in numbers[1:]:
-            found = op.symbols.calc(operation, found, number)
-        return found
+            best = op.symbols.calc(operation, best, number)
+        return best
 
     return combine
 

@@ -20,11 +20,11 @@ class Frame:
 
     def within(self, function: int) -> bool:
         """Whether the frame lies in one of `function`."""
-        at: Frame | None = self
-        while at is not None:
-            if at.function == function:
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.function == function:
                 return True
-            at = at.caller
+            frame = frame.caller
         return False
 
 

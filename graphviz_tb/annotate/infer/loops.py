@@ -35,9 +35,9 @@ class Loops:
         assumed = frame.heads.get(node)
         if assumed is None:
             into = [source for source in inputs if source is not None and source not in self.backs(node)]
-            found = [self.inference.input(frame, source) for source in into] or [UNKNOWN]
-            first = found[0]
-            for other in found[1:]:
+            carried = [self.inference.input(frame, source) for source in into] or [UNKNOWN]
+            first = carried[0]
+            for other in carried[1:]:
                 first = join_outs(first, other, self.inference.symbols)
             assumed = frame.heads[node] = Out(first.shape, None, first.held)
         if (frame, node) not in self._open:
@@ -78,7 +78,7 @@ class Loops:
 
     def _wrong(self) -> dict[Task, Out]:
         """The heads to which something else comes back, with what they carry then."""
-        found: dict[Task, Out] = {}
+        wrong: dict[Task, Out] = {}
         checked = 0
         while checked < len(self._order):  # looking at one may lead to others
             frame, node = self._order[checked]
@@ -86,10 +86,10 @@ class Loops:
             for source in self.backs(node):
                 self.inference.run(frame, source[0])
                 brought = self.inference.input(frame, source)
-                assumed = found.get((frame, node), self._open[frame, node])
+                assumed = wrong.get((frame, node), self._open[frame, node])
                 if not fits(assumed, brought, self.varying):
-                    found[frame, node] = widened(assumed, brought, self.varying, self.inference.symbols)
-        return found
+                    wrong[frame, node] = widened(assumed, brought, self.varying, self.inference.symbols)
+        return wrong
 
     def _clear(self) -> None:
         self._open.clear()

@@ -29,47 +29,47 @@ class Op:
         self.ins = ins
         self.symbols = symbols
 
-    def shape(self, at: int) -> Dims:
+    def shape(self, index: int) -> Dims:
         """The shape of an input; -1 is the last."""
-        return self.ins[at].shape if -len(self.ins) <= at < len(self.ins) else None
+        return self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None
 
-    def rank(self, at: int) -> int | None:
+    def rank(self, index: int) -> int | None:
         """The number of dimensions of an input."""
-        shape = self.shape(at)
+        shape = self.shape(index)
         return None if shape is None else len(shape)
 
-    def value(self, at: int) -> Value | None:
+    def value(self, index: int) -> Value | None:
         """The elements of an input."""
-        return self.ins[at].value if -len(self.ins) <= at < len(self.ins) else None
+        return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 
-    def held(self, at: int) -> Dims:
+    def held(self, index: int) -> Dims:
         """The shape of what the handle at an input holds."""
-        return self.ins[at].held if -len(self.ins) <= at < len(self.ins) else None
+        return self.ins[index].held if -len(self.ins) <= index < len(self.ins) else None
 
-    def number(self, at: int) -> int | None:
+    def number(self, index: int) -> int | None:
         """The one element of an input, where it is known."""
-        value = self.value(at)
+        value = self.value(index)
         return value[0] if value is not None and len(value) == 1 and value[0] > HIDDEN else None
 
-    def size(self, at: int) -> int:
+    def size(self, index: int) -> int:
         """The one element of an input as a dimension: a number or a symbol."""
-        value = self.value(at)
+        value = self.value(index)
         return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.fresh()
 
-    def numbers(self, at: int) -> list[int] | None:
+    def numbers(self, index: int) -> list[int] | None:
         """All elements of an input, if all are known."""
-        value = self.value(at)
-        return list(value) if value is not None and all(one > HIDDEN for one in value) else None
+        value = self.value(index)
+        return list(value) if value is not None and all(element > HIDDEN for element in value) else None
 
-    def target(self, at: int) -> Dims:
+    def target(self, index: int) -> Dims:
         """The shape that the elements of an input tell; -1 is a size that is not known.
 
         Of an input with unknown elements, its own length is the rank.
         """
-        value = self.value(at)
+        value = self.value(index)
         if value is not None:
             return tuple(self.symbols.fresh() if size == -1 else size for size in value)
-        shape = self.shape(at)
+        shape = self.shape(index)
         if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= 254:
             return None
         return self.symbols.several(shape[0])
@@ -113,9 +113,9 @@ class Op:
         """An attribute that counts, or the length of one that lists.
 
         Raises ValueError where it counts more outputs than any op gives."""
-        found = self.attr(name)
-        if isinstance(found, list):
-            return len(found)
-        if int(found or 0) > MOST_OUTPUTS:
-            raise ValueError(f"{name} is {found}")
-        return int(found or 0)
+        attribute = self.attr(name)
+        if isinstance(attribute, list):
+            return len(attribute)
+        if int(attribute or 0) > MOST_OUTPUTS:
+            raise ValueError(f"{name} is {attribute}")
+        return int(attribute or 0)

@@ -32,17 +32,17 @@ def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
     masks = {
         name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
-    used = sum(not masks["new_axis"] >> at & 1 for at in range(count)) - bool(masks["ellipsis"])
-    found: list[Entry] = []
-    for at in range(count):
-        if masks["ellipsis"] >> at & 1:
-            found += [Entry("all")] * max(0, rank - used)
-        elif masks["new_axis"] >> at & 1:
-            found.append(Entry("new"))
+    used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
+    specification: list[Entry] = []
+    for place in range(count):
+        if masks["ellipsis"] >> place & 1:
+            specification += [Entry("all")] * max(0, rank - used)
+        elif masks["new_axis"] >> place & 1:
+            specification.append(Entry("new"))
         else:
-            found.append(_entry(at, begins, ends, strides, masks))
-    dims = sum(entry.kind != "new" for entry in found)
-    return found + [Entry("all")] * (rank - dims) if dims <= rank else None
+            specification.append(_entry(place, begins, ends, strides, masks))
+    dims = sum(entry.kind != "new" for entry in specification)
+    return specification + [Entry("all")] * (rank - dims) if dims <= rank else None
 
 
 def _length(op: Op, first: int) -> int | None:
@@ -51,17 +51,17 @@ def _length(op: Op, first: int) -> int | None:
 
 
 def _entry(
-    at: int, begins: Value | None, ends: Value | None, strides: list[int] | None, masks: dict[str, int]
+    place: int, begins: Value | None, ends: Value | None, strides: list[int] | None, masks: dict[str, int]
 ) -> Entry:
-    begin = begins[at] if begins is not None else HIDDEN
-    end = ends[at] if ends is not None else HIDDEN
-    stride = strides[at] if strides is not None else HIDDEN
-    if masks["shrink_axis"] >> at & 1:
+    begin = begins[place] if begins is not None else HIDDEN
+    end = ends[place] if ends is not None else HIDDEN
+    stride = strides[place] if strides is not None else HIDDEN
+    if masks["shrink_axis"] >> place & 1:
         return Entry("shrink", begin, None, 1)
     return Entry(
         "part",
-        None if masks["begin"] >> at & 1 else begin,
-        None if masks["end"] >> at & 1 else end,
+        None if masks["begin"] >> place & 1 else begin,
+        None if masks["end"] >> place & 1 else end,
         stride,
     )
 

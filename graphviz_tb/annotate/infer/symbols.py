@@ -151,11 +151,11 @@ class Symbols:
 
     def _intern(self, operation: str, numbers: tuple[int, ...]) -> int:
         key = (operation, numbers)
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = HIDDEN - len(self._made)
+        symbol = self._index.get(key)
+        if symbol is None:
+            symbol = self._index[key] = HIDDEN - len(self._made)
             self._made.append(key)
-        return found
+        return symbol
 
     def made_of(self, symbol: int, given: set[int]) -> bool:
         """Whether a symbol is an expression of known numbers and of `given` symbols alone."""
@@ -181,18 +181,18 @@ class Symbols:
         values: dict[int, int] = {}
         waiting = [symbol]
         while waiting:
-            at = waiting[-1]
-            made = self._made[HIDDEN - at]
-            if at in values or made is None:
-                values.setdefault(at, number)
+            current = waiting[-1]
+            made = self._made[HIDDEN - current]
+            if current in values or made is None:
+                values.setdefault(current, number)
                 waiting.pop()
                 continue
-            missing = [one for one in made[1] if one <= HIDDEN and one not in values]
+            missing = [part for part in made[1] if part <= HIDDEN and part not in values]
             if missing:
                 waiting += missing
                 continue
-            numbers = [values.get(one, one) for one in made[1]]
-            values[at] = _evaluate(made[0], numbers, number)
+            numbers = [values.get(part, part) for part in made[1]]
+            values[current] = _evaluate(made[0], numbers, number)
             waiting.pop()
         return values[symbol]
 
@@ -205,5 +205,5 @@ def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:
         return numbers[0] - numbers[1]
     if operation == "quotient":
         return numbers[0] // numbers[1] if numbers[1] else otherwise
-    found = CALCULATED[operation](*numbers)
-    return otherwise if found is None else found
+    value = CALCULATED[operation](*numbers)
+    return otherwise if value is None else value

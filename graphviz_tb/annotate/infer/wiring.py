@@ -45,11 +45,11 @@ class Wiring:
         pairs: list[Input | None] = list(zip(sources, positions, strict=True))
         if self._whole:
             return pairs
-        found: list[Input | None] = []
+        slots: list[Input | None] = []
         for slot, pair in zip(self._slot[start:stop].tolist(), pairs, strict=True):
-            found += [None] * (slot - len(found))
-            found.append(pair)
-        return found
+            slots += [None] * (slot - len(slots))
+            slots.append(pair)
+        return slots
 
     def position(self, source: int, key: int) -> int:
         """The position of the output `key` (an id into `Graph.keys`) of a node."""
@@ -63,11 +63,11 @@ class Wiring:
     @cached_property
     def calls(self) -> dict[int, list[Call]]:
         """The calls of a node that give it its results; those of datasets and the like do not."""
-        found: dict[int, list[Call]] = {}
+        calls_of: dict[int, list[Call]] = {}
         for call in self.graph.calls:
             if self.gives(call):
-                found.setdefault(call.node, []).append(call)
-        return found
+                calls_of.setdefault(call.node, []).append(call)
+        return calls_of
 
     def gives(self, call: Call) -> bool:
         """Whether a function gets the inputs of the node that calls it, and the node its results."""
@@ -77,7 +77,7 @@ class Wiring:
     @cached_property
     def calls_in(self) -> dict[int, list[int]]:
         """The calling nodes of the main graph (-1) and of each function."""
-        found: dict[int, list[int]] = {}
+        callers: dict[int, list[int]] = {}
         for node in self.calls:
-            found.setdefault(int(self.graph.function[node]), []).append(node)
-        return found
+            callers.setdefault(int(self.graph.function[node]), []).append(node)
+        return callers

@@ -45,14 +45,14 @@ def outputs(op: Any) -> Iterator[str]:
 
 def defaults(op: Any) -> str:
     """The defaults of attributes as JSON, empty where there are none."""
-    found = {}
+    default_of = {}
     for attr in op.attr:
         if attr.name in LEFT_OUT or attr.name.startswith("_") or not attr.HasField("default_value"):
             continue
         value = plain(attr.default_value)
         if value is not None:
-            found[attr.name] = value
-    return json.dumps(found, separators=(",", ":")) if found else ""
+            default_of[attr.name] = value
+    return json.dumps(default_of, separators=(",", ":")) if default_of else ""
 
 
 def plain(value: Any) -> Any:

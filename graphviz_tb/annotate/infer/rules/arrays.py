@@ -87,14 +87,14 @@ def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     if len(ranks) != 1:
         return None
     rank = ranks.pop()
-    at = axis_of(axis, rank)
-    if at is None:
+    place = axis_of(axis, rank)
+    if place is None:
         return op.symbols.several(rank)
     whole = 0
     for shape in shapes:
-        whole = op.symbols.calc("add", whole, shape[at] if shape is not None else op.symbols.fresh())
-    around = agreed([None if shape is None else replaced(shape, at, 0) for shape in shapes])
-    return None if around is None else replaced(around, at, whole)
+        whole = op.symbols.calc("add", whole, shape[place] if shape is not None else op.symbols.fresh())
+    around = agreed([None if shape is None else replaced(shape, place, 0) for shape in shapes])
+    return None if around is None else replaced(around, place, whole)
 
 
 def pack(op: Op) -> Given:
@@ -148,7 +148,7 @@ def pad(op: Op) -> Given:
         return [op.symbols.several(rank)]
     add = op.symbols.calc
     return [
-        tuple(add("add", add("add", size, paddings[2 * at]), paddings[2 * at + 1]) for at, size in enumerate(shape))
+        tuple(add("add", add("add", size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))
     ]
 
 
@@ -158,7 +158,7 @@ def pad_gradient(op: Op) -> Given:
     if shape is None or paddings is None or len(paddings) != 2 * len(shape):
         return [unknown(op, shape)]
     less = op.symbols.difference
-    return [tuple(less(less(size, paddings[2 * at]), paddings[2 * at + 1]) for at, size in enumerate(shape))]
+    return [tuple(less(less(size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))]
 
 
 def tile(op: Op) -> Given:
@@ -190,7 +190,7 @@ def shapes_of(op: Op) -> Given:
 
 def span(op: Op) -> Given:
     """`Range`: start, limit, step."""
-    numbers = [op.value(at) for at in range(3)]
+    numbers = [op.value(index) for index in range(3)]
     if any(number is None or len(number) != 1 for number in numbers):
         return [(op.symbols.fresh(),)]
     return [(op.symbols.calc("span", *(number[0] for number in numbers if number)),)]
@@ -237,13 +237,15 @@ def blocks(op: Op, down: bool) -> Dims:
     shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
     if shape is None or len(shape) != 4 or not size or len(layout) != 4:
         return op.symbols.several(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
-    found = list(shape)
-    for at, letter in enumerate(layout):
+    sizes = list(shape)
+    for dim, letter in enumerate(layout):
         grows = (letter in "HW") != down
         if letter in "HWC":
             factor = size * size if letter == "C" else size
-            found[at] = op.symbols.product([shape[at], factor]) if grows else op.symbols.quotient([shape[at]], [factor])
-    return tuple(found)
+            sizes[dim] = (
+                op.symbols.product([shape[dim], factor]) if grows else op.symbols.quotient([shape[dim]], [factor])
+            )
+    return tuple(sizes)
 
 
 def space_to_batch(op: Op) -> Given:
@@ -253,11 +255,11 @@ def space_to_batch(op: Op) -> Given:
         return [None]
     if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
         return [unknown(op, shape)]
-    add, found = op.symbols.calc, list(shape)
-    for at, size in enumerate(block):
-        whole = add("add", add("add", shape[at + 1], pads[2 * at]), pads[2 * at + 1])
-        found[at + 1] = op.symbols.quotient([whole], [size])
-    return [(op.symbols.product([shape[0], *block]), *found[1:])]
+    add, sizes = op.symbols.calc, list(shape)
+    for dim, size in enumerate(block):
+        whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
+        sizes[dim + 1] = op.symbols.quotient([whole], [size])
+    return [(op.symbols.product([shape[0], *block]), *sizes[1:])]
 
 
 def batch_to_space(op: Op) -> Given:
@@ -267,11 +269,11 @@ def batch_to_space(op: Op) -> Given:
         return [None]
     if block is None or crops is None or len(crops) != 2 * len(block) or len(block) >= len(shape):
         return [unknown(op, shape)]
-    less, found = op.symbols.difference, list(shape)
-    for at, size in enumerate(block):
-        whole = op.symbols.product([shape[at + 1], size])
-        found[at + 1] = less(less(whole, crops[2 * at]), crops[2 * at + 1])
-    return [(op.symbols.quotient([shape[0]], block), *found[1:])]
+    less, sizes = op.symbols.difference, list(shape)
+    for dim, size in enumerate(block):
+        whole = op.symbols.product([shape[dim + 1], size])
+        sizes[dim + 1] = less(less(whole, crops[2 * dim]), crops[2 * dim + 1])
+    return [(op.symbols.quotient([shape[0]], block), *sizes[1:])]
 
 
 def line_space(op: Op) -> Given:

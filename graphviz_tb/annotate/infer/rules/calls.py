@@ -10,10 +10,10 @@ def merge(op: Op) -> Given:
     """`Merge`: what all inputs have in common, and which of them came."""
     if not op.ins:
         return []
-    found = op.ins[0]
+    merged = op.ins[0]
     for other in op.ins[1:]:
-        found = join_outs(found, other, op.symbols)
-    return [Out(found.shape, None, found.held), ()]
+        merged = join_outs(merged, other, op.symbols)
+    return [Out(merged.shape, None, merged.held), ()]
 
 
 RULES: dict[str, Rule] = {

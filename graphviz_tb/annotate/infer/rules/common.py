@@ -31,7 +31,7 @@ def nothing(op: Op) -> Given:
 
 def as_input(*places: int) -> Rule:
     """Each output is as one of the inputs: -1 is the last."""
-    return lambda op: [op.shape(at) for at in places]
+    return lambda op: [op.shape(index) for index in places]
 
 
 def fixed_shapes(*shapes: Dims) -> Rule:
@@ -46,7 +46,7 @@ def scalars(count: int) -> Rule:
 
 def merged(*places: int) -> Rule:
     """One output that is as all of some inputs."""
-    return lambda op: [agreed([op.shape(at) for at in places])]
+    return lambda op: [agreed([op.shape(index) for index in places])]
 
 
 def stated(attr: str) -> Rule:
@@ -54,25 +54,25 @@ def stated(attr: str) -> Rule:
     return lambda op: [op.attr(attr)]
 
 
-def shape_from_input(at: int) -> Rule:
+def shape_from_input(index: int) -> Rule:
     """The output's shape is in the elements of an input."""
-    return lambda op: [op.target(at)]
+    return lambda op: [op.target(index)]
 
 
 def elementwise(op: Op) -> Given:
     """Operands stretched to one another."""
-    found: Dims = op.shape(0)
-    for at in range(1, len(op.ins)):
-        found = broadcast(found, op.shape(at), op.symbols)
-    return [found]
+    shape: Dims = op.shape(0)
+    for index in range(1, len(op.ins)):
+        shape = broadcast(shape, op.shape(index), op.symbols)
+    return [shape]
 
 
 def agreed(shapes: Sequence[Dims]) -> Dims:
     """The shape of tensors that are all as one another."""
-    found: Dims = None
+    whole: Dims = None
     for shape in shapes:
-        found = merge(found, shape)
-    return found
+        whole = merge(whole, shape)
+    return whole
 
 
 def axis_of(axis: int | None, rank: int) -> int | None:
@@ -86,18 +86,18 @@ def axis_of(axis: int | None, rank: int) -> int | None:
     return axis % rank if rank else 0
 
 
-def replaced(shape: Sequence[int], at: int, size: int) -> tuple[int, ...]:
+def replaced(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]:
     """The shape with another size in one place.
 
     >>> replaced((2, 3), 1, 9)
     (2, 9)
     """
-    return (*shape[:at], size, *shape[at + 1 :])
+    return (*shape[:place], size, *shape[place + 1 :])
 
 
-def held(op: Op, at: int = 0) -> Given:
+def held(op: Op, index: int = 0) -> Given:
     """The one output is what the handle holds."""
-    return [op.held(at)]
+    return [op.held(index)]
 
 
 def handle(of: Dims) -> Out:

@@ -26,11 +26,11 @@ def windows(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -
     strides = spread(op.attr("strides"), places, len(shape))
     dilations = spread(op.attr("dilations"), places, len(shape))
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
-    found = []
-    for at, place in enumerate(places):
+    counts = []
+    for dim, place in enumerate(places):
         pads = tuple(explicit[2 * place : 2 * place + 2]) if padding == "EXPLICIT" else ()
-        found.append(window(op, shape[place], kernel[at], strides[at], dilations[at], padding, pads))
-    return found
+        counts.append(window(op, shape[place], kernel[dim], strides[dim], dilations[dim], padding, pads))
+    return counts
 
 
 def spread(given: Sequence[int] | None, places: Sequence[int], rank: int) -> list[int]:
@@ -54,8 +54,8 @@ def window(
 
 def put(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
     """The shape in the data format of the op."""
-    at, _ = layout(op, len(sizes))
-    return (batch, channels, *sizes) if at == 1 else (batch, *sizes, channels)
+    channel_axis, _ = layout(op, len(sizes))
+    return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
 
 
 def convolution(spatial: int, depthwise: bool = False) -> Rule:
@@ -80,7 +80,9 @@ def dilation(op: Op) -> Given:
     shape, kernel, strides, rates = op.shape(0), op.shape(1), op.attr("strides"), op.attr("rates")
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 3:
         return [None]
-    sizes = [window(op, shape[at], kernel[at - 1], strides[at], rates[at], op.attr("padding"), ()) for at in (1, 2)]
+    sizes = [
+        window(op, shape[axis], kernel[axis - 1], strides[axis], rates[axis], op.attr("padding"), ()) for axis in (1, 2)
+    ]
     return [(shape[0], *sizes, shape[3])]
 
 
@@ -101,14 +103,14 @@ def pooled(op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[i
     if len(shape) != 2 + spatial or not ksize or not strides or len(ksize) != len(shape) or len(strides) != len(shape):
         return None
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
-    found = []
-    for at, size in enumerate(shape):
-        if ksize[at] == 1 and strides[at] == 1 and not explicit[2 * at : 2 * at + 2]:
-            found.append(size)
+    sizes = []
+    for axis, size in enumerate(shape):
+        if ksize[axis] == 1 and strides[axis] == 1 and not explicit[2 * axis : 2 * axis + 2]:
+            sizes.append(size)
             continue
-        pads = tuple(explicit[2 * at : 2 * at + 2]) if padding == "EXPLICIT" else ()
-        found.append(window(op, size, ksize[at], strides[at], 1, padding, pads))
-    return tuple(found)
+        pads = tuple(explicit[2 * axis : 2 * axis + 2]) if padding == "EXPLICIT" else ()
+        sizes.append(window(op, size, ksize[axis], strides[axis], 1, padding, pads))
+    return tuple(sizes)
 
 
 def pool_v2(op: Op) -> Given:
@@ -118,8 +120,8 @@ def pool_v2(op: Op) -> Given:
 
 def pool_with_argmax(op: Op) -> Given:
     """Values and where they were."""
-    found = pooled(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
-    return [found, found]
+    shape = pooled(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
+    return [shape, shape]
 
 
 def fractional_pool(op: Op) -> Given:
@@ -139,14 +141,14 @@ def fused_bn(op: Op) -> Given:
     shape = op.shape(0)
     if shape is None:
         shape = op.symbols.several(len(str(op.attr("data_format") or "NHWC")))
-    at, _ = layout(op, 3 if len(shape) == 5 else 2)
-    channels = shape[at] if len(shape) > at else op.symbols.fresh()
+    channel_axis, _ = layout(op, 3 if len(shape) == 5 else 2)
+    channels = shape[channel_axis] if len(shape) > channel_axis else op.symbols.fresh()
     scale = op.shape(1)
     if channels <= HIDDEN and scale is not None and len(scale) == 1:
         channels = scale[0]
     y: Dims = shape
-    if len(shape) > at:
-        y = (*shape[:at], channels, *shape[at + 1 :])
+    if len(shape) > channel_axis:
+        y = (*shape[:channel_axis], channels, *shape[channel_axis + 1 :])
     return [y, (channels,), (channels,), (channels,), (channels,), None]
 
 

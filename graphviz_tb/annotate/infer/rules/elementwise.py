@@ -64,8 +64,8 @@ def bitcast(op: Op) -> Given:
 
 def accumulate(op: Op) -> Given:
     """`AccumulateNV2`: the stated shape, or that of the inputs."""
-    found: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
-    return [found]
+    shape: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
+    return [shape]
 
 
 def print_input(op: Op) -> Given:

@@ -69,7 +69,7 @@ def patches(op: Op) -> Given:
     shape, sizes, strides, rates = op.shape(0), op.attr("ksizes"), op.attr("strides"), op.attr("rates")
     if shape is None or len(shape) != 4 or not sizes:
         return [None]
-    room = [window(op, shape[at], sizes[at], strides[at], rates[at], op.attr("padding"), ()) for at in (1, 2)]
+    room = [window(op, shape[axis], sizes[axis], strides[axis], rates[axis], op.attr("padding"), ()) for axis in (1, 2)]
     return [(shape[0], *room, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
 
 

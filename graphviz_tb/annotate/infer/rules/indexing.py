@@ -15,20 +15,20 @@ def slice_(op: Op) -> Given:
     if sizes is None:
         rank = len(shape) if shape is not None else length(op, 1) or length(op, 2)
         return [None if rank is None else op.symbols.several(rank)]
-    found = []
-    for at, size in enumerate(sizes):
+    left = []
+    for axis, size in enumerate(sizes):
         if size != -1:
-            found.append(size)
+            left.append(size)
         elif shape is None or begins is None or len(shape) != len(sizes) or len(begins) != len(sizes):
-            found.append(op.symbols.fresh())
+            left.append(op.symbols.fresh())
         else:
-            found.append(op.symbols.difference(shape[at], begins[at]))
-    return [tuple(found)]
+            left.append(op.symbols.difference(shape[axis], begins[axis]))
+    return [tuple(left)]
 
 
-def length(op: Op, at: int) -> int | None:
+def length(op: Op, index: int) -> int | None:
     """How many elements a vector has."""
-    shape = op.shape(at)
+    shape = op.shape(index)
     return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
 
 
@@ -82,8 +82,8 @@ def one_hot(op: Op) -> Given:
     if shape is None:
         return [None]
     axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
-    at = len(shape) if axis == -1 else axis
-    return [(*shape[:at], op.size(1), *shape[at:])]
+    place = len(shape) if axis == -1 else axis
+    return [(*shape[:place], op.size(1), *shape[place:])]
 
 
 def where(op: Op) -> Given:
@@ -110,15 +110,15 @@ def unique_v2(op: Op) -> Given:
 def top_k(op: Op) -> Given:
     """`TopKV2`: the last dimension becomes k."""
     shape = op.shape(0)
-    found: Dims = None if not shape else (*shape[:-1], op.size(1))
-    return [found, found]
+    result: Dims = None if not shape else (*shape[:-1], op.size(1))
+    return [result, result]
 
 
 def top_k_by_attribute(op: Op) -> Given:
     """`TopK`: k is an attribute."""
     shape = op.shape(0)
-    found: Dims = None if not shape else (*shape[:-1], int(op.attr("k")))
-    return [found, found]
+    result: Dims = None if not shape else (*shape[:-1], int(op.attr("k")))
+    return [result, result]
 
 
 def in_top_k(op: Op) -> Given:
@@ -140,14 +140,14 @@ def dynamic_stitch(op: Op) -> Given:
     indices, data = op.ins[:half], op.ins[half:]
     values = [each.value for each in indices]
     tails = {
-        each.shape[len(at.shape) :]
-        for at, each in zip(indices, data, strict=True)
-        if at.shape is not None and each.shape is not None
+        each.shape[len(index.shape) :]
+        for index, each in zip(indices, data, strict=True)
+        if index.shape is not None and each.shape is not None
     }
     if len(tails) != 1:
         return [None]
-    every = [one for value in values if value is not None for one in value]
-    whole = all(value is not None for value in values) and all(one > HIDDEN for one in every) and every
+    every = [number for value in values if value is not None for number in value]
+    whole = all(value is not None for value in values) and all(number > HIDDEN for number in every) and every
     return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
 
 

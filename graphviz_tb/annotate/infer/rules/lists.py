@@ -8,14 +8,14 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
 
 
-def element_shape_input(op: Op, at: int) -> Dims:
+def element_shape_input(op: Op, index: int) -> Dims:
     """An element's shape as an input tells it; a scalar of -1 is an unknown rank."""
-    value, shape = op.value(at), op.shape(at)
+    value, shape = op.value(index), op.shape(index)
     if shape == () or (value is None and shape is None):
         return None
     if value is not None and any(-1 > size > HIDDEN for size in value):
         return None
-    return op.target(at)
+    return op.target(index)
 
 
 def both(a: Dims, b: Dims) -> Dims:

@@ -20,14 +20,14 @@ def parsed(op: Op) -> Given:
     if op.definition.op == "ParseSingleExample":
         batch = ()
     sparse = op.count("num_sparse")
-    found: list[Dims | Out] = []
+    shapes: list[Dims | Out] = []
     rank = None if batch is None else len(batch) + 1
-    found += [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank) for _ in range(sparse)]
-    found += [(op.symbols.fresh(),) for _ in range(sparse)]
-    found += [(op.symbols.fresh() if rank is None else rank,) for _ in range(sparse)]
+    shapes += [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank) for _ in range(sparse)]
+    shapes += [(op.symbols.fresh(),) for _ in range(sparse)]
+    shapes += [(op.symbols.fresh() if rank is None else rank,) for _ in range(sparse)]
     for shape in op.attr("dense_shapes") or []:
-        found.append(None if batch is None or shape is None else batch + shape)
-    return found
+        shapes.append(None if batch is None or shape is None else batch + shape)
+    return shapes
 
 
 def decoded_csv(op: Op) -> Given:

@@ -12,9 +12,9 @@ def triple(op: Op, rank: int | None) -> Given:
     return [(count, width), (count,), (width,)]
 
 
-def length(op: Op, at: int) -> int | None:
+def length(op: Op, index: int) -> int | None:
     """The number of dimensions that a shape input tells of."""
-    shape = op.shape(at)
+    shape = op.shape(index)
     return shape[0] if shape is not None and len(shape) == 1 else None
 
 
