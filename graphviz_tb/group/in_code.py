@@ -68,13 +68,13 @@ def is_counted(segment: str, name: str) -> bool:
 
 def counted_scopes(hierarchy: Hierarchy) -> Names:
     """The scopes whose name is a free one and a counter."""
-    found: Names = {}
+    names: Names = {}
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
         held = {row: match[1] for row in rows if (match := COUNTED.fullmatch(hierarchy.name[row]))}
         taken = set(hierarchy.name[root + 1 : stop]) if held else set()
-        found |= {row: name for row, name in held.items() if is_free(name, taken)}
-    return found
+        names |= {row: name for row, name in held.items() if is_free(name, taken)}
+    return names
 
 
 def is_free(name: str, taken: set[str]) -> bool:
@@ -102,11 +102,13 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
     """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside."""
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
-    for at in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
-        row, weight = int(hierarchy.row_of_node[beside.host[at]]), graph.weights.get(int(beside.mark[at]))
-        scopes = [last_segment(name[one]) for one in hierarchy.ancestors(row) if one in counted] if row >= 0 else []
+    for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
+        row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.weights.get(int(beside.mark[index]))
+        scopes = (
+            [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted] if row >= 0 else []
+        )
         if scopes and weight is not None:
-            yield graph.name[beside.mark[at]], weight.variable, scopes
+            yield graph.name[beside.mark[index]], weight.variable, scopes
 
 
 def vote(variable: str, scopes: Iterable[str]) -> int:

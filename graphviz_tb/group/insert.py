@@ -41,7 +41,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
     key = np.arange(old + new, dtype=np.int64)
     for row, group in enumerate(groups, old):
-        members = [one if one >= 0 else old - 1 - one for one in group.members]
+        members = [member if member >= 0 else old - 1 - member for member in group.members]
         parent[members] = row
         if not last:
             key[row] = min(map(key.item, members))

@@ -196,8 +196,8 @@ def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
     source, target = children.values[first + (codes >> 33)], children.values[first + (codes >> 2 & 0x7FFFFFFF)]
     ends = scramble(source.astype(np.uint64) * GOLDEN + (codes & 3).astype(np.uint64))
     edges = metaedges.total(groups, scramble(target.astype(np.uint64) * GOLDEN + ends))
-    found: list[int] = (children.total(groups, scramble(colors.astype(np.uint64))) + scramble(edges)).tolist()
-    return found
+    hashes: list[int] = (children.total(groups, scramble(colors.astype(np.uint64))) + scramble(edges)).tolist()
+    return hashes
 
 
 def certify(forms: list[Form], outlines: list[int]) -> tuple[dict[Form, bytes], int]:

@@ -62,15 +62,15 @@ def fold_by_flow(
     kind = kinds(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
-    for at in distinct(kind).tolist():
-        level = levels.level(at)
+    for number in distinct(kind).tolist():
+        level = levels.level(number)
         budget = Budget(LOOKS + EACH * len(level.rows))
-        planned[at] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
+        planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.left < 0:
             cut.append(level.parent)
     groups: list[NewGroup] = []
-    for at in np.flatnonzero(np.isin(kind, [at for at, made in planned.items() if made])).tolist():
-        groups.extend(carried_out(levels.level(at), planned[int(kind[at])], len(groups)))
+    for number in np.flatnonzero(np.isin(kind, [number for number, made in planned.items() if made])).tolist():
+        groups.extend(carried_out(levels.level(number), planned[int(kind[number])], len(groups)))
     return groups, too_wide(hierarchy, cut)
 
 
@@ -95,7 +95,9 @@ def fold_level(
         boxes = finished(narrowed(boxes, setting, setting.most), setting)
     boxes = with_series(boxes, series, symbols)
     if any(box.members for box in boxes):
-        boxes = without_lies(boxes, len(level.rows), {row: at for at, row in enumerate(level.rows)}, level.edges)
+        boxes = without_lies(
+            boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
+        )
     call_layers(boxes, level.hierarchy)
     name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
@@ -121,7 +123,7 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
     values = frozenset(symbols.of("op", op) for op in VALUES)
     dag = stack_runs(join_feeders(items.dag, symbols, values), series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
-    aside = [items.boxes[at] for at in items.aside]
+    aside = [items.boxes[position] for position in items.aside]
     if width(boxes) + len(aside) > setting.soft:
         aside = fold_aside(items.aside, items.boxes, items.edges, setting)
     return finished([*boxes, *aside], setting)
@@ -144,7 +146,7 @@ def opened_up(boxes: list[Box]) -> list[Box]:
     """Boxes without a group around all of them, and without those that sums lead back into: they are circles here."""
     while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
         boxes = [*boxes[0].feeders, *boxes[0].members]
-    return [one for box in boxes for one in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
+    return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
 
 
 def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
@@ -161,17 +163,17 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
         return []
     taken = {*level.labels, *(last_segment(level.hierarchy.name[row]) for row in level.rows)}
     names = addresses(order, taken)
-    number = {id(box): -1 - at for at, box in enumerate(reversed(order))}
-    place = {row: at for at, row in enumerate(level.rows)}
+    number = {id(box): -1 - position for position, box in enumerate(reversed(order))}
+    place = {row: position for position, row in enumerate(level.rows)}
     return [
         NewGroup(
             Kind.SERIES if box.stack else Kind.FOLD,
             -1,
             names[id(box)],
             tuple(
-                number[id(one)] if one.members else place[one.row]
+                number[id(inner)] if inner.members else place[inner.row]
                 for member in box.members
-                for one in (standing(member) if member.feeders else (member,))
+                for inner in (standing(member) if member.feeders else (member,))
             ),
             box.how,
             box.name if names[id(box)] != box.name else "",
@@ -188,7 +190,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
             group.kind,
             parent,
             below(level.hierarchy, parent, group.name),
-            tuple([rows[one] if one >= 0 else one - serial for one in group.members]),
+            tuple([rows[member] if member >= 0 else member - serial for member in group.members]),
             group.how,
             group.label,
         )
@@ -198,10 +200,10 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
 
 def standing(box: Box) -> list[Box]:
     """A box and its feeders, which are drawn beside it."""
-    found: list[Box] = []
+    boxes: list[Box] = []
     todo = [box]
     while todo:
-        one = todo.pop()
-        found.append(one)
-        todo.extend(one.feeders)
-    return found
+        current = todo.pop()
+        boxes.append(current)
+        todo.extend(current.feeders)
+    return boxes

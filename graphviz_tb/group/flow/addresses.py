@@ -28,16 +28,16 @@ def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
 
     Groups that no saying distinguishes, which takes names made for it, are counted.
     """
-    found: dict[int, str] = {}
+    address_of: dict[int, str] = {}
     taken = set(children)
     left = list(boxes)
     for say in SAYINGS:
         said = [say(box).replace("/", "|") for box in left]
         count = Counter(said)
         alone = [name not in taken and count[name] == 1 for name in said]
-        found.update((id(box), name) for box, name, one in zip(left, said, alone, strict=True) if one)
+        address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
         taken.update(said)
-        left = [box for box, one in zip(left, alone, strict=True) if not one]
+        left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
     following: dict[str, int] = {}  # by name the number after the last one given: thousands may have one name
     for box in left:
         word = said_last(box)
@@ -46,8 +46,8 @@ def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
             number += 1
         following[word] = number + 1
         taken.add(name)
-        found[id(box)] = name
-    return found
+        address_of[id(box)] = name
+    return address_of
 
 
 def said_last(box: Box) -> str:

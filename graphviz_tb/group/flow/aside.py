@@ -23,15 +23,15 @@ FEWEST = 3  # boxes worth a group
 def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
     """Boxes for what lies beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = sides(aside, edges)
-    found = [boxes[at] for at in aside if at not in early and at not in late]
+    folded = [boxes[child] for child in aside if child not in early and child not in late]
     for members in (sorted(early), sorted(late)):
         if len(members) < FEWEST:
-            found += [boxes[at] for at in members]
+            folded += [boxes[child] for child in members]
             continue
         inside = fold_alone(members, boxes, edges, setting)
-        symbol = setting.symbols.of("aside", *sorted(boxes[at].symbol for at in members))
-        found.append(inside[0] if len(inside) == 1 else group(How.SEGMENT, inside, symbol))
-    return narrowed(found, setting, setting.most) if width(found) > setting.most else found
+        symbol = setting.symbols.of("aside", *sorted(boxes[child].symbol for child in members))
+        folded.append(inside[0] if len(inside) == 1 else group(How.SEGMENT, inside, symbol))
+    return narrowed(folded, setting, setting.most) if width(folded) > setting.most else folded
 
 
 def sides(aside: list[int], edges: Edges) -> tuple[set[int], set[int]]:
@@ -59,7 +59,7 @@ def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
 
 def fold_alone(members: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
     """Fold some children as a level of their own, storage edges too."""
-    place = {at: spot for spot, at in enumerate(members)}
+    place = {child: spot for spot, child in enumerate(members)}
     before: list[dict[int, None]] = [{} for _ in members]
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         if source in place and target in place:
@@ -68,6 +68,6 @@ def fold_alone(members: list[int], boxes: Sequence[Box], edges: Edges, setting: 
     for target, sources in enumerate(before):
         for source in sources:
             after[source].append(target)
-    here = [boxes[at] for at in members]
-    rings = [(ring, loop_box([here[at] for at in ring], setting.symbols)) for ring in circles(after)]
+    here = [boxes[child] for child in members]
+    rings = [(ring, loop_box([here[child] for child in ring], setting.symbols)) for ring in circles(after)]
     return fold_dag(contract(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft)

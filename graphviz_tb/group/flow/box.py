@@ -97,7 +97,7 @@ def walk(boxes: Sequence[Box]) -> Iterator[Box]:
 
 def copied(boxes: Sequence[Box], other: Mapping[int, Box]) -> list[Box]:
     """The same groups over other boxes: `other` says by `id` what represents a box of the level."""
-    return [found if (found := other.get(id(box))) else _copy(box, other) for box in boxes]
+    return [known if (known := other.get(id(box))) else _copy(box, other) for box in boxes]
 
 
 def _copy(box: Box, other: Mapping[int, Box]) -> Box:

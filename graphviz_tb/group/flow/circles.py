@@ -13,10 +13,10 @@ ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 def break_circles(level: Sorting, asked: set[int]) -> None:
     """Take out the busy boxes of circles, and series that were asked for (`asked`); tell the circles that are left."""
-    degree = [len(level.before[at]) + len(level.after[at]) for at in range(len(level.boxes))]
+    degree = [len(level.before[box]) + len(level.after[box]) for box in range(len(level.boxes))]
     for _ in range(ROUNDS):
         level.rings = rings(level)
-        hubs = {at for ring in level.rings for at in asked.intersection(ring)}
+        hubs = {box for ring in level.rings for box in asked.intersection(ring)}
         hubs |= {hub for ring in level.rings if (hub := hub_of(ring, degree)) is not None}
         if not hubs:
             return
@@ -29,13 +29,13 @@ def rings(level: Sorting) -> list[list[int]]:
     away, variable = level.away, level.variable
     if not away and not any(variable):
         return circles(level.after)
-    return circles([[] if at in away or variable[at] else level.users(at) for at in range(len(level.boxes))])
+    return circles([[] if box in away or variable[box] else level.users(box) for box in range(len(level.boxes))])
 
 
 def hub_of(ring: list[int], degree: list[int]) -> int | None:
     """The box of a circle that has far more neighbours than the others."""
-    busiest = max(ring, key=lambda at: (degree[at], -at))
-    median = sorted(degree[at] for at in ring)[len(ring) // 2]
+    busiest = max(ring, key=lambda box: (degree[box], -box))
+    median = sorted(degree[box] for box in ring)[len(ring) // 2]
     return busiest if degree[busiest] >= BUSY and degree[busiest] > BUSIEST * median else None
 
 

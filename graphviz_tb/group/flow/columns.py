@@ -58,7 +58,7 @@ class Siblings:
         source, target = place[edge.source], place[edge.target]
         held = (source >= 0) & (target >= 0)
         edges = Edges(source[held], target[held], edge.handle[held], edge.store[held])
-        rows, labels = [self.rows[at] for at in kept], [self.labels[at] for at in kept]
+        rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
         return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], edges)
 
 
@@ -80,14 +80,14 @@ class Columns:
     edge: Edges
     edge_start: Longs
 
-    def level(self, at: int) -> Siblings:
+    def level(self, number: int) -> Siblings:
         """One level."""
-        held = slice(self.child_start[at], self.child_start[at + 1])
-        run = slice(self.edge_start[at], self.edge_start[at + 1])
+        held = slice(self.child_start[number], self.child_start[number + 1])
+        run = slice(self.edge_start[number], self.edge_start[number + 1])
         edge = self.edge
         edges = Edges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
-        return Siblings(self.hierarchy, int(self.parent[at]), rows, self.label[held], self.part[held], edges)
+        return Siblings(self.hierarchy, int(self.parent[number]), rows, self.label[held], self.part[held], edges)
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
@@ -106,7 +106,7 @@ def columns(hierarchy: Hierarchy) -> Columns:
     level = np.full(len(hierarchy), -1, np.int64)
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    label = [shown[at] for at in order.tolist()]
+    label = [shown[position] for position in order.tolist()]
     return Columns(hierarchy, parent, child, child_start, label, Training(hierarchy).part[child], edge, edge_start)
 
 
@@ -122,7 +122,7 @@ def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
 
 def ranked(names: Sequence[str]) -> Longs:
     """The place of each name among all names: `x2` comes before `x10`."""
-    rank = {name: at for at, name in enumerate(sorted(dict.fromkeys(names), key=natural))}
+    rank = {name: position for position, name in enumerate(sorted(dict.fromkeys(names), key=natural))}
     return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
 
 
@@ -138,17 +138,17 @@ def natural(name: str) -> tuple[str, int, str]:
 def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
     """What each row shows (see `Hierarchy.leaf`), but for the names of layers in code: the counters of the file tell
     layers of one name apart."""
-    found = list(names)
-    for at in [at for at, name in enumerate(names) if not name]:
-        found[at] = hierarchy.leaf(int(rows[at]))
-    told = hierarchy.graph.labels
-    nodes = np.fromiter(told, np.int64, len(told))
+    label_of = list(names)
+    for position in [position for position, name in enumerate(names) if not name]:
+        label_of[position] = hierarchy.leaf(int(rows[position]))
+    of_node = hierarchy.graph.labels
+    nodes = np.fromiter(of_node, np.int64, len(of_node))
     place = np.full(len(hierarchy) + 1, -1, np.int64)
     place[rows] = np.arange(len(rows))
     spots = place[hierarchy.row_of_node[nodes]]
-    for at, node in zip(spots[spots >= 0].tolist(), nodes[spots >= 0].tolist(), strict=True):
-        found[at] = told[node]
-    return found
+    for position, node in zip(spots[spots >= 0].tolist(), nodes[spots >= 0].tolist(), strict=True):
+        label_of[position] = of_node[node]
+    return label_of
 
 
 def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Edges, Longs]:
@@ -179,7 +179,7 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
     Whatever is equal there is folded alike.
     """
     starts, stops = columns.child_start[:-1], columns.child_start[1:]
-    names = {name: at for at, name in enumerate(dict.fromkeys(columns.label))}
+    names = {name: number for number, name in enumerate(dict.fromkeys(columns.label))}
     name = np.fromiter(map(names.__getitem__, columns.label), np.int64, len(columns.label))
     edge = columns.edge
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
@@ -188,8 +188,8 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
         Runs(in_runs(columns, runs) * len(Part) + columns.part, starts, stops),
     )
-    found: Longs = np.array(heads, np.int64)[same_as]
-    return found
+    first_equal: Longs = np.array(heads, np.int64)[same_as]
+    return first_equal
 
 
 def symbols(columns: Columns) -> Longs:
@@ -198,10 +198,10 @@ def symbols(columns: Columns) -> Longs:
     types = len(hierarchy.graph.op_types)
     template = hierarchy.template[child].astype(np.int64)
     alone = types + int(template.max(initial=0)) + 1 + child
-    found: Longs = np.where(template >= 0, types + template, alone)
+    symbol: Longs = np.where(template >= 0, types + template, alone)
     ops = hierarchy.node[child] >= 0
-    found[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
-    return found
+    symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
+    return symbol
 
 
 def in_runs(columns: Columns, runs: Iterable[Run]) -> Longs:
@@ -209,10 +209,10 @@ def in_runs(columns: Columns, runs: Iterable[Run]) -> Longs:
     place = np.zeros(len(columns.child), np.int64)
     spot = np.full(len(columns.hierarchy), -1, np.int64)
     spot[columns.child] = np.arange(len(columns.child))
-    told: dict[int, int] = defaultdict(int)
+    runs_so_far: dict[int, int] = defaultdict(int)
     for run in runs:
         if spot[run.members[0]] < 0:
             continue
-        place[spot[list(run.members)]] = (told[run.parent] << 32) + np.arange(1, len(run.members) + 1)
-        told[run.parent] += 1
+        place[spot[list(run.members)]] = (runs_so_far[run.parent] << 32) + np.arange(1, len(run.members) + 1)
+        runs_so_far[run.parent] += 1
     return place

@@ -40,9 +40,9 @@ def make_dag(boxes: list[Box], before: list[list[int]], outside: list[list[int]]
 
 def part(dag: Dag, ids: Sequence[int]) -> Dag:
     """The graph of some boxes, in the order given. Sources farther out are given where all is fed from one."""
-    at = {box: place for place, box in enumerate(ids)}
-    before = [[at[source] for source in dag.before[box] if source in at] for box in ids]
-    outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in at] for box in ids]
+    index = {box: place for place, box in enumerate(ids)}
+    before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
+    outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
     if dag.outside is not None:
         farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
         outside = farther if len({source for held in farther for source in held}) == 1 else outside
@@ -82,7 +82,7 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
     count = len(after)
     index, low, component = [-1] * count, [0] * count, [-1] * count
     stack: list[int] = []
-    serial = found = 0
+    serial = components = 0
     for root in range(count):
         if index[root] >= 0:
             continue
@@ -107,8 +107,8 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
                     low[work[-1][0]] = low[node]
                 if low[node] == index[node]:
                     while component[node] < 0:
-                        component[stack.pop()] = found
-                    found += 1
+                        component[stack.pop()] = components
+                    components += 1
     return component
 
 

@@ -39,11 +39,11 @@ def alone(box: Box) -> Box:
 
 def ranges(members: Sequence[Box], setting: Setting) -> list[Box]:
     """The members of a stack, in ranges of about equal length where there are too many."""
-    found = list(members)
-    while len(found) > setting.most:
+    parts = list(members)
+    while len(parts) > setting.most:
         size = max(2, min(20, setting.most // 2))
-        found = [
+        parts = [
             group(How.SEGMENT, held, setting.symbols.of("range", held[0].symbol, len(held)))
-            for held in cut_into(found, -(-len(found) // size))
+            for held in cut_into(parts, -(-len(parts) // size))
         ]
-    return found
+    return parts

@@ -42,11 +42,11 @@ def forward(boxes: Sequence[Box], count: int, place: dict[int, int], edges: Edge
     """Whether all edges lead on along the rows of all boxes, one after the other: then no boxes are in a circle."""
     line = [0] * count
     todo = list(boxes)
-    at = 0
+    position = 0
     while todo:  # from the end
         box = todo.pop()
         if box.row >= 0:
-            line[place[box.row]] = at = at - 1
+            line[place[box.row]] = position = position - 1
         todo += box.feeders
         todo += box.members
     order = np.array(line, np.int64)
@@ -69,16 +69,16 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
     pairs = distinct(start.astype(np.int64) << 32 | stop.astype(np.int64))
     after: list[list[int]] = [[] for _ in parent]
-    quiet = {count + at for at, box in enumerate(listed) if box.how == How.TRAINING}
+    quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
     for pair in pairs.tolist():
         if pair >> 32 != pair & 0xFFFFFFFF and quiet.isdisjoint((pair >> 32, pair & 0xFFFFFFFF)):
             after[pair >> 32].append(pair & 0xFFFFFFFF)
-    found: set[int] = set()
+    lying: set[int] = set()
     for ring in circles(after):
-        groups = [listed[at - count] for at in ring if at >= count]
+        groups = [listed[member - count] for member in ring if member >= count]
         if groups and not spans(ring, listed, count, place, true):
-            found.update(id(box) for box in groups if box.how != How.LOOP)
-    return found
+            lying.update(id(box) for box in groups if box.how != How.LOOP)
+    return lying
 
 
 def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[Box], list[int], list[int]]:
@@ -104,33 +104,33 @@ def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[
 def spans(ring: list[int], listed: list[Box], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
     """Whether one true circle has members in two boxes of this one."""
     seen: dict[int, int] = {}
-    for at in ring:
-        rows = [at] if at < count else [place[box.row] for box in leaves(listed[at - count])]
+    for member in ring:
+        rows = [member] if member < count else [place[box.row] for box in leaves(listed[member - count])]
         for row in rows:
-            if true[row] >= 0 and seen.setdefault(true[row], at) != at:
+            if true[row] >= 0 and seen.setdefault(true[row], member) != member:
                 return True
     return False
 
 
 def leaves(top: Box) -> list[Box]:
     """All rows inside, feeders as rows of their own."""
-    found: list[Box] = []
+    rows: list[Box] = []
     todo = [top]
     while todo:
         box = todo.pop()
         todo += [*box.members, *box.feeders]
         if box.row >= 0:
-            found.append(box)
-    return found
+            rows.append(box)
+    return rows
 
 
 def opened(boxes: Sequence[Box], lying: set[int]) -> list[Box]:
     """The same boxes with some groups replaced by their members."""
-    found: list[Box] = []
+    kept: list[Box] = []
     for box in boxes:
         if id(box) in lying:
-            found += [*box.feeders, *opened(box.members, lying)]
+            kept += [*box.feeders, *opened(box.members, lying)]
         else:
             box.members = opened(box.members, lying)
-            found.append(box)
-    return found
+            kept.append(box)
+    return kept

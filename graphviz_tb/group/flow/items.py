@@ -44,12 +44,12 @@ def find_items(level: Siblings, symbols: Symbols) -> Items:
     sorting = sorted_out(level, boxes, edges.handle | edges.store)
     if edges.store.any() and sorting.ops(sorting.stored) > STORAGE_MOST * sorting.ops(range(len(boxes))):
         sorting = sorted_out(level, boxes, edges.handle)
-    kept = [at for at in range(len(boxes)) if at not in sorting.away]
-    place = {at: spot for spot, at in enumerate(kept)}
-    before = [[place[source] for source in sorting.before[at] if source in place] for at in kept]
-    rings = [[place[at] for at in ring if at in place] for ring in sorting.rings]
-    dag = make_dag([boxes[at] for at in kept], before)
-    loops = [(ring, loop_box([dag.boxes[at] for at in ring], symbols)) for ring in rings if ring]
+    kept = [child for child in range(len(boxes)) if child not in sorting.away]
+    place = {child: spot for spot, child in enumerate(kept)}
+    before = [[place[source] for source in sorting.before[child] if source in place] for child in kept]
+    rings = [[place[child] for child in ring if child in place] for ring in sorting.rings]
+    dag = make_dag([boxes[child] for child in kept], before)
+    loops = [(ring, loop_box([dag.boxes[child] for child in ring], symbols)) for ring in rings if ring]
     return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)
 
 
@@ -59,7 +59,7 @@ def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
     types = hierarchy.graph.op_types
     ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
-    sorting.away.update(at for at, op in enumerate(ops) if op == "NoOp")
+    sorting.away.update(child for child, op in enumerate(ops) if op == "NoOp")
     asked = np.flatnonzero(hierarchy.kind[level.rows] == int(Kind.SERIES))
     break_circles(sorting, set(asked.tolist()))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
@@ -70,8 +70,8 @@ def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
 def op_of(level: Siblings) -> Longs:
     """The id of each child's op type, -1 for groups."""
     node = level.hierarchy.node[level.rows]
-    found: Longs = np.where(node >= 0, level.hierarchy.graph.op[node], -1)
-    return found
+    op: Longs = np.where(node >= 0, level.hierarchy.graph.op[node], -1)
+    return op
 
 
 def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
@@ -79,7 +79,7 @@ def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
     hierarchy, rows = level.hierarchy, np.array(level.rows)
     types, total = hierarchy.graph.op_types, hierarchy.op_total
     ops = (total[hierarchy.end[rows]] - total[rows]).tolist()
-    found = []
+    boxes = []
     for label, row, op, template, size in zip(
         level.labels, level.rows, op_of(level).tolist(), hierarchy.template[rows].tolist(), ops, strict=True
     ):
@@ -88,5 +88,5 @@ def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
             kind = ("op", types[op])
         elif template >= 0:
             kind = ("scope", template)
-        found.append(Box(label, symbols.of(*kind), size, row, scope=op < 0))
-    return found
+        boxes.append(Box(label, symbols.of(*kind), size, row, scope=op < 0))
+    return boxes

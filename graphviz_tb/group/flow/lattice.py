@@ -20,28 +20,30 @@ def outer_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element
     """Stack the longest repeats; their inside is folded as any sequence."""
     taken = np.zeros(len(sequence), bool)
     chosen: list[Found] = []
-    for found in sorted(candidates(sequence), key=lambda one: (-one.period * (one.count - 1), one.period, one.start)):
-        if not taken[found.start : found.stop].any():
-            taken[found.start : found.stop] = True
-            chosen.append(found)
+    for repeat in sorted(
+        candidates(sequence), key=lambda repeat: (-repeat.period * (repeat.count - 1), repeat.period, repeat.start)
+    ):
+        if not taken[repeat.start : repeat.stop].any():
+            taken[repeat.start : repeat.stop] = True
+            chosen.append(repeat)
     folded: list[Element] = []
-    at = 0
-    for found in sorted(chosen, key=lambda one: one.start):
-        folded += [*sequence[at : found.start], stacked_turns(sequence, found, setting)]
-        at = found.stop
-    return folded + list(sequence[at:])
+    done = 0
+    for repeat in sorted(chosen, key=lambda repeat: repeat.start):
+        folded += [*sequence[done : repeat.start], stacked_turns(sequence, repeat, setting)]
+        done = repeat.stop
+    return folded + list(sequence[done:])
 
 
 def candidates(sequence: Sequence[Element]) -> list[Found]:
     """Repeats whose borders all cut equally many lines, and nearly as few as any place inside."""
     symbols = numbered([element.symbol for element in sequence])
-    found: list[Found] = []
+    repeats: list[Found] = []
     for period in periods(symbols):
         if period < SHORTEST:
             continue
         for start, stop in stretches_of(symbols, period):
-            found += best_phase(sequence, start, stop, period)
-    return found
+            repeats += best_phase(sequence, start, stop, period)
+    return repeats
 
 
 def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
@@ -56,24 +58,24 @@ def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) 
     count, slack = divmod(stop - start, period)
     best: tuple[int, Found] | None = None
     for shift in range(min(slack, period - 1) + 1):
-        found = Found(start + shift, period, count)
-        borders = [at for at, _ in found.turns()] + [found.stop]
-        widths = {sequence[at - 1].cut for at in borders if at}
+        repeat = Found(start + shift, period, count)
+        borders = [border for border, _ in repeat.turns()] + [repeat.stop]
+        widths = {sequence[border - 1].cut for border in borders if border}
         if len(widths) == 1 and (best is None or min(widths) < best[0]):
-            best = (min(widths), found)
+            best = (min(widths), repeat)
     if best is None:
         return []
     inside = min(element.cut for element in sequence[best[1].start : best[1].start + period])
     return [best[1]] if best[0] <= inside + 1 else []
 
 
-def stacked_turns(sequence: Sequence[Element], found: Found, setting: Setting) -> Element:
+def stacked_turns(sequence: Sequence[Element], repeat: Found, setting: Setting) -> Element:
     """The repetitions as one stack."""
-    turns = [sequence[start:stop] for start, stop in found.turns()]
+    turns = [sequence[start:stop] for start, stop in repeat.turns()]
     unit = setting.symbols.of("block", *(element.symbol for element in turns[0]))
     boxes = []
     for turn in turns:
         inside = narrowed([element.box for element in fold_repeats(turn, setting)], setting, setting.soft)
         boxes.append(group(How.REPEAT, inside, unit))
     made = stack(setting.symbols, boxes, unit)
-    return Element(made, made.symbol, ("stack", unit), sequence[found.stop - 1].cut)
+    return Element(made, made.symbol, ("stack", unit), sequence[repeat.stop - 1].cut)

@@ -11,14 +11,14 @@ FEWEST = 3  # equal boxes side by side that make a stack
 def stack_alike(dag: Dag, symbols: Symbols) -> Dag:
     """Stack boxes of one symbol that have the same inputs and the same users."""
     alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
-    for at, box in enumerate(dag.boxes):
-        if box.ops >= FEWEST_OPS and (dag.before[at] or dag.after[at]):
-            key = (box.symbol, tuple(sorted(dag.before[at])), tuple(sorted(dag.after[at])))
-            alike.setdefault(key, []).append(at)
+    for index, box in enumerate(dag.boxes):
+        if box.ops >= FEWEST_OPS and (dag.before[index] or dag.after[index]):
+            key = (box.symbol, tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index])))
+            alike.setdefault(key, []).append(index)
     return contract(
         dag,
         [
-            (members, stack(symbols, [dag.boxes[at] for at in members], key[0], sideways=True))
+            (members, stack(symbols, [dag.boxes[index] for index in members], key[0], sideways=True))
             for key, members in alike.items()
             if len(members) >= FEWEST
         ],

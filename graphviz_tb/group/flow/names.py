@@ -37,7 +37,7 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
     for _ in range(ROUNDS):
         later: list[Named] = []
         for named in todo:
-            if len({dag.boxes[at].symbol for at in named.named}) == 1:
+            if len({dag.boxes[number].symbol for number in named.named}) == 1:
                 continue  # numbered equals are a repeat, not a scope
             taken = accepted(dag, order, named, good)
             if taken:
@@ -46,8 +46,8 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
                 later += below(words, named)
         good = disjoint(good)
         lying = in_circles(dag, good)
-        later += [finer for at in sorted(lying) for finer in below(words, good[at])]
-        good = [named for at, named in enumerate(good) if at not in lying]
+        later += [finer for number in sorted(lying) for finer in below(words, good[number])]
+        good = [named for number, named in enumerate(good) if number not in lying]
         if not lying and not later:
             break
         todo = later
@@ -58,15 +58,15 @@ def below(words: Sequence[Words], named: Named) -> list[Named]:
     """The groups of the next word."""
     depth = len(named.words)
     filed: dict[Words, list[int]] = defaultdict(list)
-    for at in named.named:
-        if len(words[at]) > depth:
-            filed[words[at][: depth + 1]].append(at)
+    for box in named.named:
+        if len(words[box]) > depth:
+            filed[words[box][: depth + 1]].append(box)
     return [
-        Named(prefix, tuple(found), tuple(found))
+        Named(prefix, tuple(of_next), tuple(of_next))
         for start, members in filed.items()
         if len(members) > 1
-        for prefix, found in instances(words, start, members)
-        if len(found) > 1
+        for prefix, of_next in instances(words, start, members)
+        if len(of_next) > 1
     ]
 
 
@@ -74,14 +74,14 @@ def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list
     """Split `dense_1/x, dense_1_2/x`: a number with the same words behind it is an instance of its own."""
     depth = len(prefix)
     by_next: dict[Words, list[int]] = defaultdict(list)
-    for at in members:
-        by_next[words[at][depth : depth + 1]].append(at)
+    for box in members:
+        by_next[words[box][depth : depth + 1]].append(box)
     numbers = [word for word in by_next if word and word[0].isdigit()]
-    own = [at for word, held in by_next.items() if word not in numbers for at in held]
-    mine = {words[at][depth : depth + 1] for at in own}
+    own = [box for word, held in by_next.items() if word not in numbers for box in held]
+    mine = {words[box][depth : depth + 1] for box in own}
     rest, split = list(own), []
     for number in numbers:
-        theirs = {words[at][depth + 1 : depth + 2] for at in by_next[number]}
+        theirs = {words[box][depth + 1 : depth + 2] for box in by_next[number]}
         if own and len(mine & theirs) >= INSTANCE * max(1, len(mine | theirs)):
             split.append((prefix + number, by_next[number]))
         else:
@@ -94,7 +94,7 @@ def accepted(dag: Dag, order: Order, named: Named, good: list[Named]) -> Named |
     if len(named.named) > MOST_OF * len(dag):
         return None
     members = with_between(dag, order, named.named)
-    taken = {at for other in good for at in other.members} if len(members) > len(named.named) else set()
+    taken = {box for other in good for box in other.members} if len(members) > len(named.named) else set()
     if taken.intersection(members):
         members = named.named
     if len(members) > WITH_ADOPTED * len(dag) or not hangs_together(dag, members):
@@ -107,18 +107,18 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
 
     Only if the stretch is not much longer than the group, and no more than its members.
     """
-    places = [order.place[at] for at in members]
+    places = [order.place[box] for box in members]
     low, high = min(places), max(places)
     if high - low + 1 == len(members) or high - low + 1 > 4 * len(members) + 8:
         return members
     window = order.line[low : high + 1]
     behind, ahead = set(members), set(members)
-    for at in window:
-        if any(source in behind for source in dag.before[at]):
-            behind.add(at)
-    for at in reversed(window):
-        if any(user in ahead for user in dag.after[at]):
-            ahead.add(at)
+    for box in window:
+        if any(source in behind for source in dag.before[box]):
+            behind.add(box)
+    for box in reversed(window):
+        if any(user in ahead for user in dag.after[box]):
+            ahead.add(box)
     between = (behind & ahead) - set(members)
     if not between or len(between) > len(members):
         return members
@@ -127,14 +127,14 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
 
 def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
     """Whether members are connected; in small groups a common neighbour connects too."""
-    at = {box: place for place, box in enumerate(members)}
+    place_of = {box: place for place, box in enumerate(members)}
     pairs: list[tuple[int, int]] = []
     common: dict[tuple[bool, int], int] = {}
-    for box, place in at.items():
+    for box, place in place_of.items():
         for before, others in ((True, dag.before[box]), (False, dag.after[box])):
             for other in others:
-                if other in at:
-                    pairs.append((place, at[other]))
+                if other in place_of:
+                    pairs.append((place, place_of[other]))
                 elif len(members) <= STAR:
                     pairs.append((place, common.setdefault((before, other), place)))
     return len(weak_components(len(members), pairs)) == 1
@@ -143,13 +143,13 @@ def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
 def disjoint(groups: list[Named]) -> list[Named]:
     """Each box stays in the first group that has it."""
     seen: set[int] = set()
-    found: list[Named] = []
+    kept: list[Named] = []
     for named in groups:
-        members = tuple(at for at in named.members if at not in seen)
+        members = tuple(box for box in named.members if box not in seen)
         seen.update(members)
         if len(members) > 1:
-            found.append(Named(named.words, named.named, members))
-    return found
+            kept.append(Named(named.words, named.named, members))
+    return kept
 
 
 def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
@@ -158,11 +158,11 @@ def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
         return set()
     owner = list(range(len(dag)))
     for number, named in enumerate(groups):
-        for at in named.members:
-            owner[at] = len(dag) + number
+        for box in named.members:
+            owner[box] = len(dag) + number
     after: list[set[int]] = [set() for _ in range(len(dag) + len(groups))]
     for target, sources in enumerate(dag.before):
         for source in sources:
             if owner[source] != owner[target]:
                 after[owner[source]].add(owner[target])
-    return {at - len(dag) for members in circles([sorted(out) for out in after]) for at in members if at >= len(dag)}
+    return {box - len(dag) for members in circles([sorted(out) for out in after]) for box in members if box >= len(dag)}

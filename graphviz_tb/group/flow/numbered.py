@@ -12,27 +12,27 @@ from graphviz_tb.model.hierarchy import How
 
 def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
     """A run as a stack."""
-    box = Box(run.name.rsplit("/", 1)[-1], symbols.of("run", *(one.symbol for one in members)), 0, how=How.NAME)
+    box = Box(run.name.rsplit("/", 1)[-1], symbols.of("run", *(member.symbol for member in members)), 0, how=How.NAME)
     box.members, box.unit = list(members), members[0].symbol
-    box.ops = sum(one.ops for one in members)
+    box.ops = sum(member.ops for member in members)
     return box
 
 
 def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
-    place = {box.row: at for at, box in enumerate(dag.boxes) if box.row >= 0 and not box.feeders}
-    found: list[tuple[list[int], Box]] = []
+    place = {box.row: index for index, box in enumerate(dag.boxes) if box.row >= 0 and not box.feeders}
+    stacks: list[tuple[list[int], Box]] = []
     for run in runs:
         members = [place[row] for row in run.members if row in place]
         if len(members) == len(run.members) and side_by_side(dag, members):
-            found.append((members, series_box([dag.boxes[at] for at in members], run, symbols)))
-    return contract(dag, found)
+            stacks.append((members, series_box([dag.boxes[index] for index in members], run, symbols)))
+    return contract(dag, stacks)
 
 
 def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
     """Whether boxes all have the same inputs and the same users."""
     before, after = sorted(dag.before[members[0]]), sorted(dag.after[members[0]])
-    return all(sorted(dag.before[at]) == before and sorted(dag.after[at]) == after for at in members)
+    return all(sorted(dag.before[index]) == before and sorted(dag.after[index]) == after for index in members)
 
 
 def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:
@@ -54,13 +54,13 @@ def gathered(boxes: list[Box], by_row: dict[int, Run], symbols: Symbols) -> list
     for box in boxes:
         if box.row in by_row and not box.feeders:
             held.setdefault(by_row[box.row].name, []).append(box)
-    found: list[Box] = []
+    kept: list[Box] = []
     for box in boxes:
         run = by_row.get(box.row)
         members = held.get(run.name, []) if run else []
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
-            found.append(box)
+            kept.append(box)
         elif members[0] is box:
-            in_order = {row: at for at, row in enumerate(run.members)}
-            found.append(series_box(sorted(members, key=lambda one: in_order[one.row]), run, symbols))
-    return found
+            in_order = {row: position for position, row in enumerate(run.members)}
+            kept.append(series_box(sorted(members, key=lambda member: in_order[member.row]), run, symbols))
+    return kept

@@ -86,8 +86,8 @@ def demand_line(
     if len(line) < len(dag):
         line = with_side_outputs(dag, depth, seen, line, head)
     place = [0] * len(dag)
-    for at, box in enumerate(line):
-        place[box] = at
+    for position, box in enumerate(line):
+        place[box] = position
     return line, place, side
 
 
@@ -115,17 +115,17 @@ def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], l
 def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
     """Put what the main way does not reach behind the last box that it needs, whole components together."""
     rest = [box for box in range(len(dag)) if not seen[box]]
-    at = {box: place for place, box in enumerate(rest)}
+    index = {box: place for place, box in enumerate(rest)}
     place = {box: spot for spot, box in enumerate(line)}
-    pairs = ((at[source], at[box]) for box in rest for source in dag.before[box] if source in at)
+    pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if source in index)
     slots: dict[int, list[int]] = {}
     for component in weak_components(len(rest), pairs):
-        boxes = [rest[one] for one in component]
-        ends = [box for box in boxes if not any(user in at for user in dag.after[box])]
-        found: list[int] = []
-        demand(dag, depth, ends, seen, found)
+        boxes = [rest[number] for number in component]
+        ends = [box for box in boxes if not any(user in index for user in dag.after[box])]
+        in_order: list[int] = []
+        demand(dag, depth, ends, seen, in_order)
         needed = [place[source] for box in boxes for source in dag.before[box] if source in place]
-        slots.setdefault(max([*needed, head - 1]) if needed else len(line) - 1, []).extend(found)
+        slots.setdefault(max([*needed, head - 1]) if needed else len(line) - 1, []).extend(in_order)
     made = slots.get(-1, [])
     for spot, box in enumerate(line):
         made.append(box)
@@ -153,10 +153,10 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
     """Whether what is worked out from a box alone meets other flow at several depths: all branches of one region
     meet at its end."""
     users = dag.after[box]
-    found: set[int] = set()
+    meetings: set[int] = set()
     for user in users[:: max(1, len(users) // LOOKED_AT)]:
-        found.add(meeting(dag, depth, box, user))
-        if len(found) >= BROADCAST:
+        meetings.add(meeting(dag, depth, box, user))
+        if len(meetings) >= BROADCAST:
             return True
     return False
 
@@ -164,17 +164,17 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
 def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
     """The depth where the way of a box through one of its users meets what else there is."""
     alone, todo = {box}, [(depth[user], user)]
-    at = depth[user]
+    deep = depth[user]
     while todo and len(alone) <= FARTHEST:
-        at, one = heapq.heappop(todo)
-        if one in alone:
+        deep, current = heapq.heappop(todo)
+        if current in alone:
             continue
-        if not alone.issuperset(dag.before[one]):
+        if not alone.issuperset(dag.before[current]):
             break
-        alone.add(one)
-        for other in dag.after[one]:
+        alone.add(current)
+        for other in dag.after[current]:
             heapq.heappush(todo, (depth[other], other))
-    return at
+    return deep
 
 
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
@@ -210,14 +210,14 @@ def spread(place: list[int], boxes: list[int]) -> int:
 
 def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[int]:
     """Boxes and all they need; the search ends when more than `most` are found."""
-    found = set(boxes)
-    todo = list(found)
-    while todo and (most is None or len(found) <= most):
+    needed = set(boxes)
+    todo = list(needed)
+    while todo and (most is None or len(needed) <= most):
         for source in dag.before[todo.pop()]:
-            if source not in found:
-                found.add(source)
+            if source not in needed:
+                needed.add(source)
                 todo.append(source)
-    return found
+    return needed
 
 
 def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcast: set[int], memory: set[int]) -> Longs:
@@ -263,20 +263,20 @@ def last_part(dag: Dag, line: list[int], broadcast: set[int]) -> int:
     size = [0] * len(line)
     starts: list[int] = []
     join = 0
-    for at, box in enumerate(line):
+    for position, box in enumerate(line):
         sources = dag.before[box]
         if broadcast:
             sources = [source for source in sources if source not in broadcast]
         begins = list(map(begin.__getitem__, sources))
-        first = min(begins, default=at)
+        first = min(begins, default=position)
         if not join:
             if not sources:
-                starts.append(at)
+                starts.append(position)
             elif max(begins) > first:
-                join = at
+                join = position
         begin[box] = first
         size[first] += 1
     least = max(4, PART * len(line))
-    large = [at for at, held in enumerate(size) if held >= least]
+    large = [position for position, held in enumerate(size) if held >= least]
     equal = join > len(starts) >= EQUAL and len(set(np.diff([*starts, join]).tolist())) == 1
     return max(large[-1] if len(large) > 1 else 0, starts[-1] if equal else 0)

@@ -39,13 +39,13 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
     or fewer where there is a way.
     """
     if len(dag) <= 2:
-        return [dag.boxes[at] for at in setting.order(dag).line]
+        return [dag.boxes[index] for index in setting.order(dag).line]
     order = setting.order(dag)
     if deep > DEEPEST or not setting.budget.take(len(dag)):
-        return narrowed([dag.boxes[at] for at in order.line], setting, limit)
+        return narrowed([dag.boxes[index] for index in order.line], setting, limit)
     early = ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)
-    if sum(1 for one in parts if len(one) > 1) != 1 or len(parts) - len(early) > limit:
+    if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
         return fold_parts(dag, order, parts, early, setting, deep)
     return fold_spine(dag, order, setting, limit, deep)
 
@@ -55,16 +55,17 @@ def fold_parts(
 ) -> list[Box]:
     """Independent parts: each folded alone, equal ones stacked sideways. What feeds several comes first."""
     place = order.place
-    first = [dag.boxes[at] for at in sorted(early, key=place.__getitem__)]
-    found: list[Box] = []
+    first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
+    folded: list[Box] = []
     for members in sorted(
-        (one for one in parts if one[0] not in early), key=lambda one: min(map(place.__getitem__, one))
+        (component for component in parts if component[0] not in early),
+        key=lambda component: min(map(place.__getitem__, component)),
     ):
         if len(members) == 1:
-            found.append(dag.boxes[members[0]])
+            folded.append(dag.boxes[members[0]])
         else:
-            found.append(branch(part(dag, sorted(members, key=place.__getitem__)), setting, deep))
-    return first + (side_by_side(found, setting) if len(found) > 4 else found)
+            folded.append(branch(part(dag, sorted(members, key=place.__getitem__)), setting, deep))
+    return first + (side_by_side(folded, setting) if len(folded) > 4 else folded)
 
 
 def branch(dag: Dag, setting: Setting, deep: int) -> Box:
@@ -87,13 +88,13 @@ def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]
     alike: dict[int, list[Box]] = {}
     for box in boxes:
         alike.setdefault(box.symbol, []).append(box)
-    found: list[Box] = []
+    kept: list[Box] = []
     for members in alike.values():
         if len(members) >= fewest(members[0]):
-            found.append(stack(setting.symbols, members, members[0].symbol, sideways=True))
+            kept.append(stack(setting.symbols, members, members[0].symbol, sideways=True))
         else:
-            found += members
-    return found
+            kept += members
+    return kept
 
 
 def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) -> list[Box]:
@@ -107,31 +108,33 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     largest = 0
     if (len(ends) > 2 and wide < WIDEST) or len(dag) <= setting.soft:
         sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
-        largest = max((one.box.ops for one in sequence if one.fork), default=0)
+        largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = fold_stages(fold_repeats(sequence, setting), setting)
-        price = cost([one.box for one in best])
+        price = cost([element.box for element in best])
     if len(dag) > setting.soft and (best is None or wide > 1 or largest > total / 2):
-        for found in lattices(dag, order, setting, wide > 1 or best is None):
-            if len(found) < SHORTER * len(dag):
-                folded = fold_stages(found, setting)
-                other = DEARER * cost([one.box for one in folded])
+        for lattice in lattices(dag, order, setting, wide > 1 or best is None):
+            if len(lattice) < SHORTER * len(dag):
+                folded = fold_stages(lattice, setting)
+                other = DEARER * cost([element.box for element in folded])
                 if best is None or other < price:
                     best, price = folded, other
-    boxes = [dag.boxes[at] for at in order.line] if best is None else [one.box for one in best]
+    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
     return narrowed(boxes, setting, limit)
 
 
 def shared_inputs(dag: Dag, order: Order) -> set[int]:
     """Small inputs that parallel ways all over the level share, if nothing else joins these: rates of an optimizer."""
-    found = {
-        at
-        for at, users in enumerate(dag.after)
-        if len(users) >= WAYS and spread(order.place, users) >= len(dag) / 3 and len(ancestors(dag, [at], FEW)) <= FEW
+    shared_by_ways = {
+        index
+        for index, users in enumerate(dag.after)
+        if len(users) >= WAYS
+        and spread(order.place, users) >= len(dag) / 3
+        and len(ancestors(dag, [index], FEW)) <= FEW
     }
-    if not found:
-        return found
-    shared = ancestors(dag, found)
-    ways = [len(one) for one in dag_components(dag, shared) if one[0] not in shared]
+    if not shared_by_ways:
+        return shared_by_ways
+    shared = ancestors(dag, shared_by_ways)
+    ways = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
     return shared if len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways) else set()
 
 
@@ -139,7 +142,7 @@ def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[i
     """How many lines may cross, and the places where no more do; the last place is always one."""
     count = len(dag)
     for wide in range(1, WIDEST + 1):
-        ends = [*(at for at, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
+        ends = [*(position for position, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
         inner = len(ends) - 1
         longest = max(stop - start for start, stop in zip([-1, *ends[:-1]], ends, strict=True))
         if inner >= 2 and (longest < MOST_OF * count or count <= setting.soft or (wide == 1 and inner >= 3)):
@@ -152,10 +155,10 @@ def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[i
 def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list[Element]]:
     """Sequences of single boxes, for levels whose lines run far: U-Nets, unrolled cells."""
     count = len(dag)
-    found = tokens(dag, order, setting.symbols, NEAR)
+    symbols = tokens(dag, order, setting.symbols, NEAR)
 
     def single() -> list[Element]:
-        return atoms(dag, order, list(range(count)), found, setting, 0)
+        return atoms(dag, order, list(range(count)), symbols, setting, 0)
 
     sequences = [fold_repeats(single(), setting)]
     if outer:
@@ -163,7 +166,7 @@ def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list
     return sequences
 
 
-def atoms(dag: Dag, order: Order, ends: list[int], found: list[int], setting: Setting, deep: int) -> list[Element]:
+def atoms(dag: Dag, order: Order, ends: list[int], symbols: list[int], setting: Setting, deep: int) -> list[Element]:
     """One element for each stretch that ends at a narrow place; equal stretches are folded once."""
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
@@ -172,9 +175,9 @@ def atoms(dag: Dag, order: Order, ends: list[int], found: list[int], setting: Se
         first = line[start]
         fork = start < end
         if fork:
-            box, symbol = region(dag, line[start : end + 1], tuple(found[start : end + 1]), setting, deep)
+            box, symbol = region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), setting, deep)
         else:
-            box, symbol = boxes[first], found[start]
+            box, symbol = boxes[first], symbols[start]
         sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first]))
         start = end + 1
     return sequence
@@ -183,7 +186,7 @@ def atoms(dag: Dag, order: Order, ends: list[int], found: list[int], setting: Se
 def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, deep: int) -> tuple[Box, int]:
     """A stretch of several boxes as one, and its symbol. Equal tokens (`key`) are folded once."""
     symbol = setting.symbols.of("region", *key)
-    here = [dag.boxes[at] for at in ids]
+    here = [dag.boxes[index] for index in ids]
     known = setting.known.get(key)
     if len(ids) > MOST_OF * len(dag) and not setting.budget.take(PEEL * len(ids)):
         boxes = narrowed(here, setting, setting.soft)
@@ -194,7 +197,7 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
         if len(key) <= FAR:
             setting.known[key] = (here, boxes)
     else:
-        boxes = copied(known[1], {id(one): other for one, other in zip(known[0], here, strict=True)})
+        boxes = copied(known[1], {id(old): other for old, other in zip(known[0], here, strict=True)})
     return boxes[0] if len(boxes) == 1 else group(How.REGION, boxes, symbol), symbol
 
 
@@ -202,20 +205,20 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
     """The branches of a region, and its exit."""
     line = setting.order(dag).line
     if len(dag) <= 3:
-        return [dag.boxes[at] for at in line]
+        return [dag.boxes[index] for index in line]
     rest = part(dag, line[:-1])
     parts = dag_components(rest)
-    alone = sum(1 for one in parts if len(one) > 1) == 1 or len(dag) <= SMALL
-    found: list[Box] = []
+    alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SMALL
+    branching: list[Box] = []
     branches: list[Box] = []
     for members in parts:
         if len(members) == 1:
             branches.append(rest.boxes[members[0]])
         elif alone:
-            found += fold_flow(part(rest, members), setting, setting.soft, deep + 1)
+            branching += fold_flow(part(rest, members), setting, setting.soft, deep + 1)
         else:
             branches.append(branch(part(rest, members), setting, deep))
-    return [*found, *stacked(branches, setting, stack_from), dag.boxes[line[-1]]]
+    return [*branching, *stacked(branches, setting, stack_from), dag.boxes[line[-1]]]
 
 
 def stack_from(box: Box) -> int:
@@ -245,17 +248,17 @@ def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
     unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
     plain = not any(box.stack for box in boxes)
     while True:
-        found = [
-            at
-            for at, box in enumerate(boxes)
+        candidates = [
+            opened
+            for opened, box in enumerate(boxes)
             if box.how in unnamed
             and len(boxes) - 1 + len(box.members) <= limit
             and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
         ]
-        if not found:
+        if not candidates:
             return boxes
-        at = max(found, key=lambda spot: (boxes[spot].ops, -spot))
-        boxes = [*boxes[:at], *boxes[at].members, *boxes[at + 1 :]]
+        opened = max(candidates, key=lambda spot: (boxes[spot].ops, -spot))
+        boxes = [*boxes[:opened], *boxes[opened].members, *boxes[opened + 1 :]]
 
 
 def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:

@@ -66,7 +66,7 @@ class Found:
 
     def turns(self) -> list[tuple[int, int]]:
         """Where each repetition starts and stops."""
-        return [(at, at + self.period) for at in range(self.start, self.stop, self.period)]
+        return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
 
 
 Rotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -92,11 +92,11 @@ def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -
     mark_members(sequence)
     words = numbered([element.word for element in sequence])
     for period in periods(words):
-        found = repeats_of(sequence, words, period)
-        if not found:
+        stretches = repeats_of(sequence, words, period)
+        if not stretches:
             continue
-        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in found]
-        folded, hit = put_together(sequence, sorted(placed, key=lambda one: one.start), setting)
+        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
+        folded, hit = put_together(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
             return folded
     return None
@@ -148,11 +148,11 @@ def repeats_of(sequence: list[Element], words: Longs, period: int) -> list[tuple
     """Maximal stretches that repeat themselves after `period`, those with most repetitions first."""
     equal = np.concatenate(([False], words[:-period] == words[period:], [False]))
     ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
-    found = [
+    stretches = [
         (start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period
     ]
-    kept = [(start, stop) for start, stop in found if worth(sequence, start, stop, period)]
-    return sorted(kept, key=lambda one: (-((one[1] - one[0]) // period), one[0]))
+    kept = [(start, stop) for start, stop in stretches if worth(sequence, start, stop, period)]
+    return sorted(kept, key=lambda stretch: (-((stretch[1] - stretch[0]) // period), stretch[0]))
 
 
 def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
@@ -161,7 +161,7 @@ def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
     if period == 1:
         if not first.plain:
             return False
-        if first.box.how == How.NAME and len({form(sequence[at].box.name) for at in range(start, stop)}) > 1:
+        if first.box.how == How.NAME and len({form(sequence[index].box.name) for index in range(start, stop)}) > 1:
             return False
         return first.box.ops >= FEWEST_OPS or count >= PLAIN
     once = sequence[start : start + period]
@@ -196,7 +196,7 @@ def in_phase(
     choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     best = choices[0]
     if len(choices) > 1:
-        best = max(choices, key=lambda found: phase_key(sequence, found, setting, rotations))
+        best = max(choices, key=lambda repeat: phase_key(sequence, repeat, setting, rotations))
     key = tuple(element.word for element in sequence[best.start : best.start + period])
     rotations.setdefault(multiset(key), key)
     return best
@@ -207,42 +207,45 @@ def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(sorted(map(str, words)))
 
 
-def phase_key(sequence: list[Element], found: Found, setting: Setting, rotations: Rotations) -> tuple[object, ...]:
+def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotations: Rotations) -> tuple[object, ...]:
     """What speaks for a phase: known templates, narrow borders, side outputs kept with what they hang on, borders that
     names keep, the shape of a template."""
-    key = tuple(element.word for element in sequence[found.start : found.start + found.period])
-    borders = [at for at, _ in found.turns()] + [found.stop]
-    inner = borders[bool(not found.start) : -1]
-    cuts = [sequence[at - 1].cut for at in borders if 0 < at < len(sequence)]  # the ends speak for no phase
+    key = tuple(element.word for element in sequence[repeat.start : repeat.start + repeat.period])
+    borders = [border for border, _ in repeat.turns()] + [repeat.stop]
+    inner = borders[bool(not repeat.start) : -1]
+    cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # the ends speak for no phase
     words = setting.vocabulary.words
-    close = sum(shared(words(sequence[at - 1].box.last().name), words(sequence[at].box.first().name)) for at in inner)
-    first, last = sequence[found.start], sequence[found.start + found.period - 1]
+    close = sum(
+        shared(words(sequence[border - 1].box.last().name), words(sequence[border].box.first().name))
+        for border in inner
+    )
+    first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
     return (
         rotations.get(multiset(key)) == key,
         -sum(cuts) / max(1, len(cuts)),
         not first.side,
         -round(close / max(1, len(inner)), 3),
         last.box.stack and not first.box.stack,
-        first.fork and not (found.period > 1 and last.fork),
+        first.fork and not (repeat.period > 1 and last.fork),
         last.fork,
-        -found.start,
+        -repeat.start,
     )
 
 
-def put_together(sequence: list[Element], found: list[Found], setting: Setting) -> tuple[list[Element], bool]:
+def put_together(sequence: list[Element], repeats: list[Found], setting: Setting) -> tuple[list[Element], bool]:
     """The sequence with repeats in the place of their elements, and whether there was any."""
     folded: list[Element] = []
-    at, hit = 0, False
-    for repeat in found:
-        if repeat.start < at:
+    done, hit = 0, False
+    for repeat in repeats:
+        if repeat.start < done:
             continue
-        if repeat.period == 1 and repeat.start > at:
-            repeat = with_first(sequence, repeat, at)
+        if repeat.period == 1 and repeat.start > done:
+            repeat = with_first(sequence, repeat, done)
         made = fold_one(sequence, repeat, setting)
-        folded += [*sequence[at : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
+        folded += [*sequence[done : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
         hit = hit or made is not None
-        at = repeat.stop
-    return folded + sequence[at:], hit
+        done = repeat.stop
+    return folded + sequence[done:], hit
 
 
 def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
@@ -257,9 +260,9 @@ def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
     return Found(start, 1, repeat.stop - start)
 
 
-def same_inside(one: Box, other: Box) -> bool:
+def same_inside(box: Box, other: Box) -> bool:
     """Whether two boxes hold the same, whatever feeds them."""
-    return one.symbol == other.symbol or one.inside == other.inside >= 0
+    return box.symbol == other.symbol or box.inside == other.inside >= 0
 
 
 def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[Element] | None:

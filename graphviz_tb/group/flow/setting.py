@@ -48,7 +48,7 @@ class Setting:
 
     def order(self, dag: Dag) -> Order:
         """The order of a graph along its flow."""
-        found = self.orders.get(dag)
-        if found is None:
-            found = self.orders[dag] = order_of(dag)
-        return found
+        order = self.orders.get(dag)
+        if order is None:
+            order = self.orders[dag] = order_of(dag)
+        return order

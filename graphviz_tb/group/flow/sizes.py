@@ -22,18 +22,18 @@ def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
     """
     if width(boxes) <= limit:
         return list(boxes)
-    found: list[Box] = []
+    kept: list[Box] = []
     stretch: list[Box] = []
     for box in [*boxes, None]:
         if box is not None and box.how == How.NONE and box.ops <= PLAIN_OPS:
             stretch.append(box)
             continue
-        found += segments(stretch, setting) if STRETCH <= len(stretch) < len(boxes) else stretch
+        kept += segments(stretch, setting) if STRETCH <= len(stretch) < len(boxes) else stretch
         stretch = []
-        found += [box] if box else []
-    if width(found) > limit and (width(found) > setting.most or limit >= setting.most):
-        return cut_up(found, setting)
-    return found
+        kept += [box] if box else []
+    if width(kept) > limit and (width(kept) > setting.most or limit >= setting.most):
+        return cut_up(kept, setting)
+    return kept
 
 
 def width(boxes: Sequence[Box]) -> int:
@@ -54,8 +54,8 @@ def segment(boxes: Sequence[Box], setting: Setting) -> Box:
 def cut_up(boxes: Sequence[Box], setting: Setting) -> list[Box]:
     """Cut a long stretch where checksums of names say, near equal parts, so that an insertion moves few cuts."""
     pieces = max(2, min(PIECES, len(boxes) // 4))
-    found = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
-    return [one if isinstance(one, Box) else segment(shortened(one, setting), setting) for one in found]
+    stretches = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
+    return [one if isinstance(one, Box) else segment(shortened(one, setting), setting) for one in stretches]
 
 
 def shortened(boxes: Sequence[Box], setting: Setting) -> list[Box]:
@@ -66,14 +66,14 @@ def shortened(boxes: Sequence[Box], setting: Setting) -> list[Box]:
 def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
     """About so many stretches of about equal length."""
     size = len(boxes) / pieces
-    found: list[Sequence[Box]] = []
-    at = 0
-    while len(boxes) - at > 1.5 * size:
-        low, high = int(at + (1 - SLACK) * size), int(min(len(boxes) - 1, at + (1 + SLACK) * size))
-        cut = min(range(max(low, at + 1), max(high, at + 1) + 1), key=lambda spot: checksum(boxes[spot]))
-        found.append(boxes[at:cut])
-        at = cut
-    return [*found, boxes[at:]]
+    stretches: list[Sequence[Box]] = []
+    done = 0
+    while len(boxes) - done > 1.5 * size:
+        low, high = int(done + (1 - SLACK) * size), int(min(len(boxes) - 1, done + (1 + SLACK) * size))
+        cut = min(range(max(low, done + 1), max(high, done + 1) + 1), key=lambda spot: checksum(boxes[spot]))
+        stretches.append(boxes[done:cut])
+        done = cut
+    return [*stretches, boxes[done:]]
 
 
 def checksum(box: Box) -> int:

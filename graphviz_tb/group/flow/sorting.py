@@ -24,7 +24,7 @@ class Sorting:
 
     def ops(self, boxes: Iterable[int]) -> int:
         """The ops of some boxes."""
-        return sum(self.boxes[at].ops for at in boxes)
+        return sum(self.boxes[box].ops for box in boxes)
 
     def users(self, box: int) -> list[int]:
         """The boxes of the flow that use one."""
@@ -38,13 +38,13 @@ class Sorting:
         while todo:
             self.away.update(todo)
             self.stored.update(todo)
-            found: set[int] = set()
+            stored: set[int] = set()
             for box in todo:
                 for source in self.before[box]:
                     left[source] -= 1
                     if not left[source] and source not in self.away:
-                        found.add(source)
-            todo = sorted(found)
+                        stored.add(source)
+            todo = sorted(stored)
         self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
 
     def take_loose(self) -> None:

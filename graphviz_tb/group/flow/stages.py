@@ -30,11 +30,11 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
     parts, tail = parted(sequence, body)
     heads = [tuple(one.word for one in head) for head, end in parts[1:] if head and end and end.word == body]
     folded: list[Element] = []
-    for at, (head, end) in enumerate(parts):
+    for number, (head, end) in enumerate(parts):
         if end is None or end.stage:
             folded += [*head, *([end] if end else [])]
             continue
-        stem = len(head) - heading(head, end, heads) if at == 0 else 0
+        stem = len(head) - heading(head, end, heads) if number == 0 else 0
         folded += [*head[:stem], stage(head[stem:], end, setting) if head[stem:] else end]
     return folded + with_block(tail, heads, setting)
 
@@ -42,15 +42,17 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
 def find_body(sequence: Sequence[Element]) -> object | None:
     """The repeat that ends stages: that of the stages found, or one that occurs twice; the one with most ops."""
     repeats = [
-        one for one in sequence if isinstance(one.word, tuple) and one.word[0] == "stack" and one.box.ops >= FEWEST_OPS
+        element
+        for element in sequence
+        if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= FEWEST_OPS
     ]
-    held = {member.unit for one in sequence if one.stage for member in one.box.members if member.stack}
-    count = Counter(one.word for one in repeats)
-    staged = any(one.stage for one in sequence)
+    held = {member.unit for element in sequence if element.stage for member in element.box.members if member.stack}
+    count = Counter(element.word for element in repeats)
+    staged = any(element.stage for element in sequence)
     ops: dict[object, int] = {}
-    for one in repeats:
-        if one.word[1] in held if staged else count[one.word] > 1:  # type: ignore[index]
-            ops[one.word] = ops.get(one.word, 0) + one.box.ops
+    for element in repeats:
+        if element.word[1] in held if staged else count[element.word] > 1:  # type: ignore[index]
+            ops[element.word] = ops.get(element.word, 0) + element.box.ops
     return max(ops, key=ops.__getitem__, default=None)
 
 
@@ -77,23 +79,23 @@ def heading(head: list[Element], end: Element, heads: list[tuple[object, ...]]) 
 
     A large one belongs to it in any case.
     """
-    words = tuple(one.word for one in head)
-    found = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
+    words = tuple(element.word for element in head)
+    length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
     large = bool(head) and head[-1].box.ops >= max(FEWEST_OPS, HEADS * end.box.each)
-    return found or int(bool(head) and (large or bool(heads)))
+    return length or int(bool(head) and (large or bool(heads)))
 
 
 def stage(head: list[Element], end: Element, setting: Setting) -> Element:
     """A head and its repeat as one."""
     elements = [*head, end]
-    symbol = setting.symbols.of("stage", *(one.symbol for one in elements))
-    box = group(How.STAGE, [one.box for one in elements], symbol)
+    symbol = setting.symbols.of("stage", *(element.symbol for element in elements))
+    box = group(How.STAGE, [element.box for element in elements], symbol)
     return Element(box, symbol, symbol, end.cut, stage=True)
 
 
 def with_block(tail: list[Element], heads: list[tuple[object, ...]], setting: Setting) -> list[Element]:
     """Join what begins the rest like a head."""
-    words = tuple(one.word for one in tail)
+    words = tuple(element.word for element in tail)
     count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
     if count < 2:
         return tail

@@ -100,8 +100,8 @@ def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
-    found = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
-    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in found]) if found else ""
+    telling = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
+    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in telling]) if telling else ""
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -149,11 +149,11 @@ def stack_name(names: Sequence[str]) -> str:
         return names[0]
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
-        differ = [at for at in range(len(parts[0])) if len({words[at] for words in parts}) > 1]
+        differ = [place for place in range(len(parts[0])) if len({words[place] for words in parts}) > 1]
         if len(differ) == 1:
-            at = differ[0]
-            first, last = span([words[at] for words in parts])
-            before, after = "".join(parts[0][:at]), "".join(parts[0][at + 1 :])
+            place = differ[0]
+            first, last = span([words[place] for words in parts])
+            before, after = "".join(parts[0][:place]), "".join(parts[0][place + 1 :])
             bare = before.endswith("[") and after.startswith("]")  # PyTorch: Block[3]
             return before + (f"{first}-{last}" if bare else f"[{first}-{last}]") + after
     return f"{names[0]} … {names[-1]}"

@@ -18,18 +18,18 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
     what hangs on a block changes nothing for the next. One source outside counts as if right before the first box; of
     several only the count is part of the token.
     """
-    one = single_entry(dag)
+    single = single_entry(dag)
     steps = main_steps(order)
-    found = []
-    for at, box in enumerate(order.line):
+    numbers = []
+    for position, box in enumerate(order.line):
         inputs = [distance(order, steps, box, source, far) for source in dag.before[box]]
         if dag.outside is not None:
-            entry = (at + 1 if at + 1 < far else DISTANT) if one else OUTSIDE
+            entry = (position + 1 if position + 1 < far else DISTANT) if single else OUTSIDE
             inputs += [entry] * len(dag.outside[box])
-        elif at == 0 and not inputs and dag.boxes[box].ops > 1:
+        elif position == 0 and not inputs and dag.boxes[box].ops > 1:
             inputs = [1]  # fed from outside the level, as its equals are from right before them
-        found.append(symbols.of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
-    return found
+        numbers.append(symbols.of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
+    return numbers
 
 
 def main_steps(order: Order) -> list[int]:

@@ -32,8 +32,8 @@ class Vocabulary:
     @cached_property
     def lettered(self) -> set[str]:
         """Words whose last letter is a word of its own."""
-        found = {word for name in self._names for word in BREAK.split(name) if LETTERED.fullmatch(word)}
-        return {word for word in found if word[:-1] + "a" in found}
+        lettered = {word for name in self._names for word in BREAK.split(name) if LETTERED.fullmatch(word)}
+        return {word for word in lettered if word[:-1] + "a" in lettered}
 
     @cached_property
     def starting(self) -> Counter[Words]:
@@ -58,17 +58,17 @@ class Vocabulary:
         return known
 
     def _split(self, name: str) -> Words:
-        found: list[str] = []
+        words: list[str] = []
         for word in BREAK.split(name):
             if not word:
                 continue
-            if word.isdigit() and found and not found[-1][-1].isdigit():
-                found[-1] += "_" + word
+            if word.isdigit() and words and not words[-1][-1].isdigit():
+                words[-1] += "_" + word
             elif word in self.lettered:
-                found += [word[:-1], word[-1]]
+                words += [word[:-1], word[-1]]
             else:
-                found.append(word)
-        return tuple(found)
+                words.append(word)
+        return tuple(words)
 
 
 def lengths(words: Words) -> range:
@@ -85,14 +85,14 @@ def form(name: str) -> str:
     return COUNTED.sub("#", name)
 
 
-def shared(one: Words, other: Words) -> int:
+def shared(words: Words, other: Words) -> int:
     """How many words two names begin with alike.
 
     >>> shared(("block_1", "conv"), ("block_1", "relu"))
     1
     """
     count = 0
-    for mine, theirs in zip(one, other, strict=False):
+    for mine, theirs in zip(words, other, strict=False):
         if mine != theirs:
             break
         count += 1
@@ -101,13 +101,13 @@ def shared(one: Words, other: Words) -> int:
 
 def common(vocabulary: Vocabulary, boxes: Iterable[Box]) -> Words:
     """What the names of all rows inside begin with."""
-    found: Words | None = None
+    shared_words: Words | None = None
     todo = list(boxes)
-    while todo and found != ():
+    while todo and shared_words != ():
         box = todo.pop()
         if box.members:
             todo.extend(box.members)
             continue
         words = vocabulary.words(box.name)
-        found = words if found is None else found[: shared(found, words)]
-    return found or ()
+        shared_words = words if shared_words is None else shared_words[: shared(shared_words, words)]
+    return shared_words or ()
