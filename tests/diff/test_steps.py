@@ -58,6 +58,17 @@ def test_anchors() -> None:
     assert [partner(changes, name) for name in "xabcd"] == ["in", "p", "q", "r", "s"]
 
 
+def test_spread_without_anchors() -> None:
+    # x + t(x), then + c of it; now first c, then t: of two sums one is aligned, the other lies beside what is matched
+    old = graph("p Placeholder", "x AddV2 p p", "m/n1 Rsqrt x", "m/t_1/a MatMul m/n1", "m/add AddV2 x m/t_1/a",
+                "m/n2 Square m/add", "m/c Tanh m/n2", "m/add_1 AddV2 m/add m/c", "y Softmax m/add_1")  # fmt: skip
+    new = graph("p Placeholder", "x AddV2 p p", "m/n2 Square x", "m/c Tanh m/n2", "m/add AddV2 x m/c",
+                "m/n1 Rsqrt m/add", "m/t_2/a MatMul m/n1", "m/add_1 AddV2 m/add m/t_2/a", "y Softmax m/add_1")  # fmt: skip
+    changes = diff(old, new)
+    assert [partner(changes, name) for name in ("m/add", "m/add_1")] == ["m/add_1", "m/add"]
+    assert [change.kind for change in changes] == ["rewired"]
+
+
 def test_same_names() -> None:
     # act is fed by a and feeds nothing that could tell where it went
     old = graph("x Placeholder", "m/a MatMul x", "m/act Relu m/a")
@@ -87,6 +98,22 @@ def test_by_wires() -> None:
     assert partner(changes, "m/norm_1/Mul") == "m/norm/Mul"
     for seed in range(4):  # whatever the order of the file
         assert diff(shuffled(old, seed), shuffled(new, seed + 1)).items == changes.items
+
+
+def test_by_wires_with_counted_names_inside() -> None:
+    # as above; what is in the second bears a number of its own: what goes together is not seen from the names alone
+    def block(scope: str, before: str, inner: str) -> list[str]:
+        parts = ("Rsqrt", "Square", "Exp", "Log", "Sin", "Cos")
+        names = [before, *(f"{scope}/{inner}/{op}" for op in parts)]
+        return [f"{name} {op} {source}" for name, op, source in zip(names[1:], parts, names, strict=False)]
+
+    old = graph("x Placeholder", "m/a MatMul x", *block("m/norm", "m/a", "drop"), "m/b MatMul m/norm/drop/Cos",
+                *block("m/norm_1", "m/b", "drop_1"), "m/c Softmax m/norm_1/drop_1/Cos")  # fmt: skip
+    new = graph("x Placeholder", "m/a MatMul x", "m/b MatMul m/a", *block("m/norm", "m/b", "drop"),
+                "m/c Softmax m/norm/drop/Cos")  # fmt: skip
+    changes = diff(old, new)
+    assert told(changes) == [("removed", "m/norm", None)]
+    assert partner(changes, "m/norm_1/drop_1/Exp") == "m/norm/drop/Exp"
 
 
 def test_constants() -> None:

@@ -31,6 +31,7 @@ def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> Findings
             yield Nodes(old, new, Reason.ANCHOR)
             yield from follow(m)
             yield from spread(m)
+    yield from spread(m)  # where no neighbourhood is the only one: beside what was matched by name
 
 
 def plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import heaviest
-from graphviz_tb.diff.match.by_name import match_whole
+from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
 from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.diff.match.matching import Matching
@@ -89,4 +89,4 @@ def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[
     yield Exchanged(old_rows, new_rows, shifted)
     for i, j in pairs:
         yield scopes([(old_rows[i], new_rows[j])], Reason.SERIES)
-        yield from match_whole(m, old_rows[i], new_rows[j], Reason.SERIES)
+    yield from descend(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
