@@ -300,6 +300,19 @@ def test_weights_are_shared_no_more() -> None:
     assert back.detail == {"key": "weights", "old": "its own", "new": "shared with m/tower"}
 
 
+def test_what_leads_to_no_result_follows() -> None:
+    # x ─▶ emb ─▶ pool ─▶ fc ─▶ Identity: the pool takes a mask now; another mask is computed, and nobody uses it
+    def made(pool: str, *more: str) -> Any:
+        return graph("x Placeholder", "m/emb/Gather ResourceGather x", *more, f"m/fc/MatMul MatMul m/pool/{pool}",
+                     "Identity Identity m/fc/MatMul")  # fmt: skip
+
+    mask = ["m/pool/NotEqual NotEqual x", "m/pool/Sum Sum m/emb/Gather m/pool/NotEqual"]
+    new = made("Sum", *mask, "m/NotEqual NotEqual x", "m/Cast Cast m/NotEqual")
+    (change,) = diff(made("Mean", "m/pool/Mean Mean m/emb/Gather"), new)
+    assert (change.old, change.new) == ("m/pool", "m/pool")
+    assert {one.name for one in change.consequences} == {"m/NotEqual"}
+
+
 def test_what_only_gradients_use_follows() -> None:
     # a ─▶ silu ─▶ b ─▶ silu: the gradient of a silu is made of ops by themselves, counted, that nothing else uses
     def made(*activations: str) -> Any:

@@ -63,7 +63,8 @@ def test_spread_without_anchors() -> None:
     old = graph("p Placeholder", "x AddV2 p p", "m/n1 Rsqrt x", "m/t_1/a MatMul m/n1", "m/add AddV2 x m/t_1/a",
                 "m/n2 Square m/add", "m/c Tanh m/n2", "m/add_1 AddV2 m/add m/c", "y Softmax m/add_1")  # fmt: skip
     new = graph("p Placeholder", "x AddV2 p p", "m/n2 Square x", "m/c Tanh m/n2", "m/add AddV2 x m/c",
-                "m/n1 Rsqrt m/add", "m/t_2/a MatMul m/n1", "m/add_1 AddV2 m/add m/t_2/a", "y Softmax m/add_1")  # fmt: skip
+                "m/n1 Rsqrt m/add", "m/t_2/a MatMul m/n1", "m/add_1 AddV2 m/add m/t_2/a",
+                "y Softmax m/add_1")  # fmt: skip
     changes = diff(old, new)
     assert [partner(changes, name) for name in ("m/add", "m/add_1")] == ["m/add_1", "m/add"]
     assert [change.kind for change in changes] == ["rewired"]

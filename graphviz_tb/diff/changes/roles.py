@@ -1,7 +1,8 @@
 """Forward model or what TensorFlow derives from it: gradients, updates of variables, saving, initialisation.
 
 By structure: the ops of a gradient are known by their names and types, and what depends on a gradient is derived too.
-What leads to a result, or feeds a gradient, is the model. The rest only serves updates, savers and initialisers.
+What leads to a result, or feeds a gradient, is the model. The rest only serves updates, savers and initialisers, or is
+left over: where TensorFlow ended the results of a trace in `Identity`, nothing else that nobody uses is one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ SINK = re.compile(  # ops that change a variable, save it, ask whether it is set
     r"|^ShardedFilename$|^NoOp$|^Initialize|^(?:Lookup)?TableI(?:nit|mport)"
     r"|^VarIsInitializedOp$|^IsVariableInitialized$"
 )
+RESULT = re.compile(r"^Identity(?:_\d+)?$")  # what TensorFlow calls the results of a traced function
 SUMMARY = re.compile(r"Summary(?:V2)?$|^WriteSummary|^Write\w+Summary$|^SummaryWriter$")
 VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
 SOURCES = VARIABLES | {"Const", "HostConst", "Placeholder"}
@@ -43,9 +45,22 @@ def forward_nodes(side: Side) -> Bools:
     seeds = np.ones(len(side), bool)
     seeds[source] = False
     seeds[source[gradient[target] | (op[target] == "summary")]] = True
+    seeds[left_over(side)] = False
     told = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
     told &= ~in_gradient_scopes(side)  # lists that the model's loops fill for their gradients
     return told if told.any() else np.ones(len(side), bool)
+
+
+def left_over(side: Side) -> list[int]:
+    """The ops of the main graph that nobody uses and that are no results, where a trace says which are."""
+    graph = side.graph
+    used = np.zeros(len(side), bool)
+    used[graph.source[~graph.control]] = True
+    loose = np.flatnonzero(~used & (graph.function < 0)).tolist()
+    results = {
+        node for node in loose if RESULT.match(graph.name[node]) and graph.op_types[graph.op[node]] == "Identity"
+    }
+    return [node for node in loose if node not in results] if results else []
 
 
 def read_edges(graph: Graph) -> Bools:
