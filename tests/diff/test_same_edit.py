@@ -121,6 +121,26 @@ def test_shapes_of_keras_inputs_in_words() -> None:
     assert (change.detail["old"], change.detail["new"], change.severity) == ("?×4", "?×6", "signature")
 
 
+def test_sizes_computed_before_the_program_runs_follow_an_input() -> None:
+    # x ─▶ m/conv ─▶ m/up: the size to scale to is a constant, the size of x times a scale
+    def made(size: int) -> Any:
+        whole = graph("x Placeholder", "m/up/Const Const", "m/up/two=2 Const", "m/up/mul Mul m/up/Const m/up/two",
+                      "m/conv/Conv2D Conv2D x", "m/up/resize ResizeNearestNeighbor m/conv/Conv2D m/up/mul",
+                      "m/out/Softmax Softmax m/up/resize")  # fmt: skip
+        shape = whole.node[0].attr["shape"].shape
+        for length in (-1, size, size, 3):
+            shape.dim.add(size=length)
+        tensor = whole.node[1].attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = 3
+        tensor.int_val.extend([size, size])
+        tensor.tensor_shape.dim.add(size=2)
+        return whole
+
+    (change,) = diff(made(4), made(5))
+    assert (change.name, len(change.consequences)) == ("x", 1)
+
+
 def test_sizes_that_repeat_a_change_are_not_said_again() -> None:
     # m/fc: a kernel of 4×3 or 4×5 numbers, and the shape of what it gives
     def made(units: int) -> Any:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from typing import Any
 
+import pytest
+
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.match import steps
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, graph_def, renamed, shuffled
@@ -30,6 +35,32 @@ def partner(changes: Changes, name: str) -> str:
     """What an old node is called now; "" where it has no partner."""
     assert changes.source is not None
     return next((new for old, new, _ in changes.source.matches() if old == name), "")
+
+
+STEPS = {  # what each step of the loop is for: the test that fails without it
+    "listed": "test_layers_by_their_list",
+    "wrapped": "test_wrapped",
+    "descend": "test_by_name",
+    "arguments": "test_arguments",
+    "anchors": "test_anchors",
+    "same_names": "test_same_names",
+    "containers": "test_containers",
+    "by_wires": "test_by_wires",
+    "constants": "test_constants",
+    "doubt": "test_doubt",
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_no_step_is_idle(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, step, lambda *_: iter(()))
+    with pytest.raises((AssertionError, ValueError)):  # a test that takes the one change apart finds none, or several
+        globals()[STEPS[step]]()
+
+
+def test_every_step_of_the_loop_is_listed() -> None:
+    loop = "".join(inspect.getsource(part) for part in (steps.steps, steps.match_blocks))
+    assert set(re.findall(r"yield from (\w+)\(", loop)) - {"match_blocks"} == STEPS.keys()
 
 
 def told(changes: Changes) -> list[tuple[str, str | None, str | None]]:
@@ -128,21 +159,22 @@ def test_constants() -> None:
 
 
 def test_arguments() -> None:
-    # f(x, y) = −x, −y: TensorFlow makes up the names of arguments, and what uses them is alike
+    # f(x, y, z) = −x: TensorFlow makes up the names of arguments, and nobody uses the last two
     def made(*names: str) -> Any:
-        whole = graph("x Placeholder", "call PartitionedCall x x")
+        whole = graph("x Placeholder", "call PartitionedCall x x x", "user Relu call")
         whole.node[1].attr["f"].func.name = "f"
         function = whole.library.function.add()
         function.signature.name = "f"
         for name in names:
             function.signature.input_arg.add(name=name, type=1)
-        for name, of in zip(("first", "second"), names, strict=True):
-            function.signature.output_arg.add(name=name, type=1)
-            function.node_def.add(name=name, op="Neg", input=[of])
-            function.ret[name] = f"{name}:y:0"
+        function.signature.output_arg.add(name="first", type=1)
+        function.node_def.add(name="first", op="Neg", input=[names[0]])
+        function.ret["first"] = "first:y:0"
         return whole
 
-    assert diff(made("inputs", "unknown"), made("args_0", "captured")).same
+    changes = diff(made("inputs", "unknown", "unknown_0"), made("args_0", "captured", "args_1"))
+    assert changes.same
+    assert [partner(changes, name) for name in ("unknown", "unknown_0")] == ["captured", "args_1"]
 
 
 def test_doubt() -> None:

@@ -22,7 +22,7 @@ TERMS = (
     (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
 )
-# Ops that compute with sizes, where they take a whole number.
+# Ops that compute with sizes, where they take whole numbers.
 COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
 # Inputs that are sizes: they follow where a layer before them has another size.
 SIZES = frozenset({("Reshape", 1), ("Fill", 0), ("BroadcastTo", 1), ("Tile", 1), ("Slice", 2), ("RandomUniform", 0),
@@ -32,8 +32,9 @@ SIZES = frozenset({("Reshape", 1), ("Fill", 0), ("BroadcastTo", 1), ("Tile", 1),
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a setting is one whole number."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Whether a setting is one whole number, or a list of these."""
+    numbers = value if isinstance(value, list) else [value]
+    return all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
 
 
 def setting_changes(
