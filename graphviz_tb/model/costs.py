@@ -16,8 +16,9 @@ class Cost:
     """What one op costs, or many together.
 
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
-    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take.
-    After: none is above `MOST`.
+    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
+    what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
+    as the batch, `unsized` weights of unknown size. After: no quantity is above `MOST`.
     """
 
     parameters: int = 0
@@ -25,6 +26,9 @@ class Cost:
     flops: int = 0
     activation_bytes: int = 0
     weight_bytes: int = 0
+    uncounted: int = 0
+    guessed: int = 0
+    unsized: int = 0
 
     def __post_init__(self) -> None:
         if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST:
@@ -32,17 +36,18 @@ class Cost:
                 object.__setattr__(self, name, min(MOST, getattr(self, name)))
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(*(getattr(self, name) + getattr(other, name) for name in QUANTITIES))
+        return Cost(*(getattr(self, name) + getattr(other, name) for name in FIELDS))
 
     def __bool__(self) -> bool:
-        return self != NOTHING
+        return any(getattr(self, name) for name in QUANTITIES)
 
     def as_dict(self) -> dict[str, int]:
-        """The fields by name."""
+        """The quantities by name."""
         return {name: getattr(self, name) for name in QUANTITIES}
 
 
-QUANTITIES = tuple(each.name for each in fields(Cost))
+FIELDS = tuple(each.name for each in fields(Cost))
+QUANTITIES = FIELDS[:5]
 NOTHING = Cost()
 
 
@@ -82,7 +87,7 @@ class Costs:
         sums = self._sums.get(role)
         if sums is None:
             own = [cost if role in (-1, mine) else NOTHING for cost, mine in zip(self.counted, self.role, strict=True)]
-            sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in QUANTITIES]
+            sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in FIELDS]
             self._sums[role] = sums
         return sums
 

@@ -34,6 +34,8 @@ UNITS = {
     "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
 }  # fmt: skip
 FILL = attrgetter(*(one.name for one in fields(Fill)))
+# What may be missing from a number: fields of `Cost`.
+LACKS = {"flops": ("uncounted", "guessed"), "parameters": ("unsized",), "activations": ("guessed",)}
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
 
 
@@ -196,7 +198,13 @@ def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
     said = list(map(second.__getitem__, alike.tolist()))
     shares = list(map(account.__getitem__, alike.tolist()))
     white = [plain(painter.theme, True) for painter in painters]
-    more = {"accounts": [table(share) for share in shares], "whole": True}
+    lacks = {name: [getattr(distinct[at], name) for at in costs] for name in LACKS[light.scheme]}
+    more = {
+        "accounts": [table(share) for share in shares],
+        "whole": True,
+        "batch": light.costs.batch,
+        "lacks": {name: counts for name, counts in lacks.items() if any(counts)},
+    }
     yield from ramp(painters, table, light.scheme, values, said, [white, white], more)
 
 

@@ -88,8 +88,10 @@ class Card {
     const rows = [];
     for (const scheme of app.head.measured ?? []) {
       const one = await colouring(app.graph, scheme).catch(() => null);
-      const told = one?.figure(path);
-      if (told) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, told)]);
+      const [told, lacks] = [one?.figure(path), one?.lacking(path) ?? []];
+      const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.told.batch })));
+      const value = told && lacks.length ? t("atLeast", { n: told }) : told || (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
+      if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
     }
     return rows.length ? this.table("statistics", rows) : null;
   }

@@ -148,6 +148,13 @@ class Colouring {
     return value === null ? null : this.inWords(value).replace(/ parameters?$/, "");
   }
 
+  /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */
+  lacking(path) {
+    const row = path[path.length - 1];
+    const counts = Object.entries(this.told.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
+    return counts.filter(([, count]) => count > 0);
+  }
+
   /** A value with its unit, and with its sign where it is a difference. @param {number} value */
   inWords(value) {
     const told = TOLD[this.told.measured](Math.abs(value));

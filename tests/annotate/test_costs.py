@@ -125,6 +125,21 @@ def test_segments_and_what_is_quantised() -> None:
 def test_what_nobody_counts_is_said() -> None:
     found = model(placeholder("x", 3), node("y", "MyOp", "x"), node("z", "MyOp", "x"))
     assert found.cost.uncounted == {"MyOp": 2}
+    assert found.cost.under(0).uncounted == 2
+    assert not found.cost.own[1], "nobody knows of a cost"
+
+
+def test_a_cost_says_what_is_not_in_it() -> None:
+    # x [?, 6] ─▶ a/y = x · w [6, 5]; v, of a size that nobody knows, ─▶ b/read ─▶ b/z
+    handle = node("v", "VarHandleOp", dtype=FLOAT, shape={"shape": {"unknown_rank": True}})
+    read = node("b/read", "ReadVariableOp", "v", dtype=FLOAT)
+    left = (placeholder("x", -1, 6), weights("w", 6, 5), node("a/y", "MatMul", "x", "w"))
+    found = model(*left, handle, read, node("b/z", "MatMul", "x", "b/read"))
+    a, b = (found.cost.under(found.names.index(0)[name]) for name in ("a", "b"))
+    assert (a.uncounted, a.guessed, a.unsized) == (0, 1, 0)
+    assert (b.guessed, b.unsized) == (1, 1)
+    assert found.cost.entry(0) == {**found.cost.under(0).as_dict()}
+    assert "unsized" not in found.cost.entry(0), "the quantities alone"
 
 
 @pytest.mark.parametrize("scheme", ["flops", "parameters", "activations"])

@@ -148,3 +148,12 @@ test("a box has one name, from near and from afar, closed and open", async ({ ta
     }
   }
 });
+
+test("a number that lacks something says so in the card", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "train").click();
+  const row = (name) => card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name });
+  await row(/FLOPs\s*at least [\d.]+ MFLOPs/).waitFor();
+  ok(await row(/FLOPs.*\d+ ops? not counted/).isVisible(), "and what it lacks");
+  ok(await row(/Activations\s*at least .*unknown sizes count as 1/).isVisible());
+});

@@ -94,6 +94,19 @@ def handed_in(graph: Graph, roles: Sequence[int]) -> Iterator[Weight]:
             yield Weight(node, count(sizes), weight.dtype)
 
 
+def unsized_weights(graph: Graph, roles: Sequence[int]) -> list[int]:
+    """The nodes that bring weights of the network whose size the file does not say."""
+    unsized = [
+        mark
+        for mark, weight in graph.weights.items()
+        if (weight.shape is None or None in weight.shape) and (weight.dtype in FLOATS or not weight.dtype)
+    ]
+    if not unsized:
+        return []
+    makers, users = origins(graph), users_of(graph, roles)
+    return sorted({makers.get(mark, mark) for mark in unsized} & users.keys())
+
+
 def kept_by_layers(graph: Graph) -> Iterator[Weight]:
     """The nodes of a conceptual graph with what their layers keep."""
     for node, layer in layer_nodes(graph).items():

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.annotate.costs.owners import owners
-from graphviz_tb.annotate.costs.parameters import VARIABLES, weights_of
+from graphviz_tb.annotate.costs.parameters import VARIABLES, unsized_weights, weights_of
 from graphviz_tb.annotate.costs.roles import role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.frame import Frame
 from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.infer.wiring import CHOOSING
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.layers import Layer
 
 # Bytes of an element; types not listed have four.
 BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
@@ -84,6 +84,8 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
         size = weight.elements * BYTES.get(weight.dtype, USUAL)
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
         found[weight.node] += Cost(parameters=trained, weight_bytes=size)
+    for node in unsized_weights(graph, roles):
+        found[node] += Cost(unsized=1)
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [found[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
     counted = beside_users(hierarchy, own, owners(graph, roles))
@@ -184,25 +186,23 @@ class Bill:
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         outs = frame.outs[node]
         op = Counted(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        done = self._of_layer(self._layers[node]) if node in self._layers else self._work(op)
-        return Cost(*done, activation_bytes=0 if definition.op in ALIASES else self._bytes(op))
+        layer = self._layers.get(node)
+        done = layer_work(layer, self.batch) if layer else self._work(op)
+        if done is None:
+            self.uncounted[layer.class_name if layer else definition.op] += 1
+        return Cost(
+            0,
+            *(done or (0, 0)),
+            activation_bytes=0 if definition.op in ALIASES else self._bytes(op),
+            uncounted=int(done is None),
+            guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
+        )
 
-    def _of_layer(self, layer: Layer) -> tuple[int, int, int]:
-        found = layer_work(layer, self.batch)
-        if found is None:
-            self.uncounted[layer.class_name] += 1
-            return (0, 0, 0)
-        return (0, *found)
-
-    def _work(self, op: Counted) -> tuple[int, int, int]:
+    def _work(self, op: Counted) -> tuple[int, int] | None:
         try:
-            found = work(op)
+            return work(op)
         except (Unknown, IndexError):  # a shape that is not known, or not what the op takes
-            found = None
-        if found is None:
-            self.uncounted[op.op.definition.op] += 1
-            return (0, 0, 0)
-        return (0, *found)
+            return None
 
     def _bytes(self, op: Counted) -> int:
         dtypes = output_dtypes(op.op.definition)
