@@ -37,6 +37,8 @@ STAGES = {
     "view": (
         f"{KEPT}view",
         "tests/view",
+        "tests/place/test_shared.py",
+        "tests/place/test_titles.py",
         "tests/functions/test_functions_open.py",
         "tests/properties/test_addresses.py",
         *GOLDENS,
@@ -102,7 +104,8 @@ class Fault:
     def __str__(self) -> str:
         source = self.path.read_bytes()
         old = source[self.start : self.end].decode()
-        return f"{self.path.relative_to(ROOT)}:{self.last}: {old}  →  {self.text}"
+        column = self.start - source.rfind(b"\n", 0, self.start)
+        return f"{self.path.relative_to(ROOT)}:{self.last}:{column}: {old}  →  {self.text}"
 
 
 def faults(path: Path) -> Iterator[Fault]:
@@ -145,6 +148,8 @@ def unexecuted(tree: ast.Module) -> set[int]:
             isinstance(node, ast.keyword) and node.arg in CHECKS
         ):
             found.append(node)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+            found.append(node.operand)  # the number is changed with its sign
     return {id(inner) for node in found for inner in ast.walk(node)}
 
 
@@ -157,6 +162,8 @@ def changes(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
         case ast.UnaryOp(ast.Not(), operand):
             yield operand
+        case ast.UnaryOp(ast.USub(), ast.Constant(int() as value)):  # -1 to 0: a place that is none becomes the first
+            yield ast.Constant(1 - value)
         case ast.BinOp(left, operator, right) if type(operator) in ARITHMETIC and not textual(left, right):
             yield ast.BinOp(left, ARITHMETIC[type(operator)](), right)
         case ast.Constant(bool() as value):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
@@ -170,14 +171,7 @@ def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
     after: dict[int, list[int]] = {}
     for source, target in data:
         after.setdefault(source, []).append(target)
-    seen: set[int] = set()
-    todo = [node]
-    while todo:
-        for other in after.get(todo.pop(), ()):
-            if other not in seen:
-                seen.add(other)
-                todo.append(other)
-    return node in seen
+    return node in reached(after.get(node, ()), after)
 
 
 def take_high_degrees(work: Work, options: ExpandOptions) -> None:

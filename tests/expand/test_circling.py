@@ -28,6 +28,14 @@ def test_a_stack_that_circles_with_a_larger_scope_stands_aside() -> None:
     assert aside(sums(6)) == {"AddN_[0-5]"}
 
 
+def test_a_stack_as_large_as_the_scope_stays() -> None:
+    # tape/m6 leaves the scope, which holds six ops then, as many as there are sums
+    level = sums(6)
+    level.node[-2].name = "outside"
+    level.node[-1].input[0] = "outside"
+    assert "AddN_[0-5]" not in aside(level)
+
+
 def test_the_rest_has_no_circle_and_every_line_of_the_stack_has_a_stub_at_both_ends() -> None:
     model = load(sums(6))
     level = model.expander.metagraph((0,))

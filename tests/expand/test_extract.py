@@ -181,3 +181,11 @@ def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_f
     # of 1 as many leave as come in
     even = put_away(Mask(), level(3, data((0, 1), (1, 2))), 1)
     assert even == Mask((1,), (), frozenset({0, 1}))
+
+
+@pytest.mark.parametrize(("included", "gone"), [([], True), ([0], False), ([2], False)])
+def test_a_child_that_is_joined_with_one_asked_for_stays_with_its_line(included: list[int], gone: bool) -> None:
+    # 0 ┄▶ 1 ┄▶ 2, 3 ─▶ 4: the NoOp in the middle keeps its line to what was asked for
+    chain = level(5, [*control((0, 1), (1, 2)), *data((3, 4))], sinks=[1])
+    mask = decide(Level(5, chain.edges, chain.sink, chain.marked, included=frozenset(included)), OURS)
+    assert (1 in mask.extracted) is gone

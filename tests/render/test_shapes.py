@@ -1,0 +1,83 @@
+"""Outlines and places worked out by hand: bands in a box, lines of a very large level, columns of a legend."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphviz_tb.model.drawing import Curve
+from graphviz_tb.model.paint import Fill
+from graphviz_tb.model.scene import Box, Port, Scene, Web
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.render.boxes import bands
+from graphviz_tb.render.legend import Block, Entry
+from graphviz_tb.render.lines import web
+from graphviz_tb.render.rows import columns_for
+
+LIGHT = THEMES["light"]
+
+
+def outlines(*shares: int) -> list[str]:
+    """The commands of each band of a box at (10, 20) of 100 × 30 with corners of 8 px."""
+    fill = Fill("#fff", "#000", "#000", "#000", bands=tuple(("#123", share) for share in shares))
+    return [shape_of(curve) for curve in bands(10, 20, 100, 30, 8, fill) if isinstance(curve, Curve)]
+
+
+def shape_of(curve: Curve) -> str:
+    return " ".join(command + ",".join(f"{number:g}" for number in numbers) for command, numbers in curve.steps)
+
+
+def test_only_the_outer_bands_are_round_and_only_at_their_outer_ends() -> None:
+    first, middle, last = outlines(500, 300, 200)
+    assert first == "M18,20 L60,20 L60,50 L18,50 A8,10,42 L10,28 A8,18,20 Z"
+    assert middle == "M60,20 L90,20 L90,50 L60,50 Z"
+    assert last == "M90,20 L102,20 A8,110,28 L110,42 A8,102,50 L90,50 Z"
+
+
+def test_a_band_narrower_than_a_corner_bends_as_far_as_it_is_wide() -> None:
+    first, last = outlines(10, 990)
+    assert first == "M14,20 L14,20 L14,50 L14,50 A4,10,46 L10,24 A4,14,20 Z"  # a sliver is 4 px wide
+    assert last.startswith("M14,20 L102,20 A8,110,28")
+
+
+def test_one_band_is_the_whole_box() -> None:
+    assert outlines(1000) == ["M18,20 L102,20 A8,110,28 L110,42 A8,102,50 L18,50 A8,10,42 L10,28 A8,18,20 Z"]
+
+
+def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> None:
+    boxes = tuple(Box(str(at), at, "op", -1, 0, 100 * at, 10 * at, 21, 11, False, False) for at in range(2))
+    ports = (Port(7, 8, -1, "data"), Port(70, 80, -1, "data"))
+    scene = Scene(200, 100, "TB", boxes, (), ports, (), ())
+    (group,) = web(Web("data", -1, ((0, 1), (-1, 0), (1, -2))), scene, LIGHT)
+    (curve,) = group.shapes
+    assert isinstance(curve, Curve)
+    assert shape_of(curve) == "M10,5 L110,15 M7,8 L10,5 M110,15 L70,80"
+
+
+@pytest.mark.parametrize(("lines", "outlined"), [(100, [100]), (101, [100, 1]), (250, [100, 100, 50])])
+def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> None:
+    scene = Scene(9, 9, "TB", (Box("a", 0, "op", -1, 0, 0, 0, 9, 9, False, False),), (), (), (), ())
+    groups = web(Web("data", -1, ((0, 0),) * lines), scene, LIGHT)
+    assert [len(curve.steps) // 2 for group in groups for curve in group.shapes if isinstance(curve, Curve)] == outlined
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "shape"),
+    [
+        (5, 100, (1, 5)),  # one column of 100 px
+        (5, 215, (1, 5)),
+        (5, 216, (2, 3)),  # 100 + 16 + 100
+        (5, 332, (3, 2)),
+        (5, 331, (2, 3)),
+        (4, 332, (2, 2)),  # three columns would leave the last one empty
+        (5, 20, (1, 5)),  # wider than the limit: one column all the same
+    ],
+)
+def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shape: tuple[int, int]) -> None:
+    block = Block("Heading", (Entry((), "a very long label that is cut"),) * count, most=100)
+    assert block.column == 100
+    assert columns_for(block, limit) == shape
+
+
+def test_rows_of_two_lines_are_one_column() -> None:
+    block = Block("Heading", (Entry((), "label"), Entry((), "label", "more")), most=100)
+    assert columns_for(block, 1000) == (1, 2)
