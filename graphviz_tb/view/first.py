@@ -160,9 +160,9 @@ class First:
         layer of ops alone."""
         if self.closed < FEWEST_BOXES or self.wrapped(path) or self.nearly_all(path):
             return True
-        if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging:
-            return False
         row = path[-1]
+        if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):
+            return False
         return self.much(path) and self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)
 
     def holds_groups(self, row: int) -> bool:
@@ -186,17 +186,27 @@ class First:
         return inside is not None and model is not None and inside > MUCH * model
 
     def entry(self, path: Path) -> tuple[int, float, Path]:
-        """What groups are ordered by: layers and long stacks after what holds them, what judges a model after that, and
-        what is no part of it last; then many ops first, stacks after other groups."""
+        """What groups are ordered by: long stacks and then layers after what holds them, what judges a model after
+        that, and what is no part of it last; then many ops first, stacks after other groups."""
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
-            return 3, 0.0, path
+            return 4, 0.0, path
         count = float("inf") if (ops := self.ops(row)) is None else ops
-        long = False
         if self.hierarchy.kind[row] == Kind.SERIES:
             count = min(count, 1)
-            long = len(self.hierarchy.children(row)) > SHORT
-        return 2 if path in self.judging else int(long or row in self.weights.layers), -count, path
+        if path in self.judging:
+            return 3, -count, path
+        if self.long(row):
+            return 1 if self.much(path) else 2, -count, path
+        return 2 if self.layer(row) else 0, -count, path
+
+    def long(self, row: int) -> bool:
+        """Whether a group is a stack of more than what may be shown before other groups."""
+        return bool(self.hierarchy.kind[row] == Kind.SERIES) and len(self.hierarchy.children(row)) > SHORT
+
+    def layer(self, row: int) -> bool:
+        """Whether a group is a layer: its own ops use weights or, where a model has such, nothing in it does."""
+        return row in self.weights.layers or bool(self.weights.layers and not self.weights.held(row))
 
     def wrapped(self, path: Path) -> bool:
         """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""

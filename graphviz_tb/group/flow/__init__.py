@@ -121,12 +121,19 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
     symbols = setting.symbols
     items = find_items(level, symbols)
     values = frozenset(symbols.of("op", op) for op in VALUES)
-    dag = stack_runs(join_feeders(items.dag, symbols, values), series, symbols)
+    fed = items.dag if of_layers(level) else join_feeders(items.dag, symbols, values)
+    dag = stack_runs(fed, series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if width(boxes) + len(aside) > setting.soft:
         aside = fold_aside(items.aside, items.boxes, items.edges, setting)
     return finished([*boxes, *aside], setting)
+
+
+def of_layers(level: Siblings) -> bool:
+    """Whether ops of a level are Keras layers: none of them is a mere input of another, however small a tower is."""
+    hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
+    return bool(layers) and any(hierarchy.name[row] in layers and hierarchy.node[row] >= 0 for row in level.rows)
 
 
 def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:
