@@ -22,18 +22,19 @@ from graphviz_tb.model.theme import Theme
 
 SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
 VARIABLES = frozenset({"Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp"})
+RANGE = re.compile(r" \([^()]*\)$")  # of a group without a name of its own: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Structure(Colouring):
-    """`rank`, `hue` and `groups` are by template: its place among those that occur twice or more, its hue, and how
-    often it occurs."""
+    """`rank`, `hue`, `groups` and `words` are by template: its place among those that occur twice or more, its hue, how
+    often it occurs, and what its groups are like."""
 
     rank: dict[int, int]
     hue: dict[int, int]
     groups: dict[int, int]
-    first: dict[int, int]
+    words: dict[int, str]
 
     def fill(self, path: Path) -> Fill:
         """The hue of the row's template."""
@@ -60,7 +61,7 @@ class Structure(Colouring):
         kept, rest = legend_limit(len(known))
         rows = [
             LegendRow(
-                f"{thousands(self.groups[template])} {alike(self.hierarchy, self.first[template])}",
+                f"{thousands(self.groups[template])} {self.words[template]}",
                 self.swatch(template),
             )
             for _, template in known[:kept]
@@ -74,6 +75,33 @@ def alike(hierarchy: Hierarchy, row: int) -> str:
     """What a key counts: groups like the first of them; of what optimizers keep beside each variable, slots."""
     leaf = hierarchy.leaf(row)
     return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
+
+
+def told_apart(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
+    """What the groups of each template are like: where others are like a group of the same name, how large they are as
+    well, or where the first of them is.
+
+    Before: `first` is the first group of each template.
+    """
+
+    def size(row: int) -> str:
+        return f", {thousands(hierarchy.ops(row))} ops"
+
+    def place(row: int) -> str:
+        stretch = RANGE.search(hierarchy.name[row])
+        around = hierarchy.leaf(int(hierarchy.parent[row]))
+        return stretch[0] if stretch else f" in {around}" if around else ""
+
+    alike_to: dict[str, list[int]] = {}
+    for template, row in first.items():
+        alike_to.setdefault(alike(hierarchy, row), []).append(template)
+    told: dict[int, str] = {}
+    for word, templates in alike_to.items():
+        ways = ([more(first[one]) for one in templates] for more in (size, place))
+        numbers = [f" #{at}" for at in range(1, len(templates) + 1)]
+        apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
+        told |= {one: word + more for one, more in zip(templates, apart, strict=True)}
+    return told
 
 
 def is_slot(graph: Graph, name: str) -> bool:
@@ -124,7 +152,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
         rank,
         hues(hierarchy, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        dict(zip(templates.tolist(), groups[first].tolist(), strict=True)),
+        told_apart(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
     )
 
 

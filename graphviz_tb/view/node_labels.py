@@ -31,6 +31,7 @@ class NodeLabels:
         self.second = second
         self.ops = OpsThroughCalls(hierarchy)
         self.nameless = without_names(hierarchy)
+        self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: Path) -> NodeLabel:
         """The label of the child at `path`."""
@@ -76,12 +77,21 @@ class NodeLabels:
         """The last segment of the name; one of several functions of a call is called what it is to the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION:
-            return hierarchy.leaf(row)
+            return hierarchy.leaf(row) + self.number(row)
         if len(path) > 1:
             return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
         if hashed := HASHED.fullmatch(hierarchy.name[row]):
             return hashed[1]
         return hierarchy.leaf(row)
+
+    def number(self, row: int) -> str:
+        """What tells groups that have no name of their own from others of the same group that are called the same."""
+        if row not in self.hierarchy.labels or row <= 0:
+            return ""
+        parent = int(self.hierarchy.parent[row])
+        if parent not in self.numbers:
+            self.numbers[parent] = numbered(self.hierarchy, parent)
+        return self.numbers[parent].get(row, "")
 
     def count(self, row: int) -> str:
         """How many ops a group holds, through calls; nothing for an op."""
@@ -96,6 +106,16 @@ class NodeLabels:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
+
+
+def numbered(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
+    """Numbers for the children of a row that share a label, in file order."""
+    called: dict[str, list[int]] = {}
+    for row in hierarchy.children(parent).tolist():
+        if row in hierarchy.labels:
+            called.setdefault(hierarchy.labels[row], []).append(row)
+    alike = [rows for rows in called.values() if len(rows) > 1]
+    return {row: f" #{number}" for rows in alike for number, row in enumerate(rows, 1)}
 
 
 def without_names(hierarchy: Hierarchy) -> bool:

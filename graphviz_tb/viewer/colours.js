@@ -128,8 +128,15 @@ class Colouring {
       accounts: scene.boxes.map((/** @type {any} */ box) => this.account(box.row)),
       stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
-      legend: this.legend([...new Set(shown)]),
+      ...this.told_rows([...new Set(shown)]),
     });
+  }
+
+  /** The rows of the legend, and all of them where it only counts the last ones. @param {number[]} rows */
+  told_rows(rows) {
+    const legend = this.legend(rows);
+    const cut = !this.measured && legend.at(-1)?.shape === "rest";
+    return { legend, every: cut ? this.legend(rows, Infinity) : null };
   }
 
   /** What the second line of a box says; null leaves the usual one. @param {Path} path */
@@ -178,21 +185,21 @@ class Colouring {
     }
   }
 
-  /** @param {number[]} rows */
-  legend(rows) {
-    return this.measured ? this.ramp(rows) : this.named(rows);
+  /** @param {number[]} rows @param {number} [most] */
+  legend(rows, most = MOST_ROWS) {
+    return this.measured ? this.ramp(rows) : this.named(rows, most);
   }
 
-  /** @param {number[]} rows */
-  named(rows) {
+  /** @param {number[]} rows @param {number} most */
+  named(rows, most) {
     const found = new Set();
     for (const row of rows) for (let at = this.start[row]; at < this.start[row + 1]; at++) found.add(this.entries[at]);
     const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]);
-    const out = shown.slice(0, MOST_ROWS).map((at) => {
+    const out = shown.slice(0, most).map((at) => {
       const [label, fill] = this.told.legend[at];
       return new layout.LegendRow(label, this.fills[this.side][fill]);
     });
-    if (shown.length > MOST_ROWS) out.push(new layout.LegendRow(`+${shown.length - MOST_ROWS} more`, out[0].fill, "rest"));
+    if (shown.length > most) out.push(new layout.LegendRow(`+${shown.length - most} more`, out[0].fill, "rest"));
     return out;
   }
 

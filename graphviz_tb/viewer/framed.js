@@ -53,7 +53,10 @@ class Framed extends Standing {
   }
 
   legend() {
-    const shapes = layout.shapes(layout.legend(this.picture.scene, this.paint));
+    const { every } = this.paint;
+    const rows = !every ? this.paint.legend : this.legendWhole ? every : this.paint.legend.slice(0, -1);
+    const told = Object.assign(Object.create(layout.Paint.prototype), this.paint, { legend: rows });
+    const shapes = layout.shapes(layout.legend(this.picture.scene, told));
     const found = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
     const panel = byId("legend");
     empty(panel);
@@ -65,7 +68,17 @@ class Framed extends Standing {
     hatchPattern(svg, this.paint.theme);
     for (const group of layout.drawn(found, this.paint.theme)) grouped(group, svg);
     details.append(svg);
+    const left = every ? every.length - rows.length : 0;
+    if (every) details.append(el("button", { class: "link", onclick: () => this.legendAll(!this.legendWhole) }, left ? t("and", { n: left }) : t("fewer")));
     panel.append(details);
+  }
+
+  /** List every colour, or the first ones. @param {boolean} whole */
+  legendAll(whole) {
+    this.legendWhole = whole;
+    this.legendOpen = true;
+    this.legend();
+    /** @type {any} */ (byId("legend").querySelector(".link")).focus();
   }
 
   /** Whether a panel at the lower left would lie on a box. @param {number} wide @param {number} tall */

@@ -51,6 +51,7 @@ class Standing {
     this.came = "";
     /** @type {boolean | null} whether the reader opened or closed the legend */
     this.legendOpen = null;
+    this.legendWhole = false;
     this.written = "";
     /** @type {any} */
     this.writing = 0;

@@ -157,3 +157,20 @@ test("a number that lacks something says so in the card", async ({ tab, page }) 
   ok(await row(/FLOPs.*\d+ ops? not counted/).isVisible(), "and what it lacks");
   ok(await row(/Activations\s*at least .*unknown sizes count as 1/).isVisible());
 });
+
+test("the legend lists every op type when it is asked to", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("combobox", { name: "Colour by" }).selectOption("op-type");
+  const legend = tab.getByRole("region", { name: "Legend" });
+  if (!(await legend.locator("svg").isVisible())) await legend.getByText("Legend").click();
+  const words = () => legend.locator("text").evaluateAll((all) => all.map((one) => one.textContent));
+  ok(!(await words()).includes("Sqrt"), "not among the first ten");
+  const more = legend.getByRole("button", { name: /^and \d+ more$/ });
+  const count = Number(/\d+/.exec(await more.textContent())[0]);
+  const before = (await words()).length;
+  await more.click();
+  await until(async () => (await words()).length >= before + count);
+  ok((await words()).includes("Sqrt"), (await words()).join());
+  await legend.getByRole("button", { name: "Fewer" }).click();
+  await until(async () => (await words()).length === before);
+});

@@ -16,10 +16,11 @@ from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.device import accelerator, short
 from graphviz_tb.color.hues import contrast, letters
+from graphviz_tb.color.structure import told_apart
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.proto import GraphDef
+from graphviz_tb.proto import GraphDef, NodeDef
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 PLAIN = [word for word, row in SCHEMES.items() if not row.measured]
@@ -179,3 +180,24 @@ def test_slots_of_an_optimizer_are_counted_as_such() -> None:
     labels = [row.label for row in picture.paint.legend]
     assert "3 slots of Adam" in labels
     assert not [label for label in labels if "like Adam" in label]
+
+
+def test_no_two_colours_of_the_legend_have_the_same_words() -> None:
+    # gan: conv · LeakyRelu of 13 ops, twice, and of 3 ops, twice
+    labels = [row.label for row in load(REAL / "gan_scopes.pb").picture().paint.legend]
+    assert {"2 like conv · LeakyRelu, 13 ops", "2 like conv · LeakyRelu, 3 ops"} <= set(labels)
+
+
+def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> None:
+    # a/cell: x ─▶ y, b/cell: x ─▶ z, each twice
+    nodes = [
+        NodeDef(name=f"{scope}{copy}/cell/{name}", op=op, input=[f"{scope}{copy}/cell/x"] if name == "y" else [])
+        for scope, second in (("a", "Relu"), ("b", "Tanh"))
+        for copy in ("", "_1")
+        for name, op in (("x", "Exp"), ("y", second))
+    ]
+    model = load(GraphDef(node=nodes), folds=False)
+    hierarchy = model.hierarchy
+    cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
+    words = told_apart(hierarchy, dict(enumerate(cells)))
+    assert words == {0: "like cell in a", 1: "like cell in b"}

@@ -1,0 +1,30 @@
+"""Groups without a name of their own that are called the same are told apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from graphviz_tb import load
+from graphviz_tb.view.node_labels import numbered
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+
+
+def test_equal_members_of_a_series_have_numbers() -> None:
+    # discriminator: conv · LeakyRelu (conv0 → LeakyRelu) ─▶ conv · LeakyRelu (conv1 → LeakyRelu_1)
+    model = load(REAL / "gan_scopes.pb")
+    series = next(row for row, text in model.hierarchy.labels.items() if text == "conv · LeakyRelu")
+    scene = model.picture(depth=0, open=("discriminator", model.hierarchy.name[series])).scene
+    labels = [text.content for text in scene.texts if text.role in ("label", "title")]
+    assert {"conv · LeakyRelu #1", "conv · LeakyRelu #2"} <= set(labels)
+
+
+def test_no_two_of_a_level_are_called_the_same_by_us() -> None:
+    for name in ("gan_scopes.pb", "keras2_functional.pb", "lstm_static_unrolled.pb"):
+        hierarchy = load(REAL / name).hierarchy
+        for parent in [row for row in range(len(hierarchy)) if hierarchy.opens(row)]:
+            rows = [row for row in hierarchy.children(parent).tolist() if row in hierarchy.labels]
+            numbers = numbered(hierarchy, parent)
+            labels = Counter(hierarchy.leaf(row) + numbers.get(row, "") for row in rows)
+            assert not [label for label, count in labels.items() if count > 1], hierarchy.name[parent]
