@@ -70,7 +70,7 @@ def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:
 class Renderer:
     """A format: `render` makes the whole file, whose name ends in `suffix`.
 
-    `uses` are the fields of `PictureOptions` that change it; `shortfalls` tells what it cannot do quite as asked (a
+    `uses` are the fields of `PictureOptions` that change it; `shortfalls` says what it cannot do quite as asked (a
     cap on pixels, letters that the font lacks).
     """
 

@@ -26,7 +26,7 @@ def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
 def differentiated(hierarchy: Hierarchy) -> list[int]:
     """The ops of the main graph that have a scope of gradients.
 
-    A loss is among them though nothing may need its value: the gradient of a sum is told without it.
+    A loss is among them though nothing may need its value: the gradient of a sum is known without it.
     """
     index = hierarchy.graph.index[0]
     found: list[int] = []

@@ -108,9 +108,9 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
 
 
 def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
-    """The executions of one accelerator, each once, though several of its stream devices tell them.
+    """The executions of one accelerator, each once, though several of its stream devices list them.
 
-    Numbered streams add up; "all" and "memcpy" repeat what those tell.
+    Numbered streams add up; "all" and "memcpy" repeat what those list.
     """
     key = {
         part: Counter((bare(execution.name), execution.start, execution.time) for execution in listed)

@@ -214,7 +214,7 @@ def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -
 
 
 def _repeats(device: str, devices: list[str]) -> bool:
-    """Whether a device tells what numbered streams tell too."""
+    """Whether a device lists what numbered streams list too."""
     head, _, part = device.rpartition("/")
     if part not in ("memcpy", "stream:all"):
         return False

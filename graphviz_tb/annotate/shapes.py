@@ -29,7 +29,7 @@ STATED = {
     "prim::Constant": "value",
 }
 
-# Ops whose attribute `output_shapes` lists the shapes of their own outputs (of datasets it tells the elements).
+# Ops whose attribute `output_shapes` lists the shapes of their own outputs (of datasets, those of the elements).
 LISTING = frozenset(
     (
         *("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "MapDefun", "ReduceDataset"),

@@ -110,7 +110,7 @@ def without_wrappers(places: Places, value: Callable[[Figures], float]) -> Place
 def top(
     hierarchy: Hierarchy, stats: Stats, places: Places, value: Callable[[Figures], float], most: int
 ) -> tuple[Top, ...]:
-    """The places of the largest values, ties in the order of the file; zeros are not told."""
+    """The places of the largest values, ties in the order of the file; zeros are left out."""
     whole = value(stats.figures(0)) or 1.0
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
     return tuple(

@@ -25,7 +25,7 @@ REACH = 3  # a joint is looked for within 1/REACH of a column from the place tha
 def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ...]]:
     """By piece of a level the ranks at which a new column begins; none where the level is well shaped in one column.
 
-    Before: pieces bear the nominal widths of their nodes; other items are waypoints.
+    Before: pieces have the nominal widths of their nodes; other items are waypoints.
 
     >>> chain = Layers([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
     >>> breaks([(chain, [88] * 20)])
@@ -94,7 +94,7 @@ def between(layers: Layers) -> list[Passing]:
 def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
     """The breaks of `old` in `new`, which has some ranks and items more or less in the same order.
 
-    After: a break stays where all that stood before it still is above all that stood behind it.
+    After: a break stays where all that was before it still is above all that was behind it.
     """
     if not any(old.breaks):
         return ()

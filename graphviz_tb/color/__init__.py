@@ -54,7 +54,7 @@ def colour(
 ) -> Colouring:
     """Before: `scheme` and `theme` are words of their tables (else `UnknownChoice`). After: a colouring of any row.
 
-    `stats` hatches what was not measured and tells time and memory, whatever the scheme. That, and a measured scheme,
+    `stats` hatches what was not measured and gives time and memory, whatever the scheme. That, and a measured scheme,
     raise `MissingFacts` where no run statistics were joined.
     """
     if scheme not in SCHEMES:

@@ -21,7 +21,7 @@ OP, STACKS = int(Kind.OP), frozenset((int(Kind.SERIES), int(Kind.FOLD)))
 class Colouring:
     """A colouring of one file in one theme; `scheme` is its word, `heading` is above its rows of the legend.
 
-    It is asked by path, so that it may tell the calls of one function apart. It never depends on what is open, but
+    It is asked by path, so that it may distinguish the calls of one function. It never depends on what is open, but
     for the scale of what was measured (`scaled`).
     """
 

@@ -72,8 +72,8 @@ def cli() -> None:
     tbgraph diff old.pb new.pb                   what changed (exit code 0 same, 1 different)
     tbgraph info saved_model/                    what is in it
 
-    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, told by its
-    content; "-" reads standard input.
+    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, recognised
+    by its content; "-" reads standard input.
     """
 
 

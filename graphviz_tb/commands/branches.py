@@ -33,7 +33,7 @@ class Branch:
 
 
 def roots_of(model: Model, under: str | None) -> list[int]:
-    """Where to begin: the whole graph and its functions, or what `under` names (a call stands for its bodies)."""
+    """Where to begin: the whole graph and its functions, or what `under` names (a call represents its bodies)."""
     hierarchy = model.hierarchy
     if under is None:
         return [0, *hierarchy.function_rows]
@@ -136,7 +136,7 @@ def branches(
 ) -> Iterator[Branch]:
     """The lines below and with `root`, in preorder; `ops` lists ops one by one.
 
-    Siblings stand in the order of the file, or `by_flow` along the flow of data.
+    Siblings are in the order of the file, or `by_flow` along the flow of data.
     """
     waiting = [Branch(root, 0, True)]
     while waiting:

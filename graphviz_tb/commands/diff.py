@@ -59,7 +59,7 @@ picture_options = together(
 @click.option("--git", is_flag=True, help="Called by git: as external diff, or with one FILE as textconv.")
 @side_options
 @picture_options
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code tells.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")
 def diff(sources: tuple[str, ...], **values: Any) -> int:
     """Say what changed between two graphs.
 

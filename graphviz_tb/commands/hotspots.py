@@ -44,7 +44,7 @@ class Hotspots:
     """Totals over the graph (means over the steps), coverage, and the largest of each kind.
 
     Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
-    `coverage` are None where a function calls itself); `joined` of `executions` of the trace bear the name of an op.
+    `coverage` are None where a function calls itself); `joined` of `executions` of the trace have the name of an op.
     """
 
     steps: tuple[str, ...]

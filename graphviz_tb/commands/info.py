@@ -41,7 +41,7 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     """Say what MODEL holds.
 
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
-    when there is only one, the graph itself is told: how many ops and edges, its architecture along the flow, what
+    when there is only one, the graph itself is described: how many ops and edges, its architecture along the flow, what
     repeats, which functions are called, on which devices, how many edges have a shape, what its scopes cost, and
     where time and memory go if statistics were given.
 

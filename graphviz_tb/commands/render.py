@@ -78,7 +78,7 @@ picture_options = together(
 def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bool, quiet: bool, **values: Any) -> None:
     """Draw the graph in MODEL.
 
-    The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs stand in an
+    The picture is folded to a readable size: name scopes are boxes, numbered runs are stacks, hubs are set in an
     auxiliary area on the right. -o may be given several times; the format follows from the suffix.
 
     \b

@@ -141,7 +141,7 @@ def count_lines(summary: Summary, width: int) -> list[str]:
 
 
 def marks_beside(summary: Summary) -> str:
-    """What stands beside ops and is none."""
+    """What is drawn beside ops and is none."""
     counted = (
         many(summary.constants, "constant") if summary.constants else "",
         f"{many(summary.variables, 'weight')} ({many(summary.weights, 'node')})" if summary.weights else "",

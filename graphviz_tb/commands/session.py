@@ -1,4 +1,4 @@
-"""One run of a command on one model: load with a progress bar, tell notices and times at the end."""
+"""One run of a command on one model: load with a progress bar, print notices and times at the end."""
 
 from __future__ import annotations
 

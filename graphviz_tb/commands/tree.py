@@ -42,7 +42,7 @@ def tree(
     Each line says how many ops a group holds, functions counted at each call; the bars compare them. A series shows
     how many members it stacks (×12), a fold too, a call the function it opens to (→), and "= NAME" a group that is
     built as one further up. Functions are listed after the main graph. With --by flow the tree reads as the
-    architecture: from the inputs on, every structure opened where it stands first, gradients and updates closed.
+    architecture: from the inputs on, every structure opened where it occurs first, gradients and updates closed.
 
     \b
     tbgraph tree model.pb

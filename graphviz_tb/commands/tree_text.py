@@ -65,7 +65,7 @@ class Page:
                 yield from self.bodies(branch.row, trail)
 
     def stem(self, trail: list[bool], sign: str) -> str:
-        """What stands before a name: lines of the levels above, or their number where that takes half the width."""
+        """What precedes a name: lines of the levels above, or their number where that takes half the width."""
         depth = len(trail) - 1
         joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
         if 3 * depth > self.width // 2:

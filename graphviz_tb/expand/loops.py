@@ -23,8 +23,8 @@ def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
 def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
     """From the children that make the results of a body to those that hold the arguments of the same number.
 
-    Before: `rows` are the children of the function's row. After: one metaedge for each pair of children, which stands
-    for no edge of the graph: nothing counts it.
+    Before: `rows` are the children of the function's row. After: one metaedge for each pair of children, which
+    represents no edge of the graph: nothing counts it.
     """
     graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
     starts = [rows[index] for index in order]

@@ -1,4 +1,4 @@
-"""What to tell of each weight: its variable, dtype, shape, and how many ops use it."""
+"""What to say of each weight: its variable, dtype, shape, and how many ops use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes of weights: as constants, handles and arguments state them, or, where these do not, as their users tell."""
+"""Shapes of weights: as constants, handles and arguments state them, or, where these do not, as their users imply."""
 
 from __future__ import annotations
 

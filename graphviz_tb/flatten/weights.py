@@ -52,7 +52,7 @@ RESOURCE = 20  # DT_RESOURCE
 class Carried:
     """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
     `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
-    is done with it tells."""
+    is done with it says."""
 
     origin: Ints
     bound: Mapping[int, tuple[int, ...]]

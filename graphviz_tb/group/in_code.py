@@ -6,7 +6,7 @@ is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the
 
 layer_names       names of layers where the model is known beside the graph
 counted_scopes    elsewhere, scopes with a counter whose name without it is free
-made_by_keras_3   whether Keras 3 made them: its variables bear the names without counters; where a file has none of
+made_by_keras_3   whether Keras 3 made them: its variables have the names without counters; where a file has none of
                   their names (frozen ones, functions), weights are read where Keras 3 reads them
 """
 
@@ -26,7 +26,7 @@ from graphviz_tb.model.paths import last_segment
 COUNTED = re.compile(r"(.*[^/])_([1-9][0-9]{0,8})", re.DOTALL)  # name and counter
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
-UNNAMED = "/resource"  # an argument of a function bears the name of the op that reads it
+UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
 ENOUGH_WEIGHTS = 500  # that are asked: one program made a file
 
 Names = dict[int, str]  # row: name without counter

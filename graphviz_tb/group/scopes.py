@@ -92,7 +92,7 @@ def too_deep(count: int) -> tuple[Notice, ...]:
     """Tell that some names lie in fewer scopes than they name."""
     if not count:
         return ()
-    text = "names are so deep that they are not split to their end: their last parts stand as one name"
+    text = "names are so deep that they are not split to their end: their last parts are kept as one name"
     return (Notice("deep-names", text, count=count),)
 
 

@@ -128,7 +128,7 @@ def cut_middle(text: str, most: int) -> str:
 def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
     """`text`, or its head and tail with an ellipsis between them so that it takes at most `limit` pixels.
 
-    The number at the end stays, for it is what tells `conv2d_bias_1` from `conv2d_bias_12`.
+    The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`.
 
     >>> elide("batch_normalization_12", 100, 12)
     'batch_no…ion_12'

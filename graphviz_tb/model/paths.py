@@ -81,7 +81,7 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
 def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 
-    A literal `::` in a name is doubled. What lies in a function that is shown by itself bears the function's name.
+    A literal `::` in a name is doubled. What lies in a function that is shown by itself has the function's name.
     """
     words: list[str] = []
     if path[0] != (around := function_of(hierarchy, path[0])) and around:

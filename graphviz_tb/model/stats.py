@@ -2,7 +2,7 @@
 
 op       what was measured of it            group    everything measured below it
 call     what was measured inside it, else its own time (the time of its inside, measured from outside)
-row of a function's body                    all calls together; `Stats.at(path)` tells one call from another
+row of a function's body                    all calls together; `Stats.at(path)` keeps calls apart
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def same_rows(one: Hierarchy, other: Hierarchy) -> Ints:
 
 
 def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
-    """Each row that is a group, with what tells it from others: its function, its kind, its name."""
+    """Each row that is a group, with what distinguishes it from others: its function, its kind, its name."""
     rows = np.flatnonzero(hierarchy.node < 0)
     body = np.searchsorted(np.sort(np.array(hierarchy.function_rows, np.int64)), rows, side="right").tolist()
     kind = hierarchy.kind[rows].tolist()

@@ -44,7 +44,7 @@ def colourings(
 ) -> Iterator[Block]:
     """Two blocks for each colouring: its fills and legend, and its columns by row.
 
-    `inside` are the groups' children that lie in calls, which a measured colouring tells from one another.
+    `inside` are the groups' children that lie in calls, which a measured colouring keeps apart.
     """
     for scheme in SCHEMES:
         try:

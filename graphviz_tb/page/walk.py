@@ -59,7 +59,7 @@ def walk(
 def all_in_main(
     hierarchy: Hierarchy, model: Model, away: Sequence[Away], arrange: Arrange
 ) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
-    """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back stands
+    """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
     in its place there."""
     rows = {level.children[at]: None for _, level, _ in away for at in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))

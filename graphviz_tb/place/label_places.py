@@ -1,6 +1,6 @@
 """Where the labels of edges are: beside a straight run of their own line, clear of boxes, lines and labels.
 
-A label that has no such place is left out; the edge's tooltip still tells it.
+A label that has no such place is left out; the edge's tooltip still has it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def overhang(
 
 def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
     """Places beside the longest runs, the middle of the longest first; right before left, above before below. The label
-    of a main path may also stand anywhere else along them, nearer to the line."""
+    of a main path may also be anywhere else along them, nearer to the line."""
     found = sorted(runs(points), key=lambda run: -length(run))
     for parts, beside in ((coarse, BESIDE), (fine, NEAR))[: 2 if label.main else 1]:
         for start, stop in found[:RUNS]:

@@ -130,7 +130,7 @@ def _signature(content: Content) -> tuple[str, ...]:
 
 
 def _called(name: str, source: Any) -> str:
-    """The name of a source; a folder given as "." or "..", or by its way up, bears its own."""
+    """The name of a source; a folder given as "." or "..", or by its way up, has its own."""
     if isinstance(source, str | os.PathLike) and source != "-" and Path(source).name in ("", ".."):
         return Path(source).resolve().name or name
     return name

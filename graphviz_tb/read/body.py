@@ -140,7 +140,7 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
 
 
 def _index(op: OpDef | None, key: str) -> int | None:
-    """The position among all outputs that "name:number" has; None where it cannot be told."""
+    """The position among all outputs that "name:number" has; None where that is not known."""
     name, _, number = key.partition(":")
     for position, output in enumerate(op.output_arg if op is not None else ()):
         if output.name == name:

@@ -38,7 +38,7 @@ def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
-    """The layers told beside the file of a SavedModel, if they are."""
+    """The layers listed beside the file of a SavedModel, if they are."""
     path = model.with_name(FILE) if model is not None else None
     if path is None or not path.is_file():
         return ()
@@ -51,10 +51,10 @@ def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
 
 
 def content_of(data: bytes, name: str) -> Content:
-    """The conceptual graph that the records tell."""
+    """The conceptual graph that the records describe."""
     objects = records(data, name)
     if ROOT not in objects:
-        raise NoGraph(f"{name} tells of no model", hint="give the folder of the SavedModel")
+        raise NoGraph(f"{name} describes no model", hint="give the folder of the SavedModel")
     return conceptual_graph(json.dumps(model_of(objects)).encode(), name)
 
 
@@ -90,7 +90,7 @@ def plain(value: Json) -> Any:
 
 
 def model_of(objects: Mapping[str, Json]) -> Json:
-    """The model as its own JSON would tell it."""
+    """The model as its own JSON would describe it."""
     return hung({path: as_layer(path, json) for path, json in objects.items()}, ROOT, ".")
 
 

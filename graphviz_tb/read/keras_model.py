@@ -86,7 +86,7 @@ def read_keras(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = dict) -> Content:
-    """Before: the JSON of a model; `weights` tells what is kept for each object of one whose layers are not in it.
+    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it.
     After: a GraphDef of its layers, in the order they are listed.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]

@@ -1,7 +1,7 @@
 """The object graph of a SavedModel: which variables its functions capture, by the names that the program gave them.
 
 Only a few things are looked up in a large message: the names of variables, the captured objects of each function, and
-the attributes that lead from object to object where names alone do not tell variables apart.
+the attributes that lead from object to object where names alone do not distinguish variables.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
 
 
 def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
-    """Before: the names of variables by object. After: those that several bear have the attributes of the program that
+    """Before: the names of variables by object. After: those that several have get the attributes of the program that
     lead to them in between: `model/kernel` of the layer `first` becomes `model/first/kernel`."""
     several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     if not several:

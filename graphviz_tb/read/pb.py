@@ -13,7 +13,7 @@ from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 M = TypeVar("M", bound=Message)
 BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two of protobuf without its C part
 MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
-SAMPLE = 1 << 16  # bytes that tell what message a file holds
+SAMPLE = 1 << 16  # bytes from which the message of a file is recognised
 DEPTH = 100  # messages within messages that protobuf itself reads
 
 

@@ -30,7 +30,7 @@ PLAIN = 16  # fields that agree, for each that does not, where a message is know
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
 CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder"
 FOLDER = "give the folder that it lies in: the SavedModel"
-VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone tells
+VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone says so
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is
 # A record of keras_metadata.pb: length, number of the object, where it hangs, what sort it is.
 KERAS_METADATA = re.compile(
@@ -151,7 +151,7 @@ def _fits(head: bytes, *, whole: bool) -> str | None:
 
 
 def _cut(head: bytes) -> str | None:
-    """The message that the bytes plainly begin, though they end in the middle of it: reading it tells where."""
+    """The message that the bytes plainly begin, though they end in the middle of it: reading it says where."""
     kind = _fits(head, whole=False)
     fitted = fit(head, MESSAGES[kind].DESCRIPTOR, cut=True) if kind else None
     return kind if fitted and fitted.good >= PLAIN and fitted.good >= PLAIN * fitted.bad else None

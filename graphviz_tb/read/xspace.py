@@ -20,7 +20,7 @@ STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
 ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
 XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
 ALLOCATION = "MemoryAllocation"
-WHOLE = "whole"  # the one step of a trace that tells none
+WHOLE = "whole"  # the one step of a trace that records none
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 
 
@@ -45,7 +45,7 @@ class Step:
 
 
 def steps_of(space: XSpace) -> dict[str, RunMetadata]:
-    """The steps of a trace by their number, those without any op left out; "whole" where it tells no steps.
+    """The steps of a trace by their number, those without any op left out; "whole" where it records no steps.
 
     >>> list(steps_of(XSpace()))
     []
@@ -86,7 +86,7 @@ def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
 
 
 def takes(plane: Any, line: str) -> bool:
-    """Whether a line of a device tells executions: streams, or the ops of XLA where there are no streams."""
+    """Whether a line of a device records executions: streams, or the ops of XLA where there are no streams."""
     streams = any(STREAM.match(each.name) for each in plane.lines)
     return bool(STREAM.match(line)) if streams else line == XLA_LINE
 

@@ -142,7 +142,7 @@ def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Shape]:
 
 
 def frame(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
-    """An open group: its ground, its border, and the bar that bears its hue."""
+    """An open group: its ground, its border, and the bar in its hue."""
     x, y, width, height = box.x, box.y, box.width, box.height
     stack = box.kind in ("series", "fold")
     pen = Pen(fill.stroke if fill.hued else theme.stroke, dashes=FRAME_DASHES if stack else ())

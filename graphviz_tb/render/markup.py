@@ -7,7 +7,7 @@ from html import escape
 
 # What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # all that must not stand as it is
+SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # all that must not be written as it is
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 

@@ -19,7 +19,7 @@ NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process 
 USUAL = 2.0  # pixels per unit, for screens of double density
 INK = 10_000_000  # pixels that all lines are long, unless asked: the rasteriser draws as many in ten seconds
 MOST_INK = 3 * INK
-FAINTEST = 0.1  # scale below which nothing can be told apart: no picture is drawn smaller to save ink
+FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save ink
 
 
 @dataclass(frozen=True, slots=True)

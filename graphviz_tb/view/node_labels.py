@@ -119,7 +119,7 @@ def numbered(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
 
 
 def without_names(hierarchy: Hierarchy) -> bool:
-    """Whether names of ops are little else than numbers; a thousand of them tell."""
+    """Whether names of ops are little else than numbers; judged by a thousand of them."""
     ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
     some = ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()
     return nameless(map(hierarchy.leaf, some), len(some))

@@ -62,7 +62,7 @@ class Op:
         return list(value) if value is not None and all(element > HIDDEN for element in value) else None
 
     def target(self, index: int) -> Dims:
-        """The shape that the elements of an input tell; -1 is a size that is not known.
+        """The shape that the elements of an input state; -1 is a size that is not known.
 
         Of an input with unknown elements, its own length is the rank.
         """

@@ -29,8 +29,8 @@ class Matching:
 
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
-    `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be told from.
-    `bodies` are hashes of the bodies of functions.
+    `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
+    distinguished from. `bodies` are hashes of the bodies of functions.
     `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went,
     `recounted` is how many names only have another number behind them, `decided` holds the words of series that told
     for sure which.

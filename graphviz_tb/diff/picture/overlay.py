@@ -231,7 +231,7 @@ def is_legible(scene: Scene) -> bool:
 
 
 def title_of(changes: Changes) -> str:
-    """The names of the two files, with as many of the folders around them as tell one from the other.
+    """The names of the two files, with as many of the folders around them as distinguish one from the other.
 
     >>> from graphviz_tb.diff.result import Changes
     >>> title_of(Changes((), "runs/a.pb", "runs/b.pb")), title_of(Changes((), "runs/1/model.pb", "runs/2/model.pb"))

@@ -1,4 +1,4 @@
-"""Changes told: text for a terminal, JSON for machines, markdown for a pull request."""
+"""Changes in words: text for a terminal, JSON for machines, markdown for a pull request."""
 
 from __future__ import annotations
 

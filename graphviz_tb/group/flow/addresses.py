@@ -1,7 +1,7 @@
 """Addresses of groups: unique on their level, made of what each group holds: an edit elsewhere changes none.
 
-A group bears its name alone if no other and no child bears it. Of several with one name each says more: what it ends
-with, what it begins with too, how many children it holds; whatever tells all of them apart.
+A group has its name alone if no other and no child has it. Of several with one name each says more: what it ends
+with, what it begins with too, how many children it holds; whatever distinguishes all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SAYINGS: tuple[Say, ...] = (
     lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
 )
-FIRST_AGAIN = 2  # the first that bears a number, as in a series
+FIRST_AGAIN = 2  # the first that gets a number, as in a series
 
 
 def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:

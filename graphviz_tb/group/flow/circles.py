@@ -12,7 +12,7 @@ ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 
 def break_circles(level: Sorting, asked: set[int]) -> None:
-    """Take out the busy boxes of circles, and series that were asked for (`asked`); tell the circles that are left."""
+    """Take out the busy boxes of circles, and series that were asked for (`asked`); list the circles that are left."""
     degree = [len(level.before[box]) + len(level.after[box]) for box in range(len(level.boxes))]
     for _ in range(ROUNDS):
         level.rings = rings(level)

@@ -7,7 +7,7 @@ import re
 from graphviz_tb.group.flow.words import Vocabulary
 
 DIGITS = re.compile(r"[0-9_]+")
-ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and tells its parts not apart
+ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and does not distinguish its parts
 # The words of names given by Keras and TensorFlow, without digits: `re_lu_5_1_Relu`, `max_pooling2d_3`, `AddV2_1`.
 TYPES = """
 add addn addv addition sub subtract mul multiply div truediv realdiv mod pow sqrt rsqrt square neg maximum minimum
@@ -27,7 +27,7 @@ GIVEN = frozenset(["", *TYPES.split()])
 
 
 def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
-    """Whether a name tells no more than the type of what bears it.
+    """Whether a name says no more than the type of what has it.
 
     Words with which nearly all names of the level begin do not count.
 

@@ -244,7 +244,7 @@ def cost(boxes: Sequence[Box]) -> int:
 
 
 def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
-    """Open unnamed groups that hold much of a level, stand nearly alone or beside no stack, while it stays readable."""
+    """Open unnamed groups that hold much of a level, are nearly alone or beside no stack, while it stays readable."""
     unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
     plain = not any(box.stack for box in boxes)
     while True:

@@ -17,7 +17,7 @@ DEEPEST = 12  # groups in groups that are made by flow
 # order: 200,000 are seconds, and no network of 10,000 ops in one scope comes near.
 LOOKS, EACH = 200_000, 1
 # A region that holds most of its level costs more: where only a few boxes are peeled off at a time, as in random
-# wiring, each further look tells next to nothing. Twelve of 1,600 boxes are still within the budget.
+# wiring, each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
 PEEL = 10
 
 

@@ -61,7 +61,7 @@ class Sorting:
 
 
 def begin(boxes: Sequence[Box], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
-    """Everything in the flow. Edges stand by target and slot."""
+    """Everything in the flow. Edges are ordered by target and slot."""
     before: list[dict[int, None]] = [{} for _ in boxes]
     for start, stop in zip(source.tolist(), target.tolist(), strict=True):
         before[stop][start] = None

@@ -18,13 +18,13 @@ COUNTER = re.compile(r"(_?[0-9]+)+\Z")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
-# What a part of a network is known by, told first: its products, then what tells one kind of layer from another.
+# What a part of a network is known by, said first: its products, then what distinguishes kinds of layers.
 WORK = re.compile(
     r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
     r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
 )
 SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
-# Op types that every part of a network has: they tell nothing about one.
+# Op types that every part of a network has: they say nothing about one.
 COMMON = frozenset(
     [
         "ReadVariableOp",

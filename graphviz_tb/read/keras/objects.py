@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
     """Before: the JSON of layers by where they hang ("root.block.dense"). After: that of the root as a model's own JSON
-    would tell it; what holds other layers is a model of these.
+    would describe it; what holds other layers is a model of these.
 
     >>> layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.a", "m.list.b")}
     >>> found = hung(layers, "m", ".")

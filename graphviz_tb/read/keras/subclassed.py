@@ -70,7 +70,7 @@ def is_layer(value: Json) -> bool:
 
 
 def as_layer(path: str, kept_object: Kept, weights: Mapping[str, Kept], configured: Mapping[str, Json]) -> Json:
-    """One object as a layer of a model's JSON: as the configuration tells it, else by its name."""
+    """One object as a layer of a model's JSON: as the configuration describes it, else by its name."""
     around, _, last = path.rpartition("/")
     listed = around != "" and around not in weights  # Keras names what is in a list by its class
     held = {} if listed or last == kept_object.name else {HELD: last}

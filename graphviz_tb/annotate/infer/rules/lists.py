@@ -9,7 +9,7 @@ from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
 
 
 def element_shape_input(op: Op, index: int) -> Dims:
-    """An element's shape as an input tells it; a scalar of -1 is an unknown rank."""
+    """An element's shape as an input states it; a scalar of -1 is an unknown rank."""
     value, shape = op.value(index), op.shape(index)
     if shape == () or (value is None and shape is None):
         return None

@@ -13,7 +13,7 @@ def triple(op: Op, rank: int | None) -> Given:
 
 
 def length(op: Op, index: int) -> int | None:
-    """The number of dimensions that a shape input tells of."""
+    """The number of dimensions of the shape that an input states."""
     shape = op.shape(index)
     return shape[0] if shape is not None and len(shape) == 1 else None
 
@@ -40,7 +40,7 @@ def filled(op: Op) -> Given:
 
 
 def dense_segments(op: Op) -> Given:
-    """`RaggedTensorToTensor`: at least as many dimensions as the shape tells."""
+    """`RaggedTensorToTensor`: at least as many dimensions as the shape states."""
     return [None]
 
 
