@@ -18,7 +18,8 @@ class Gaps:
     unconnected parts; `spread` between lines at one side of a box (the aim; at least 8 where the box is wide enough);
     `start` the straight first run of a line, `straight` its last run before an arrow head, `beyond` how far it is from
     a port to the border, `bar` what the title bar adds to that on the first or the last side. Lines go on to the border
-    straight; where there is a title bar, straight through it, and aslant till there.
+    straight; where there is a title bar, straight through it, and aslant till there. `upward`: the flow runs against
+    the way a page is read, so the last shelf of parts is where it begins.
     """
 
     siblings: int = 16
@@ -33,6 +34,7 @@ class Gaps:
     straight: int = 10
     beyond: int = 12
     bar: tuple[int, int] = (0, 0)
+    upward: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,22 @@ def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
     return f"{head}{ELLIPSIS}{tail}{last}"
 
 
+def elide_around(text: str, head: int, tail: int, limit: int, size: int) -> str:
+    """`text` cut in its first `head` and its last `tail` characters, so that it takes at most `limit` pixels.
+
+    >>> elide_around("while_pushback_2_while_cond_2_accumulator", 15, 12, 130, 11)
+    'whil…2_while_cond_2…r'
+    """
+    kept = text[head : len(text) - tail]
+    room = limit * EM // size - sum(_advance(char, False) for char in kept)
+    room -= _advance(ELLIPSIS, False) * ((head > 0) + (tail > 0))
+    if room < 0:
+        return elide(f"{ELLIPSIS}{kept}" if head else kept, limit, size)
+    end = _tail(text[len(text) - tail :], room // 4, False)
+    begin = _head(text[:head], room - sum(_advance(char, False) for char in end), False)
+    return begin + (ELLIPSIS if head > len(begin) else "") + kept + (ELLIPSIS if tail > len(end) else "") + end
+
+
 def _head(text: str, room: int, semibold: bool) -> str:
     """The longest beginning of `text` that fits, not cut before a combining character."""
     stop = 0

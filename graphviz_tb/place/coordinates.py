@@ -260,7 +260,7 @@ def shelve(
         width, height = spans[skeleton.main]
         origin = width + gaps.parts
     top = 0
-    for shelf in skeleton.shelves:
+    for shelf in skeleton.shelves[::-1] if gaps.upward else skeleton.shelves:
         left, deep = origin, 0
         for part in shelf:
             for row in skeleton.parts[part]:

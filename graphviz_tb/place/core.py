@@ -19,6 +19,7 @@ from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
 from graphviz_tb.place.coordinates import ASLANT, coordinates
 from graphviz_tb.place.label_places import Label, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
+from graphviz_tb.place.names import names_of
 from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.rows import in_rows
@@ -159,9 +160,11 @@ def _size(one: Piece) -> tuple[int, int]:
 def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
     """The piece of every child, then of every function; `below` are the sizes of the open ones."""
     upright = vertical(direction)
+    nodes = (*view.node_labels, *view.functions)
+    names = names_of(nodes)
     return [
-        framed(below[position]) if position in below else piece(node, view.words, position, upright)
-        for position, node in enumerate((*view.node_labels, *view.functions))
+        framed(below[position]) if position in below else piece(node, names[position], view.words, position, upright)
+        for position, node in enumerate(nodes)
     ]
 
 
@@ -203,7 +206,8 @@ def laid_out(
         head = tip(view, wire, line, inner.gates)
         strokes[wire] = Stroke(thickness(line), head, across_along(direction, size), rooms.get(wire, (0, 0, 0)))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
-    gaps = replace(GAPS, labelled=max(GAPS.labelled, longest + 2 * LABEL_ROOM), bar=bars(direction))
+    labelled, upward = max(GAPS.labelled, longest + 2 * LABEL_ROOM), direction in ("BT", "RL")
+    gaps = replace(GAPS, labelled=labelled, bar=bars(direction), upward=upward)
     return coordinates(without_loose(view.skeleton), sizes, gaps, anchors=fixed, strokes=strokes)
 
 

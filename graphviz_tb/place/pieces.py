@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from graphviz_tb.model.scene import Point, Stub, Text
 from graphviz_tb.model.view import NodeLabel, StubWords, Words
 from graphviz_tb.place import beside
-from graphviz_tb.place.sizes import Shape, closed, drawn_as
+from graphviz_tb.place.names import Name, drawn_as
+from graphviz_tb.place.sizes import Shape, closed
 
 LOOP = 16  # px at the right of a box for the line from it to itself
 
@@ -37,9 +38,9 @@ def framed(size: tuple[int, int]) -> Piece:
     return Piece(*size, 0, 0, size)
 
 
-def piece(node: NodeLabel, words: Words, position: int, upright: bool) -> Piece:
+def piece(node: NodeLabel, name: Name, words: Words, position: int, upright: bool) -> Piece:
     """The piece of a closed child; `upright` where the flow is vertical."""
-    shape = closed(node, words.seconds[position])
+    shape = closed(node, name, words.seconds[position])
     pill = drawn_as(node) == "op"
     make = _upright if upright else _lying
     return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphviz_tb.model.measure import SMALL_SIZE, clean, elide
+from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
 from graphviz_tb.model.view import StubWords
 from graphviz_tb.view.labels import brief
@@ -46,10 +46,15 @@ def stubs_at(
 def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
     """The words of one annotation."""
     full = clean(names.get(annotation.other, ""))
+    label, more = called(annotation.other, names, labels), ""
+    parts = label.split(" (")
+    if annotation.kind == "weight" and len(parts) > 1 and width(label, SMALL_SIZE) > LONGEST_LABEL:
+        # its shape says more than how often it is used
+        label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
-    title = f"{brief(full)} ({KIND_WORDS[annotation.kind]}{count}{control})"
-    label = elide(called(annotation.other, names, labels), LONGEST_LABEL, SMALL_SIZE)
+    title = f"{brief(full)} ({KIND_WORDS[annotation.kind]}{count}{control}{more})"
+    label = elide(label, LONGEST_LABEL, SMALL_SIZE)
     return StubWords(annotation.kind, label, title, annotation.other, annotation.control, (index,))
 
 

@@ -106,8 +106,8 @@ const NODE_SIZE = 12;
 const OP_SIZE = 11;
 const SMALL_SIZE = 10;
 const LAST_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
-function cut_middle(text, most) {
-  return ((py_len(text) <= most) ? text : (String(py_slice(text, 0, Math.floor(most / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most - 1) / 2))))));
+function cut_middle(text, most_) {
+  return ((py_len(text) <= most_) ? text : (String(py_slice(text, 0, Math.floor(most_ / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most_ - 1) / 2))))));
 }
 function elide(text, limit, size, semibold = false) {
   let room, number, last, kept_, middle, tail, used, head_;
@@ -126,6 +126,18 @@ function elide(text, limit, size, semibold = false) {
   used = (kept_ + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
   head_ = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
   return (String(head_) + String(ELLIPSIS) + String(tail) + String(last));
+}
+function elide_around(text, head_, tail, limit, size) {
+  let kept_, room, end, begin;
+  kept_ = py_slice(text, head_, (py_len(text) - tail));
+  room = (Math.floor((limit * EM) / size) - py_sum((() => { const out = []; for (const char of kept_) { out.push(hand_advance(char, false)); } return out; })()));
+  room -= (hand_advance(ELLIPSIS, false) * ((head_ > 0) + (tail > 0)));
+  if ((room < 0)) {
+    return elide((head_ ? (String(ELLIPSIS) + String(kept_)) : kept_), limit, size);
+  }
+  end = _tail(py_slice(text, (py_len(text) - tail)), Math.floor(room / 4), false);
+  begin = _head(py_slice(text, 0, head_), (room - py_sum((() => { const out = []; for (const char of end) { out.push(hand_advance(char, false)); } return out; })())), false);
+  return ((((begin + ((head_ > py_len(begin)) ? ELLIPSIS : "")) + kept_) + ((tail > py_len(end)) ? ELLIPSIS : "")) + end);
 }
 function _head(text, room, semibold) {
   let stop, char;
@@ -359,10 +371,10 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks_ = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0]) {
+  constructor(siblings = 16, ranks_ = 26, most_ = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0], upward = false) {
     this.siblings = siblings;
     this.ranks = ranks_;
-    this.most = most;
+    this.most = most_;
     this.labelled = labelled;
     this.box = box;
     this.edge = edge;
@@ -372,6 +384,7 @@ class Gaps {
     this.straight = straight_;
     this.beyond = beyond;
     this.bar = bar;
+    this.upward = upward;
   }
 }
 class Stroke {
@@ -795,10 +808,10 @@ function slots_of(kinds, middle) {
   return slots;
 }
 function spread_of_attach(width, count, step, middle = -1) {
-  let most, room, start;
-  most = Math.max(middle, ((count - 1) - middle));
-  if (((middle >= 0) && ((most * LEAST_of_attach) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
-    step = (most ? py_min([step, Math.floor((Math.floor(width / 2) - MARGIN_of_attach) / most)]) : 0);
+  let most_, room, start;
+  most_ = Math.max(middle, ((count - 1) - middle));
+  if (((middle >= 0) && ((most_ * LEAST_of_attach) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
+    step = (most_ ? py_min([step, Math.floor((Math.floor(width / 2) - MARGIN_of_attach) / most_)]) : 0);
     return (() => { const out = []; for (const place_ of py_range(count)) { out.push((Math.floor(width / 2) + ((place_ - middle) * step))); } return out; })();
   }
   if ((count > 1)) {
@@ -849,68 +862,81 @@ function top_side(direction) {
   return py_get(new Map([["TB", true], ["BT", false]]), direction);
 }
 
-// place.sizes
-const SCOPE_HEIGHT = 32;
-const SCOPE_LEAST = 72;
-const SCOPE_MOST = 200;
-const OP_HEIGHT = 24;
-const OP_LEAST = 48;
+// place.names
 const OP_MOST = 180;
+const SCOPE_MOST = 200;
 const PADDING = 12;
 const MARK_ROOM = new Map([["op", 24], ["scope", 20]]);
-const SHEET_of_sizes = 4;
-const BADGE_ROOM = 16;
 const RANGE = " … ";
 const BETWEEN_WORDS = "_./-[]";
-const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
-class Shape_of_sizes {
-  constructor(width, height_, sheets, texts, top = 0) {
-    this.width = width;
-    this.height = height_;
-    this.sheets = sheets;
-    this.texts = texts;
-    this.top = top;
-  }
-  get middle() {
-    return Math.floor((this.height + this.top) / 2);
+class Name {
+  constructor(label_, size, side_) {
+    this.label = label_;
+    this.size = size;
+    this.side = side_;
   }
 }
-function closed_of_sizes(node, second) {
-  let kind, stack, two_lines, inner, height_, texts;
-  kind = drawn_as(node);
-  stack = ["series", "fold"].includes(node.kind);
-  two_lines = (!!second || (kind !== "op"));
-  [inner, height_, texts] = _front(node, kind, hand_clean(second), two_lines);
-  if (!stack) {
-    return new Shape_of_sizes(inner, height_, 0, texts);
+function names_of(nodes) {
+  let found, alike, at, node, name, group, texts, head_, tail, text, label_;
+  found = (() => { const out = []; for (const node of nodes) { out.push(name_of(node)); } return out; })();
+  alike = new Map();
+  for ([at, [node, name]] of py_enumerate(py_zip(nodes, found))) {
+    if ((name.label !== called_of_names(node))) {
+      py_setdefault(alike, name.label, []).push(at);
+    }
   }
-  if (!node.connected) {
-    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
+  for (group of alike.values()) {
+    texts = (() => { const out = []; for (const at of group) { out.push(called_of_names(nodes.at(at))); } return out; })();
+    if ((new Set(texts).size > 1)) {
+      [head_, tail] = agreed(texts);
+      for ([at, text] of py_zip(group, texts)) {
+        name = found.at(at);
+        label_ = elide_around(text, head_, tail, (most(nodes.at(at)) - (2 * name.side)), name.size);
+        found[at] = new Name(label_, name.size, name.side);
+      }
+    }
   }
-  return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
+  return found;
+}
+function name_of(node) {
+  let op, size, side_, name, room;
+  op = (drawn_as(node) === "op");
+  size = (op ? OP_SIZE : NODE_SIZE);
+  side_ = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
+  [name, room] = [called_of_names(node), (most(node) - (2 * side_))];
+  return new Name(elide(((hand_width(name, size) <= room) ? name : briefly(name)), room, size), size, side_);
+}
+function called_of_names(node) {
+  let name;
+  name = hand_clean(node.label);
+  return (name.trim() ? name : ("“" + String(name) + "”"));
+}
+function most(node) {
+  return ((drawn_as(node) === "op") ? OP_MOST : SCOPE_MOST);
 }
 function drawn_as(node) {
   let kind;
   kind = (["series", "fold"].includes(node.kind) ? node.member : node.kind);
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
-function _front(node, kind, second, two_lines) {
-  let op, least, most, size, side_, name, label_, wanted, total, height_, first;
-  op = (kind === "op");
-  [least, most, size] = (op ? [OP_LEAST, OP_MOST, OP_SIZE] : [SCOPE_LEAST, SCOPE_MOST, NODE_SIZE]);
-  side_ = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
-  name = hand_clean(node.label);
-  name = (name.trim() ? name : ("“" + String(name) + "”"));
-  label_ = elide(((hand_width(name, size) <= (most - (2 * side_))) ? name : briefly(name)), (most - (2 * side_)), size);
-  second = elide(second, (most - (2 * BADGE_ROOM)), SMALL_SIZE);
-  wanted = Math.max((hand_width(label_, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
-  total = Math.max(least, wanted);
-  height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
-  if (!second) {
-    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, node.full, size, "label")]];
+function agreed(names) {
+  let first, shortest_, head_, tail;
+  [first, shortest_] = [names[0], py_min((() => { const out = []; for (const name of names) { out.push(py_len(name)); } return out; })())];
+  head_ = 0;
+  tail = head_;
+  while (((head_ < shortest_) && (() => { for (const name of names) { if (!(py_char(name, head_) === py_char(first, head_))) return false; } return true; })())) {
+    head_ += 1;
   }
-  first = _line(Math.floor(total / 2), 10, label_, node.full, size, "label");
-  return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
+  while ((head_ && !BETWEEN_WORDS.includes(py_char(first, (head_ - 1))))) {
+    head_ -= 1;
+  }
+  while (((tail < (shortest_ - head_)) && (() => { for (const name of names) { if (!(py_char(name, ((py_len(name) - 1) - tail)) === py_char(first, ((py_len(first) - 1) - tail)))) return false; } return true; })())) {
+    tail += 1;
+  }
+  while ((tail && !BETWEEN_WORDS.includes(py_char(first, (py_len(first) - tail))))) {
+    tail -= 1;
+  }
+  return [head_, tail];
 }
 function briefly(name) {
   let ends_, first, last, same, at;
@@ -928,6 +954,55 @@ function briefly(name) {
     }
   }
   return (((0 < same) && (same < py_len(last))) ? (String(first) + String(RANGE) + String(py_slice(last, same))) : name);
+}
+
+// place.sizes
+const SCOPE_HEIGHT = 32;
+const SCOPE_LEAST = 72;
+const OP_HEIGHT = 24;
+const OP_LEAST = 48;
+const SHEET_of_sizes = 4;
+const BADGE_ROOM = 16;
+const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
+class Shape_of_sizes {
+  constructor(width, height_, sheets, texts, top = 0) {
+    this.width = width;
+    this.height = height_;
+    this.sheets = sheets;
+    this.texts = texts;
+    this.top = top;
+  }
+  get middle() {
+    return Math.floor((this.height + this.top) / 2);
+  }
+}
+function closed_of_sizes(node, name, second) {
+  let kind, stack, two_lines, inner, height_, texts;
+  kind = drawn_as(node);
+  stack = ["series", "fold"].includes(node.kind);
+  two_lines = (!!second || (kind !== "op"));
+  [inner, height_, texts] = _front(node, name, kind, hand_clean(second), two_lines);
+  if (!stack) {
+    return new Shape_of_sizes(inner, height_, 0, texts);
+  }
+  if (!node.connected) {
+    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
+  }
+  return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
+}
+function _front(node, name, kind, second, two_lines) {
+  let least, most_, label_, size, side_, wanted, total, height_, first;
+  [least, most_] = ((kind === "op") ? [OP_LEAST, OP_MOST] : [SCOPE_LEAST, SCOPE_MOST]);
+  [label_, size, side_] = [name.label, name.size, name.side];
+  second = elide(second, (most_ - (2 * BADGE_ROOM)), SMALL_SIZE);
+  wanted = Math.max((hand_width(label_, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
+  total = Math.max(least, wanted);
+  height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
+  if (!second) {
+    return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, node.full, size, "label")]];
+  }
+  first = _line(Math.floor(total / 2), 10, label_, node.full, size, "label");
+  return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
 }
 function _line(middle, centre, content, full, size, role) {
   let baseline;
@@ -1028,9 +1103,9 @@ class Piece {
 function framed(size) {
   return new Piece(...size, 0, 0, size);
 }
-function piece(node, words, position, upright) {
+function piece(node, name, words, position, upright) {
   let shape_, pill, make;
-  shape_ = closed_of_sizes(node, words.seconds.at(position));
+  shape_ = closed_of_sizes(node, name, words.seconds.at(position));
   pill = (drawn_as(node) === "op");
   make = (upright ? _upright : _lying);
   return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
@@ -1615,7 +1690,7 @@ function thin(item, above, below) {
   return ((above.at(item).length < 2) && (below.at(item).length < 2));
 }
 function straighten(path, x, above, below, room) {
-  let low, high, offset, run, up, down, goal, item, left, right, least, most, end;
+  let low, high, offset, run, up, down, goal, item, left, right, least, most_, end;
   [low, high, offset] = [-FAR_of_columns, FAR_of_columns, 0];
   run = [];
   [up, down] = [above.at(path[0]), below.at(path.at(-1))];
@@ -1626,16 +1701,16 @@ function straighten(path, x, above, below, room) {
     }
     [left, right] = [room.left.at(item), room.right.at(item)];
     least = ((left >= 0) ? ((x.at(left) + room.before.at(item)) - offset) : -FAR_of_columns);
-    most = ((right >= 0) ? ((x.at(right) - room.after.at(item)) - offset) : FAR_of_columns);
-    if (((least > high) || (most < low))) {
+    most_ = ((right >= 0) ? ((x.at(right) - room.after.at(item)) - offset) : FAR_of_columns);
+    if (((least > high) || (most_ < low))) {
       goal = put(run, ((goal != null) ? goal : (x.at(run.at(-1)[0]) - run.at(-1)[1])), low, high, x);
       [run, low, high] = [[], -FAR_of_columns, FAR_of_columns];
     }
     if ((least > low)) {
       low = least;
     }
-    if ((most < high)) {
-      high = most;
+    if ((most_ < high)) {
+      high = most_;
     }
     run.push([item, offset]);
   }
@@ -2050,11 +2125,11 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, straight, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
+  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
-  straight = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
+  straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
   main = new Set(skeleton.spine);
   for ([wire, chain] of py_enumerate(chains)) {
     [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
@@ -2072,8 +2147,8 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
     if (slants) {
       labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
     }
-    straight.at(part).at(rank)[1] = Math.max(straight.at(part).at(rank)[1], top);
-    straight.at(part).at((rank + 1))[0] = Math.max(straight.at(part).at((rank + 1))[0], bottom);
+    straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
+    straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(turned));
       room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
@@ -2089,7 +2164,7 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   }
   found = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight.at(p).at(r)[1])])); } return out; })();
+    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight_.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight_.at(p).at(r)[1])])); } return out; })();
     found.push(bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps));
   }
   return found;
@@ -2156,7 +2231,7 @@ function shelve(skeleton, layers, lefts, widths, tall, gaps) {
     origin = (width + gaps.parts);
   }
   top = 0;
-  for (shelf of skeleton.shelves) {
+  for (shelf of (gaps.upward ? py_reversed(skeleton.shelves) : skeleton.shelves)) {
     [left, deep] = [origin, 0];
     for (part of shelf) {
       for (row of skeleton.parts.at(part)) {
@@ -2595,9 +2670,11 @@ function _size(one) {
   return [one.width, one.height];
 }
 function children(view, below, direction) {
-  let upright;
+  let upright, nodes, names;
   upright = vertical(direction);
-  return (() => { const out = []; for (const [position, node] of py_enumerate([...view.node_labels, ...view.functions])) { out.push((below.has(position) ? framed(below.get(position)) : piece(node, view.words, position, upright))); } return out; })();
+  nodes = [...view.node_labels, ...view.functions];
+  names = names_of(nodes);
+  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? framed(below.get(position)) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
   let main, found, wire, line, text, bridge, one;
@@ -2619,7 +2696,7 @@ function label_sizes(view, lines_, outside) {
   return found;
 }
 function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, gaps;
+  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2634,7 +2711,8 @@ function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
     strokes.set(wire, new Stroke(hand_thickness(line), head_, across_along(direction, size), py_get(rooms, wire, [0, 0, 0])));
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
-  gaps = py_replace(GAPS, {labelled: Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), bar: bars_of_core(direction)});
+  [labelled, upward] = [Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), ["BT", "RL"].includes(direction)];
+  gaps = py_replace(GAPS, {labelled: labelled, bar: bars_of_core(direction), upward: upward});
   return coordinates(without_loose(view.skeleton), sizes, gaps, fixed, strokes);
 }
 function bars_of_core(direction) {
@@ -3157,8 +3235,8 @@ const LONGEST_NAME_of_labels = 300;
 function account(edge, source, target) {
   return (String(brief(source)) + " → " + String(brief(target)) + ": " + String(hand_contents(edge)));
 }
-function brief(name, most = LONGEST_NAME_of_labels) {
-  return cut_middle(hand_clean(name), most);
+function brief(name, most_ = LONGEST_NAME_of_labels) {
+  return cut_middle(hand_clean(name), most_);
 }
 function counted(count, noun) {
   return (String(hand_thousands(count)) + " " + String(plural(count, noun)));
@@ -3181,15 +3259,20 @@ function stubs_at(annotations, side_, names, labels, limit) {
   return [...stubs];
 }
 function stub_of_stubs(index, annotation, names, labels) {
-  let full, count, control, title, label_;
+  let full, label_, more, parts, count, control, title;
   full = hand_clean(py_get(names, annotation.other, ""));
+  [label_, more] = [called_of_stubs(annotation.other, names, labels), ""];
+  parts = label_.split(" (");
+  if (((annotation.kind === "weight") && (parts.length > 1) && (hand_width(label_, SMALL_SIZE) > LONGEST_LABEL_of_stubs))) {
+    [label_, more] = [py_join(" (", parts.slice(0, -1)), (", " + parts.at(-1).replaceAll(")", ""))];
+  }
   count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
   control = (annotation.control ? ", control" : "");
-  title = (String(brief(full)) + " (" + String(KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + ")");
-  label_ = elide(called(annotation.other, names, labels), LONGEST_LABEL_of_stubs, SMALL_SIZE);
+  title = (String(brief(full)) + " (" + String(KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(more) + ")");
+  label_ = elide(label_, LONGEST_LABEL_of_stubs, SMALL_SIZE);
   return new StubWords(annotation.kind, label_, title, annotation.other, annotation.control, [index]);
 }
-function called(row, names, labels) {
+function called_of_stubs(row, names, labels) {
   let full;
   full = hand_clean(py_get(names, row, ""));
   return (hand_clean(py_get(labels, row, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
@@ -3217,7 +3300,7 @@ function note(view, side_, other, indices, count) {
   let who, arrow, name, boxes, full, account_;
   who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
   arrow = (py_truth((side_ === "out")) ? "→" : "←");
-  name = elide(called(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
+  name = elide(called_of_stubs(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
   boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_clean(py_get(view.names, other, ""));
   account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, BOXES_NAMED)))));
@@ -3713,10 +3796,10 @@ class Entry_of_legend {
   }
 }
 class Block {
-  constructor(heading, entries, most = WIDEST_COLUMN) {
+  constructor(heading, entries, most_ = WIDEST_COLUMN) {
     this.heading = heading;
     this.entries = entries;
-    this.most = most;
+    this.most = most_;
   }
   get column() {
     let longest_;
@@ -3865,9 +3948,9 @@ function *drawn_of_rows(legend_, theme) {
     }
   }
 }
-function _row(entry, origin, most, theme) {
+function _row(entry, origin, most_, theme) {
   let label_, texts;
-  label_ = elide(hand_clean(entry.label), ((most - SAMPLE) - GAP_of_legend), SIZE);
+  label_ = elide(hand_clean(entry.label), ((most_ - SAMPLE) - GAP_of_legend), SIZE);
   texts = _text_of_rows(label_, (SAMPLE + GAP_of_legend), 12, theme.text, false);
   py_extend(texts, _text_of_rows(entry.more, (SAMPLE + GAP_of_legend), (12 + MORE), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);

@@ -64,3 +64,20 @@ def silent(picture: graphviz_tb.Picture) -> list[str]:
             if said[words.title] < 0:
                 found.append(words.title)
     return found
+
+
+def test_names_are_cut_where_they_agree() -> None:
+    texts = shown_names([f"encoder_of_the_whole_network_layer_{at}_attention_output_projection" for at in (1, 2, 12)])
+    assert texts == ["encoder_of_the_w…1…jection", "encoder_of_the_w…2…jection", "encoder_of_the_w…12…ection"]
+
+
+def test_names_that_differ_at_their_end_show_it() -> None:
+    texts = shown_names([f"a_name_that_is_much_longer_than_its_box/{end}_gradient_of_all" for end in ("left", "right")])
+    assert [text.endswith(end) for text, end in zip(texts, ("left", "right"), strict=True)]
+
+
+def shown_names(names: list[str]) -> list[str]:
+    """What ops of one level are called on their boxes."""
+    text = "".join(f'node{{name:"{name}" op:"Op{at}"}}' for at, name in enumerate(names))
+    scene = graphviz_tb.load(text.encode(), folds=False).picture().scene
+    return [one.content for one in scene.texts if one.role == "label"]

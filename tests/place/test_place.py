@@ -143,3 +143,14 @@ def test_depth_does_not_break_the_stack() -> None:
     found = scene(node(f"{name}/a") + node("b", f"{name}/a"), open_all=True)
     assert len(found.boxes) == 62
     assert max(box.depth for box in found.boxes) == 60
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
+def test_parts_are_read_in_the_order_of_the_file(direction: str) -> None:
+    text = "".join(f'node{{name:"part{at:02}" op:"Op{at}"}}' for at in range(12))
+    scene = graphviz_tb.load(text.encode(), folds=False).picture(direction=direction).scene
+    across, along = (0, 1) if direction in ("BT", "TB") else (1, 0)
+    places = {box.address: (box.x, box.y) for box in scene.boxes}
+    read = sorted(places, key=lambda address: (places[address][along], places[address][across]))
+    assert len({place[along] for place in places.values()}) > 1
+    assert read == sorted(places)

@@ -11,7 +11,8 @@ from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.place.sizes import BADGE_ROOM, OP_MOST
+from graphviz_tb.place.names import OP_MOST
+from graphviz_tb.place.sizes import BADGE_ROOM
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
