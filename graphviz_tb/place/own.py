@@ -1,53 +1,99 @@
-"""The part of a line that is its own: up to where it joins others on the way to one box. Its label is there."""
+"""The part of a line that is its own: up to where it runs along others to the same box. Its label is there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import gcd
 
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
+Track = tuple[int, int, int]  # a straight line and a way along it: the smallest step (dx, dy), and dx * y - dy * x
 
-def own_parts(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, Sequence[Point]]:
-    """Each line from its source up to where it meets one with which it shares waypoints."""
-    users: dict[int, list[int]] = {}
-    for wire in routes:
-        for item in skeleton.wires[wire].chain[1:-1]:
-            users.setdefault(item, []).append(wire)
-    found: dict[int, Sequence[Point]] = dict(routes)
-    shared: dict[int, set[int]] = {}
-    for wires in users.values():
-        if len(wires) > 1:
-            for wire in wires:
-                shared.setdefault(wire, set()).update(wires)
-    for wire, others in shared.items():
-        if skeleton.wires[wire].chain[-1] == skeleton.wires[min(others - {wire})].chain[-1]:
-            found[wire] = until(routes[wire], [routes[other] for other in sorted(others) if other != wire])
+
+def own_parts(
+    skeleton: Skeleton, routes: Mapping[int, Sequence[Point]], wanted: Iterable[int]
+) -> dict[int, Sequence[Point]]:
+    """Each of the lines `wanted`, from its source up to where it runs along another of its bus."""
+    found: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
+    if not found:
+        return found
+    for wires in buses(skeleton, routes):
+        shared = together([routes[wire] for wire in wires])
+        for wire in wires:
+            if wire in found:
+                found[wire] = until(routes[wire], shared)
     return found
 
 
-def until(points: Sequence[Point], others: Sequence[Sequence[Point]]) -> Sequence[Point]:
-    """A line up to the first place that one of the others bends at or passes, beyond its start.
+def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[list[int]]:
+    """The lines to each box that share waypoints with others to it."""
+    users: dict[tuple[int, int], list[int]] = {}
+    for wire in routes:
+        chain = skeleton.wires[wire].chain
+        for item in chain[1:-1]:
+            users.setdefault((item, chain[-1]), []).append(wire)
+    found: dict[int, set[int]] = {}
+    for (_, box), wires in users.items():
+        if len(wires) > 1:
+            found.setdefault(box, set()).update(wires)
+    return [sorted(wires) for wires in found.values()]
 
-    >>> until([(0, 0), (0, 60), (9, 80)], [[(20, 0), (20, 10), (0, 30), (0, 60), (9, 80)]])
+
+def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
+    """Where two or more lines run one way on one track: where such a stretch begins, where it ends, and so on.
+
+    >>> together([[(0, 0), (0, 60)], [(9, 20), (0, 30), (0, 90)]])[0, 1, 0]
+    [30, 60]
+    """
+    changes: dict[Track, list[tuple[int, int]]] = {}
+    for points in lines:
+        for start, stop in pairwise(points):
+            if start != stop:
+                track = track_of(start, stop)
+                changes.setdefault(track, []).extend([(along(track, start), 1), (along(track, stop), -1)])
+    found: dict[Track, list[int]] = {}
+    for track, ends in changes.items():
+        running = 0
+        for at, change in sorted(ends):
+            running += change
+            if running == (2 if change > 0 else 1):
+                found.setdefault(track, []).append(at)
+    return found
+
+
+def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Sequence[Point]:
+    """A line up to the first stretch that it shares; all of it where that is from its start.
+
+    >>> until([(0, 0), (0, 60), (9, 80)], {(0, 1, 0): [30, 60]})
     [(0, 0), (0, 30)]
     """
-    corners = [point for other in others for point in other[1:]]
-    runs = [run for other in others for run in pairwise(other)]
     kept = [points[0]]
     for start, stop in pairwise(points):
-        met = [point for point in corners if point != start and on(point, start, stop)]
-        if any(on(stop, *run) for run in runs):
-            met.append(stop)
-        if met:
-            return [*kept, min(met, key=lambda point: abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]))]
+        if start != stop:
+            track = track_of(start, stop)
+            bounds, here = shared.get(track, ()), along(track, start)
+            following = bisect_right(bounds, here)
+            begins = here if following % 2 else bounds[following] if following < len(bounds) else along(track, stop)
+            if begins < along(track, stop):
+                dx, dy, _ = track
+                steps = (begins - here) // (dx * dx + dy * dy)
+                met = (start[0] + steps * dx, start[1] + steps * dy)
+                return points if met == points[0] else [*kept, met] if met != start else kept
         kept.append(stop)
     return kept
 
 
-def on(point: Point, start: Point, stop: Point) -> bool:
-    """Whether a point lies on a run."""
-    (x, y), (ax, ay), (bx, by) = point, start, stop
-    inside = min(ax, bx) <= x <= max(ax, bx) and min(ay, by) <= y <= max(ay, by)
-    return inside and (bx - ax) * (y - ay) == (x - ax) * (by - ay)
+def track_of(start: Point, stop: Point) -> Track:
+    """The track of a run that has a length."""
+    dx, dy = stop[0] - start[0], stop[1] - start[1]
+    common = gcd(dx, dy)
+    dx, dy = dx // common, dy // common
+    return dx, dy, dx * start[1] - dy * start[0]
+
+
+def along(track: Track, point: Point) -> int:
+    """How far along a track a point is."""
+    return track[0] * point[0] + track[1] * point[1]

@@ -768,7 +768,7 @@ const LEAST_of_attach = 8;
 function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
-function attach(skeleton, chains, sizes, gaps, buses = []) {
+function attach(skeleton, chains, sizes, gaps, buses_ = []) {
   let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [at, item] of py_enumerate(row)) { out.set(item, at); } return out; })();
   main = new Set(skeleton.spine);
@@ -785,7 +785,7 @@ function attach(skeleton, chains, sizes, gaps, buses = []) {
   for ([[item, end], found] of sides.entries()) {
     keys = py_sorted(found.keys());
     middle = py_next(py_iter((() => { const out = []; for (const [at, key] of py_enumerate(keys)) if (py_intersection(main, found.get(key)).size) { out.push(at); } return out; })()), -1);
-    kinds = (() => { const out = []; for (const key of keys) { out.push(((buses.length && end) ? buses.at(found.get(key)[0]) : -1)); } return out; })();
+    kinds = (() => { const out = []; for (const key of keys) { out.push(((buses_.length && end) ? buses_.at(found.get(key)[0]) : -1)); } return out; })();
     slots = slots_of(kinds, middle);
     middle = ((middle >= 0) ? slots.at(middle) : -1);
     places = spread_of_attach(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
@@ -836,18 +836,18 @@ class Turn {
     return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
   }
   point(point) {
-    let across_, along_;
-    [across_, along_] = point;
+    let across_, along;
+    [across_, along] = point;
     if (["BT", "RL"].includes(this.direction)) {
-      along_ = (this.height - along_);
+      along = (this.height - along);
     }
-    return (this.vertical ? [across_, along_] : [along_, across_]);
+    return (this.vertical ? [across_, along] : [along, across_]);
   }
   corner(point, size) {
-    let along_;
-    along_ = (this.vertical ? size[1] : size[0]);
+    let along;
+    along = (this.vertical ? size[1] : size[0]);
     if (["BT", "RL"].includes(this.direction)) {
-      return this.point([point[0], (point[1] + along_)]);
+      return this.point([point[0], (point[1] + along)]);
     }
     return this.point(point);
   }
@@ -1064,12 +1064,12 @@ function rail(words, side_, box, x) {
   return new Beside_of_beside([...stubs], [...texts]);
 }
 function _stub_of_beside(stub, side_, left, middle, line) {
-  let across_, along_, points, top, notes;
-  [across_, along_] = EXTENT.get(stub.kind);
+  let across_, along, points, top, notes;
+  [across_, along] = EXTENT.get(stub.kind);
   points = ((side_ === "in") ? line : py_reversed(line));
-  top = (middle - Math.floor(along_ / 2));
+  top = (middle - Math.floor(along / 2));
   notes = [...(() => { const out = []; for (const index of stub.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
-  return new Stub(left, top, across_, along_, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
+  return new Stub(left, top, across_, along, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
 }
 function _label_of_beside(stub, x, middle, anchor) {
   let wide, y;
@@ -1330,18 +1330,18 @@ function best(core, sky, columns_, least, room) {
   return py_min(found, {key: (placement) => placement.cost});
 }
 function placements(core, sky, size, places) {
-  let wide, tall, across_, along_, found, top, reach_, left;
-  [[wide, tall], [across_, along_]] = [core, size];
+  let wide, tall, across_, along, found, top, reach_, left;
+  [[wide, tall], [across_, along]] = [core, size];
   found = [];
-  for (top of [0, Math.max(0, (tall - along_))]) {
-    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
+  for (top of [0, Math.max(0, (tall - along))]) {
+    reach_ = sky.right((top - AWAY), ((top + along) + AWAY));
     left = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
+    found.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along)], true, places));
   }
   for (left of [0, Math.max(0, (wide - across_))]) {
     reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
     top = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
+    found.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along))], false, places));
   }
   return found;
 }
@@ -1352,35 +1352,35 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest_, column_, part, axis, along_, _, tall, mine;
+  let places, start, longest_, column_, part, axis, along, _, tall, mine;
   places = [];
   start = 0;
   longest_ = start;
   for (column_ of columns_) {
     for (part of broken(column_, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
-      along_ = 0;
+      along = 0;
       for ([_, tall, mine] of part) {
-        places.push([((start + axis) - mine), along_]);
-        along_ += (tall + GAP_of_auxiliary);
+        places.push([((start + axis) - mine), along]);
+        along += (tall + GAP_of_auxiliary);
       }
-      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
+      longest_ = Math.max(longest_, (along - GAP_of_auxiliary));
       start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
     }
   }
   return [places, [(start - GAP_of_auxiliary), longest_]];
 }
 function broken(column_, limit) {
-  let parts, along_, thing;
+  let parts, along, thing;
   parts = [];
-  along_ = 0;
+  along = 0;
   for (thing of column_) {
-    if ((!parts.length || ((along_ + thing[1]) > limit))) {
+    if ((!parts.length || ((along + thing[1]) > limit))) {
       parts.push([]);
-      along_ = 0;
+      along = 0;
     }
     parts.at(-1).push(thing);
-    along_ += (thing[1] + GAP_of_auxiliary);
+    along += (thing[1] + GAP_of_auxiliary);
   }
   return parts;
 }
@@ -1913,10 +1913,10 @@ function blunt(points, first, last) {
   return result_;
 }
 function sharp(a, b, c) {
-  let along_, across_;
-  along_ = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  let along, across_;
+  along = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
   across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  return ((along_ <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along_) * along_)));
+  return ((along <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along) * along)));
 }
 function length_of_corners(a, b) {
   let dx, dy;
@@ -1959,7 +1959,7 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around_) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on_, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
@@ -1967,9 +1967,9 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
     bends_ = [];
     passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
-    [out, on_] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
+    [out, on] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
     begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
-    stop = [(lefts.at(lower) + ends_.at(wire)[1]), (tops.at(lower) + on_)];
+    stop = [(lefts.at(lower) + ends_.at(wire)[1]), (tops.at(lower) + on)];
     windows = [[begin[1], begin[0], begin[0]]];
     below = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
     if (((below > begin[1]) && !around_.has([wire, 0]))) {
@@ -1991,7 +1991,7 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       windows.push(corridors.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
       windows.push(corridors.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
     }
-    above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on_);
+    above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([above, stop[0], stop[0]]);
     py_extend(bends_, shortest(corridors, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
@@ -2170,11 +2170,11 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   return found;
 }
 function beside_main(wire, label_, hops) {
-  let across_, along_, lies;
-  [across_, along_] = label_;
-  lies = (along_ > across_);
+  let across_, along, lies;
+  [across_, along] = label_;
+  lies = (along > across_);
   if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
-    return (along_ + (lies ? ASLANT : 0));
+    return (along + (lies ? ASLANT : 0));
   }
   return 0;
 }
@@ -2338,52 +2338,91 @@ function spread_of_rows(skeleton, width) {
 }
 
 // place.own
-function own_parts(skeleton, routes_) {
-  let users, wire, item, found, shared, wires, others;
-  users = new Map();
-  for (wire of routes_.keys()) {
-    for (item of skeleton.wires.at(wire).chain.slice(1, -1)) {
-      py_setdefault(users, item, []).push(wire);
-    }
+function own_parts(skeleton, routes_, wanted) {
+  let found, wires, shared, wire;
+  found = (() => { const out = new Map(); for (const wire of wanted) { out.set(wire, routes_.get(wire)); } return out; })();
+  if (!found.size) {
+    return found;
   }
-  found = new Map(routes_);
-  shared = new Map();
-  for (wires of users.values()) {
-    if ((wires.length > 1)) {
-      for (wire of wires) {
-        py_add_all(py_setdefault(shared, wire, new Set()), wires);
+  for (wires of buses(skeleton, routes_)) {
+    shared = together((() => { const out = []; for (const wire of wires) { out.push(routes_.get(wire)); } return out; })());
+    for (wire of wires) {
+      if (found.has(wire)) {
+        found.set(wire, until(routes_.get(wire), shared));
       }
-    }
-  }
-  for ([wire, others] of shared.entries()) {
-    if ((skeleton.wires.at(wire).chain.at(-1) === skeleton.wires.at(py_min(py_difference(others, new Set([wire])))).chain.at(-1))) {
-      found.set(wire, until(routes_.get(wire), (() => { const out = []; for (const other of py_sorted(others)) if ((other !== wire)) { out.push(routes_.get(other)); } return out; })()));
     }
   }
   return found;
 }
-function until(points, others) {
-  let corners_, runs, kept_, start, stop, met;
-  corners_ = (() => { const out = []; for (const other of others) for (const point of other.slice(1)) { out.push(point); } return out; })();
-  runs = (() => { const out = []; for (const other of others) for (const run of py_pairwise(other)) { out.push(run); } return out; })();
+function buses(skeleton, routes_) {
+  let users, wire, chain, item, found, _, box, wires;
+  users = new TupleMap();
+  for (wire of routes_.keys()) {
+    chain = skeleton.wires.at(wire).chain;
+    for (item of chain.slice(1, -1)) {
+      py_setdefault(users, [item, chain.at(-1)], []).push(wire);
+    }
+  }
+  found = new Map();
+  for ([[_, box], wires] of users.entries()) {
+    if ((wires.length > 1)) {
+      py_add_all(py_setdefault(found, box, new Set()), wires);
+    }
+  }
+  return (() => { const out = []; for (const wires of found.values()) { out.push(py_sorted(wires)); } return out; })();
+}
+function together(lines_) {
+  let changes, points, start, stop, track, found, ends_, running, at, change;
+  changes = new TupleMap();
+  for (points of lines_) {
+    for ([start, stop] of py_pairwise(points)) {
+      if (!py_equal(start, stop)) {
+        track = track_of(start, stop);
+        py_extend(py_setdefault(changes, track, []), [[along_of_own(track, start), 1], [along_of_own(track, stop), -1]]);
+      }
+    }
+  }
+  found = new TupleMap();
+  for ([track, ends_] of changes.entries()) {
+    running = 0;
+    for ([at, change] of py_sorted(ends_)) {
+      running += change;
+      if ((running === ((change > 0) ? 2 : 1))) {
+        py_setdefault(found, track, []).push(at);
+      }
+    }
+  }
+  return found;
+}
+function until(points, shared) {
+  let kept_, start, stop, track, bounds, here, following, begins, dx, dy, _, steps, met;
   kept_ = [points[0]];
   for ([start, stop] of py_pairwise(points)) {
-    met = (() => { const out = []; for (const point of corners_) if ((!py_equal(point, start) && on(point, start, stop))) { out.push(point); } return out; })();
-    if ((() => { for (const run of runs) { if (on(stop, ...run)) return true; } return false; })()) {
-      met.push(stop);
-    }
-    if (met.length) {
-      return [...kept_, py_min(met, {key: (point) => (Math.abs((point[0] - kept_.at(-1)[0])) + Math.abs((point[1] - kept_.at(-1)[1])))})];
+    if (!py_equal(start, stop)) {
+      track = track_of(start, stop);
+      [bounds, here] = [py_get(shared, track, []), along_of_own(track, start)];
+      following = py_bisect_right(bounds, here);
+      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : along_of_own(track, stop)));
+      if ((begins < along_of_own(track, stop))) {
+        [dx, dy, _] = track;
+        steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
+        met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
+        return (py_equal(met, points[0]) ? points : (!py_equal(met, start) ? [...kept_, met] : kept_));
+      }
     }
     kept_.push(stop);
   }
   return kept_;
 }
-function on(point, start, stop) {
-  let x, y, ax, ay, bx, by, inside_;
-  [[x, y], [ax, ay], [bx, by]] = [point, start, stop];
-  inside_ = (((Math.min(ax, bx) <= x) && (x <= Math.max(ax, bx))) && ((Math.min(ay, by) <= y) && (y <= Math.max(ay, by))));
-  return (inside_ && py_equal(((bx - ax) * (y - ay)), ((x - ax) * (by - ay))));
+function track_of(start, stop) {
+  let dx, dy, common;
+  [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
+  common = py_gcd(dx, dy);
+  [dx, dy] = [Math.floor(dx / common), Math.floor(dy / common)];
+  return [dx, dy, ((dx * start[1]) - (dy * start[0]))];
+}
+function along_of_own(track, point) {
+  return ((track[0] * point[0]) + (track[1] * point[1]));
 }
 
 // place.loose
@@ -2508,19 +2547,19 @@ function overhang(lines_, labels, extent_, axis) {
   return [before, after];
 }
 function *candidates(points, label_) {
-  let found, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole, x, y, side_;
+  let found, parts, beside_, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side_;
   found = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
   for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
     for ([start, stop] of found.slice(0, RUNS)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
       steep = (Math.abs(dy) >= Math.abs(dx));
-      [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
-      if ((along_ < need)) {
+      [need, along] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+      if ((along < need)) {
         continue;
       }
       off = ((beside_ + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
-      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
-      for ([part, whole] of parts(along_, need)) {
+      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along));
+      for ([part, whole] of parts(along, need)) {
         [x, y] = [(start[0] + Math.floor((dx * part) / whole)), (start[1] + Math.floor((dy * part) / whole))];
         for (side_ of (steep ? [1, -1] : [-1, 1])) {
           yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
@@ -2529,14 +2568,14 @@ function *candidates(points, label_) {
     }
   }
 }
-function coarse(along_, need) {
-  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along_) >= (16 * need))) { out.push([part, 16]); } return out; })();
+function coarse(along, need) {
+  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along) >= (16 * need))) { out.push([part, 16]); } return out; })();
 }
-function fine(along_, need) {
+function fine(along, need) {
   let reach_, steps;
-  reach_ = Math.floor((along_ - need) / 2);
+  reach_ = Math.floor((along - need) / 2);
   steps = (() => { const out = []; for (const off of py_range(0, (reach_ + 1), FINE)) for (const step of (off ? [off, -off] : [0])) { out.push(step); } return out; })();
-  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along_ / 2) - step), along_]); } return out; })();
+  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along / 2) - step), along]); } return out; })();
 }
 function runs_of_label_places(points) {
   return [...py_pairwise(straightened(points))];
@@ -2647,7 +2686,7 @@ function room_for(label_, shares) {
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more)];
 }
 function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
-  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, found;
+  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, found;
   level = laid_out(view, pieces, lines_, said, inner, direction, rooms);
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
@@ -2663,7 +2702,8 @@ function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
-  found = place_labels(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own_parts(view.skeleton, routes_));
+  own = own_parts(view.skeleton, routes_, said);
+  found = place_labels(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own);
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
 }
 function _size(one) {
@@ -3757,10 +3797,10 @@ function stub_of_boxes(mark_, fill, theme, tint = null) {
   return shapes_;
 }
 function diamond(mark_) {
-  let across_, along_, right, foot;
-  [across_, along_] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
+  let across_, along, right, foot;
+  [across_, along] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
   [right, foot] = [(mark_.x + mark_.width), (mark_.y + mark_.height)];
-  return [["M", [across_, mark_.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [mark_.x, along_]], ["Z", []]];
+  return [["M", [across_, mark_.y]], ["L", [right, along]], ["L", [across_, foot]], ["L", [mark_.x, along]], ["Z", []]];
 }
 function bars_of_boxes(x, y, theme) {
   let chart, right, top, ground;

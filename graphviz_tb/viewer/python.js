@@ -244,6 +244,11 @@ function py_isqrt(square) {
   while ((root + 1) * (root + 1) <= square) root++;
   return root;
 }
+/** The greatest common divisor. @param {number} one @param {number} other */
+function py_gcd(one, other) {
+  while (other) [one, other] = [other, one % other];
+  return Math.abs(one);
+}
 /** @param {Iterable<any>} items @param {number} stop */
 function py_islice(items, stop) {
   const out = [];
