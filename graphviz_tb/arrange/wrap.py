@@ -10,7 +10,8 @@ from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 from graphviz_tb.model.notice import Notice
 
 Row = list[int]
-MOST = 400_000  # bends that wrapping may add to a piece: more would take minutes to draw, and no eye follows them
+MOST = 400_000  # places that the lines of a piece may pass on rows added: more take minutes to draw
+BENDS = 60_000  # waypoints on added rows, those that lines share counted once: to place more takes ten seconds
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
@@ -32,26 +33,33 @@ def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
             break
     if max(depth, default=1) < 2:
         return layers
-    depth, notices = affordable(layers, depth)
-    wrapped = Wrapped(layers, count)
-    for rank, rows in enumerate(depth):
-        wrapped.add(layers.ranks[rank], rows)
-    return Layers(wrapped.ranks, wrapped.chains, (*layers.notices, *notices))
+    rows = fewer(depth, passed(layers, depth), MOST)
+    wrapped = Wrapped(layers, count, rows)
+    if wrapped.added > BENDS:
+        rows = fewer(rows, wrapped.added, BENDS)
+        wrapped = Wrapped(layers, count, rows)
+    return Layers(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
 
 
-def affordable(layers: Layers, depth: list[int]) -> tuple[list[int], tuple[Notice, ...]]:
-    """The rows of each rank, fewer where all lines together would bend too often; what there is to say then."""
+def fewer(depth: list[int], found: int, most: int) -> list[int]:
+    """The rows of each rank, fewer where more is found than there may be."""
+    return depth if found <= most else [1 + (rows - 1) * most // found for rows in depth]
+
+
+def large(layers: Layers) -> Notice:
+    """What is reported of a piece that has fewer rows than it needs."""
+    text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
+    return Notice("large-level", text, strict=False)
+
+
+def passed(layers: Layers, depth: list[int]) -> int:
+    """How many places on added rows the lines may pass, all together."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     change = [0] * (len(depth) + 1)
     for chain in layers.chains:
         change[rank[chain[0]]] += 1
         change[rank[chain[-1]] + 1] -= 1
-    bends = sum(lines * (rows - 1) for lines, rows in zip(accumulate(change), depth, strict=False))
-    if bends <= MOST:
-        return depth, ()
-    text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
-    fewer = [1 + (rows - 1) * MOST // bends for rows in depth]
-    return fewer, (Notice("large-level", text, strict=False),)
+    return sum(lines * (rows - 1) for lines, rows in zip(accumulate(change), depth, strict=False))
 
 
 def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
@@ -64,11 +72,11 @@ def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
 
 
 class Wrapped:
-    """The ranks so far, and the chains with what was put into them."""
+    """Each rank set out on so many rows, and the chains with the waypoints that were added to them."""
 
-    def __init__(self, layers: Layers, count: int) -> None:
+    def __init__(self, layers: Layers, count: int, depth: Sequence[int]) -> None:
         self.count = count
-        self.next = max((item for row in layers.ranks for item in row), default=-1) + 1
+        self.next = first = max((item for row in layers.ranks for item in row), default=-1) + 1
         self.ranks: list[Row] = []
         self.chains = [list(chain) for chain in layers.chains]
         self.into: dict[int, list[int]] = {}  # chains by each item they pass
@@ -79,6 +87,9 @@ class Wrapped:
                     self.into.setdefault(item, []).append(number)
                 if at < len(chain) - 1:
                     self.out.setdefault(item, []).append(number)
+        for row, rows in zip(layers.ranks, depth, strict=True):
+            self.add(row, rows)
+        self.added = self.next - first
 
     def add(self, row: Row, rows: int) -> None:
         """Set out one rank on so many rows."""
