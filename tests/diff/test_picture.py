@@ -172,3 +172,27 @@ def test_of_a_way_too_long_to_be_read_the_outer_part_is_open() -> None:
     drawn = picture(diff(old, new))
     assert is_legible(drawn.scene)
     assert [box.address for box in drawn.scene.boxes if box.open]
+
+
+def test_shapes_are_those_of_the_new_graph_and_count_no_input_that_is_gone() -> None:
+    drawn = diff(joined_and_packed("Relu"), joined_and_packed("Elu")).picture()
+    shapes = drawn.model.shapes()
+    assert (shapes["packed", 0], shapes["joined", 0]) == ((3, 4), (12,))
+    assert "3×4" in drawn.render("svg").decode()
+
+
+def joined_and_packed(op: str) -> bytes:
+    """Three ops between a vector of 4 and an op that packs them, and one that joins them."""
+    parts = " ".join(f'input: "each/{op}_{at}"' for at in range(3))
+    count = 'attr { key: "N" value { i: 3 } }'
+    return "\n".join(
+        [
+            'node { name: "x" op: "Placeholder" attr { key: "shape" value { shape { dim { size: 4 } } } } }',
+            *(f'node {{ name: "each/{op}_{at}" op: "{op}" input: "x" }}' for at in range(3)),
+            f'node {{ name: "packed" op: "Pack" {parts} {count} }}',
+            'node { name: "axis" op: "Const" attr { key: "value" value { tensor { dtype: 3 int_val: 0 } } } }',
+            f'node {{ name: "joined" op: "ConcatV2" {parts} input: "axis" {count} }}',
+            'node { name: "y" op: "Neg" input: "packed" }',
+            'node { name: "z" op: "Neg" input: "joined" }',
+        ]
+    ).encode()

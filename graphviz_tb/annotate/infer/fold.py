@@ -63,9 +63,10 @@ def size(op: Op) -> Value | None:
 
 def packed(op: Op) -> Value | None:
     """`Pack` of scalars, or of vectors along the first axis."""
-    values = [each.value for each in op.ins]
+    parts = op.listed()
+    values = [each.value for each in parts]
     if any(value is None for value in values):
-        if not all(each.shape == () for each in op.ins):
+        if not all(each.shape == () for each in parts):
             return None
         values = [value or (op.symbols.fresh(),) for value in values]
     if (op.attr("axis") or 0) != 0:
@@ -77,7 +78,7 @@ def joined(axis_first: bool) -> Fold:
     """`Concat` of vectors."""
 
     def fold(op: Op) -> Value | None:
-        parts = op.ins[1:] if axis_first else op.ins[:-1]
+        parts = op.listed(1 if axis_first else 0, 1)
         if any(each.shape is None or len(each.shape) != 1 or not fixed(each.shape) for each in parts):
             return None
         elements: list[int] = []

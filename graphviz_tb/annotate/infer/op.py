@@ -74,6 +74,16 @@ class Op:
             return None
         return self.symbols.several(shape[0])
 
+    def listed(self, first: int = 0, others: int = 0) -> Sequence[Out]:
+        """The inputs that attribute `N` counts, from input `first` on; where nothing counts them, all but `others`.
+
+        What is behind is no argument of the op: the picture of a diff has the inputs there that are gone.
+        """
+        count = self.attr("N")
+        if not isinstance(count, int) or count < 1:
+            count = len(self.ins) - others
+        return self.ins[first : first + count]
+
     def attr(self, name: str) -> Any:
         """An attribute as a plain value, or its default: number, text, dtype name, dims, list; None where none is."""
         attrs = self.definition.attr

@@ -73,12 +73,13 @@ def transpose(op: Op) -> Given:
 
 def concat(op: Op) -> Given:
     """`Concat`: the axis first."""
-    return [concatenated(op, [each.shape for each in op.ins[1:]], op.number(0))]
+    return [concatenated(op, [each.shape for each in op.listed(1, 1)], op.number(0))]
 
 
 def concat_v2(op: Op) -> Given:
     """`ConcatV2`: the axis last."""
-    return [concatenated(op, [each.shape for each in op.ins[:-1]], op.number(-1))]
+    parts = op.listed(0, 1)
+    return [concatenated(op, [each.shape for each in parts], op.number(len(parts)))]
 
 
 def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
@@ -99,11 +100,12 @@ def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
 
 def pack(op: Op) -> Given:
     """Inputs of one shape along a new axis."""
-    shape = agreed([each.shape for each in op.ins])
+    parts = op.listed()
+    shape = agreed([each.shape for each in parts])
     if shape is None:
         return [None]
     axis = axis_of(op.attr("axis"), len(shape) + 1)
-    return [None if axis is None else (*shape[:axis], len(op.ins), *shape[axis:])]
+    return [None if axis is None else (*shape[:axis], len(parts), *shape[axis:])]
 
 
 def unpack(op: Op) -> Given:
