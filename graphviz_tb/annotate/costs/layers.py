@@ -6,58 +6,23 @@ A recurrent layer counts all of its steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
 from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, Sizes, Work, elements
 from graphviz_tb.annotate.costs.rules import RULES
+from graphviz_tb.annotate.costs.steps import (
+    Config,
+    Imagined,
+    Rule,
+    Step,
+    Steps,
+    activated,
+    after,
+    channels_of,
+    each,
+    elementwise,
+    product,
+    sized,
+)
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import Shape
-
-Config = Mapping[str, Any]
-
-
-class Step(NamedTuple):
-    """One op: its type, the shapes that it takes and gives, its attributes; run so many times."""
-
-    op: str
-    ins: Sequence[Sizes]
-    out: Sizes
-    attrs: Mapping[str, Any] = {}
-    times: int = 1
-
-
-Steps = Iterator[Step]
-Rule = Callable[[Config, list[Sizes], Sizes], Steps]
-
-
-class Imagined:
-    """A step as the rules of ops see it (`Counted`)."""
-
-    __slots__ = ("_step", "ins")
-
-    def __init__(self, step: Step) -> None:
-        self._step = step
-        self.ins = step.ins
-
-    @property
-    def op(self) -> Imagined:
-        return self
-
-    def attr(self, name: str) -> Any:
-        return self._step.attrs.get(name)
-
-    def shape(self, index: int) -> Sizes:
-        return self._step.ins[index]
-
-    def out(self, index: int = 0) -> Sizes:
-        return self._step.out
-
-    def inputs(self, index: int = 0) -> int:
-        return elements(self.shape(index))
-
-    def outputs(self, index: int = 0) -> int:
-        return elements(self.out(index))
 
 
 def layer_work(layer: Layer, batch: int) -> Work | None:
@@ -94,59 +59,6 @@ def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
 
 WRAPPERS = ("Bidirectional", "TimeDistributed")
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
-
-
-def sized(shape: Shape, batch: int) -> Sizes:
-    """A shape with numbers: an unknown size counts as the batch."""
-    return tuple(batch if size is None else size for size in shape or ())
-
-
-def each(value: Any, count: int) -> Sizes:
-    """A number for each spatial dimension."""
-    return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
-
-
-def elementwise(ops: str, shape: Sizes) -> Steps:
-    """Ops on every element, one after the other."""
-    for op in ops.split():
-        yield Step(op, [shape, shape], shape)
-
-
-# https://github.com/keras-team/keras/blob/v3.15.0/keras/src/backend/tensorflow/nn.py
-ACTIVATIONS = {
-    **{name: name.capitalize() for name in ("relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus")},
-    "exponential": "Exp",
-    "softsign": "Softsign",
-    "leaky_relu": "LeakyRelu",
-    "log_softmax": "LogSoftmax",
-    "gelu": "Mul RealDiv Erf AddV2 Mul",
-    **dict.fromkeys(["silu", "swish"], "Sigmoid Mul"),
-    "mish": "Softplus Tanh Mul",
-    "hard_sigmoid": "RealDiv AddV2 Relu6",
-    **dict.fromkeys(["hard_silu", "hard_swish"], "RealDiv AddV2 Relu6 Mul"),
-}
-
-
-def after(config: Config, out: Sizes) -> Steps:
-    """The bias and the activation of a layer."""
-    if config.get("use_bias", True):
-        yield Step("BiasAdd", [out], out)
-    yield from activated(config, out)
-
-
-def activated(config: Config, out: Sizes) -> Steps:
-    function = config.get("activation")
-    if isinstance(function, str):
-        yield from elementwise(ACTIVATIONS.get(function, ""), out)
-
-
-def channels_of(config: Config, shape: Sizes) -> int:
-    return shape[1] if config.get("data_format") == "channels_first" else shape[-1]
-
-
-def product(a: Sizes, out: Sizes) -> Step:
-    """A product with the last dimension of `a`."""
-    return Step("MatMul", [a], out)
 
 
 def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:

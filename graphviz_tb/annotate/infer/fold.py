@@ -5,17 +5,27 @@ A fold gives the elements of an op's first output, row by row: numbers, and symb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import product as every_index
+from collections.abc import Sequence
 
+from graphviz_tb.annotate.infer.arithmetic import (
+    WHOLE,
+    added,
+    all_true,
+    calculated,
+    compared,
+    extreme,
+    folded_to,
+    inverted,
+    negated,
+    pairwise,
+    picked,
+    reduced,
+)
 from graphviz_tb.annotate.infer.constants import elements_of
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
-from graphviz_tb.annotate.infer.rules.common import axis_of
 from graphviz_tb.annotate.infer.strided import entries
 from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
-from graphviz_tb.annotate.infer.values import Dims, Value, broadcast
-
-WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"})
+from graphviz_tb.annotate.infer.values import Value, broadcast
 
 
 def constant(op: Op) -> Value | None:
@@ -114,17 +124,6 @@ def sliced(op: Op) -> Value | None:
     return picked(value, dims, ranges)
 
 
-def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Value:
-    """The elements at all combinations of positions."""
-    steps = [1] * len(dims)
-    for axis in range(len(dims) - 2, -1, -1):
-        steps[axis] = steps[axis + 1] * dims[axis + 1]
-    return tuple(
-        value[sum(index_on_axis * step for index_on_axis, step in zip(index, steps, strict=True))]
-        for index in every_index(*ranges)
-    )
-
-
 def cut(op: Op) -> Value | None:
     """`Slice` of a vector."""
     value, begin, count = op.value(0), op.numbers(1), op.numbers(2)
@@ -160,96 +159,6 @@ def filled(op: Op) -> Value | None:
     return value * count if 0 <= count <= MOST_FOLDED else None
 
 
-def folded_to(number: int) -> Fold:
-    """Ones or zeros, as many as the input has elements."""
-
-    def fold(op: Op) -> Value | None:
-        dims = op.shape(0)
-        count = 1
-        for each in dims or ():
-            count *= each
-        return (number,) * count if fixed(dims) and count <= MOST_FOLDED and op.attr("T") in WHOLE else None
-
-    return fold
-
-
-def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
-    """Two operands of whole numbers, stretched to one another."""
-
-    def fold(op: Op) -> Value | None:
-        if op.attr("T") not in WHOLE:
-            return None
-        a, b = op.value(0), op.value(1)
-        shape = broadcast(op.shape(0), op.shape(1), op.symbols)
-        if a is None or b is None or shape is None or not fixed(shape):
-            return None
-        pairs = zip(stretched(a, op.shape(0), shape), stretched(b, op.shape(1), shape), strict=True)
-        return tuple(calculate(op, one, other) for one, other in pairs)
-
-    return fold
-
-
-def stretched(value: Value, dims: Dims, to: tuple[int, ...]) -> Value:
-    """Elements repeated as a broadcast repeats them."""
-    if dims == to or dims is None:
-        return value
-    dims = (1,) * (len(to) - len(dims)) + dims
-    ranges = [[0] * new if old == 1 else range(new) for old, new in zip(dims, to, strict=True)]
-    return picked(value, dims, ranges)
-
-
-def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[Op, int, int], int]:
-    """A comparison; equal symbols are equal (`same` is what it says of them), others not known."""
-
-    def calculate(op: Op, a: int, b: int) -> int:
-        if a > HIDDEN and b > HIDDEN:
-            return int(holds(a, b))
-        return int(same) if a == b and same is not None else op.symbols.fresh()
-
-    return calculate
-
-
-def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
-    """A reduction of a vector or of all elements."""
-
-    def fold(op: Op) -> Value | None:
-        value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
-        if value is None or axes is None or dims is None or op.attr("T") not in (WHOLE | {None}):
-            return None
-        if {axis_of(axis, len(dims)) for axis in axes} != set(range(len(dims))):
-            return value if not axes else None
-        return (combine(op, list(value)),)
-
-    return fold
-
-
-def added(op: Op, numbers: list[int]) -> int:
-    """The sum."""
-    total = 0
-    for number in numbers:
-        total = op.symbols.calc("add", total, number)
-    return total
-
-
-def extreme(operation: str) -> Callable[[Op, list[int]], int]:
-    """The greatest or the least."""
-
-    def combine(op: Op, numbers: list[int]) -> int:
-        if not numbers:
-            return op.symbols.fresh()
-        best = numbers[0]
-        for number in numbers[1:]:
-            best = op.symbols.calc(operation, best, number)
-        return best
-
-    return combine
-
-
-def all_true(op: Op, numbers: list[int]) -> int:
-    """Whether all are."""
-    return 0 if 0 in numbers else 1 if all(number > HIDDEN for number in numbers) else op.symbols.fresh()
-
-
 def chosen(op: Op) -> Value | None:
     """`Select` by a truth value that is known."""
     condition, yes, no = op.value(0), op.value(1), op.value(2)
@@ -281,23 +190,6 @@ def reversed_(op: Op) -> Value | None:
 def transposed(op: Op) -> Value | None:
     """`Transpose` of what has at most one dimension."""
     return op.value(0) if (op.rank(0) or 0) < 2 else None
-
-
-def negated(op: Op) -> Value | None:
-    """`Neg`."""
-    value = op.value(0)
-    return None if value is None else tuple(op.symbols.difference(0, one) for one in value)
-
-
-def inverted(op: Op) -> Value | None:
-    """`LogicalNot`."""
-    value = op.value(0)
-    return None if value is None else tuple(int(not one) if one > HIDDEN else op.symbols.fresh() for one in value)
-
-
-def calculated(operation: str) -> Fold:
-    """One of the operations of `Symbols.calc`."""
-    return pairwise(lambda op, a, b: op.symbols.calc(operation, a, b))
 
 
 def broadcast_shapes(op: Op) -> Value | None:

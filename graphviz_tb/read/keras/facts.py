@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
@@ -12,9 +12,8 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.telling import telling
-
-if TYPE_CHECKING:
-    from graphviz_tb.read.keras_model import Layer as Box
+from graphviz_tb.read.keras.tree import Layer as Box
+from graphviz_tb.read.keras.tree import config_of
 
 PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
@@ -129,11 +128,6 @@ def name_of_class(json: Mapping[str, Any]) -> str:
     registered = json.get("registered_name")
     name = registered if isinstance(registered, str) and registered else class_of(json)
     return name.rpartition(">")[2]
-
-
-def config_of(json: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = json.get("config")
-    return config if isinstance(config, dict) else {}
 
 
 # shapes

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, Config, Dims, each, product, spatial
+from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, product
+from graphviz_tb.read.keras.windows import Config, Dims, each, spatial
 
 Rule = Callable[[Config, list[Dims]], int | None]
 

@@ -11,9 +11,20 @@ from math import prod
 from typing import Any
 
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.windows import (
+    Config,
+    Dims,
+    convolution,
+    cropped,
+    depthwise,
+    global_pooling,
+    padded,
+    pooling,
+    resized,
+    transposed,
+    upsampled,
+)
 
-Config = Mapping[str, Any]
-Dims = tuple[int | None, ...]
 Rule = Callable[[Config, list[Dims]], list[Shape]]
 
 
@@ -42,158 +53,6 @@ def shape_in(value: Any) -> Shape:
     if not isinstance(value, list | tuple) or not all(dim is None or isinstance(dim, int) for dim in value):
         return None
     return tuple(None if dim is None or dim < 0 else dim for dim in value)
-
-
-def channels_first(config: Config) -> bool:
-    """Whether the channels come before the spatial dimensions."""
-    return config.get("data_format") == "channels_first"
-
-
-def spatial(config: Config, shape: Dims) -> tuple[Dims, int | None]:
-    """The spatial dimensions and the channels of an image."""
-    return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
-
-
-def image(config: Config, batch: int | None, sizes: Sequence[int | None], channels: int | None) -> list[Shape]:
-    """An image of these dimensions."""
-    return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
-
-
-def each(value: Any, count: int) -> list[int]:
-    """A number for each spatial dimension.
-
-    >>> each(3, 2), each([1, 2], 2)
-    ([3, 3], [1, 2])
-    """
-    return [int(value)] * count if isinstance(value, int) else [int(number) for number in value]
-
-
-# convolutions and pooling
-
-
-def window(size: int | None, kernel: int, stride: int, padding: str, dilation: int = 1) -> int | None:
-    """How many places a window takes along one dimension.
-
-    >>> window(28, 3, 1, "valid"), window(28, 3, 2, "same")
-    (26, 14)
-    """
-    if size is None:
-        return None
-    reach = (kernel - 1) * dilation + 1
-    return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
-
-
-def windows(config: Config, shape: Dims, kernel: Any) -> list[int | None]:
-    """The same along all spatial dimensions."""
-    sizes, _ = spatial(config, shape)
-    count = len(sizes)
-    strides = config.get("strides")
-    steps = zip(
-        sizes,
-        each(kernel, count),
-        each(kernel if strides is None else strides, count),
-        each(config.get("dilation_rate", 1), count),
-        strict=True,
-    )
-    return [window(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
-
-
-def convolution(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
-    return image(config, inputs[0][0], sizes, config["filters"])
-
-
-def depthwise(config: Config, inputs: list[Dims]) -> list[Shape]:
-    channels = spatial(config, inputs[0])[1]
-    many = None if channels is None else channels * config.get("depth_multiplier", 1)
-    return image(config, inputs[0][0], windows({"strides": 1, **config}, inputs[0], config["kernel_size"]), many)
-
-
-def transposed(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes, _ = spatial(config, inputs[0])
-    count = len(sizes)
-    extra = config.get("output_padding")
-    grown = zip(
-        sizes,
-        each(config["kernel_size"], count),
-        each(config.get("strides", 1), count),
-        each(config.get("dilation_rate", 1), count),
-        [None] * count if extra is None else each(extra, count),
-        strict=True,
-    )
-    made = [stretched(*one, config.get("padding", "valid")) for one in grown]
-    return image(config, inputs[0][0], made, config["filters"])
-
-
-def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: int | None, padding: str) -> int | None:
-    """The size along one dimension after a transposed convolution.
-
-    >>> stretched(7, 3, 2, 1, None, "same"), stretched(7, 3, 2, 1, None, "valid")
-    (14, 15)
-    """
-    if size is None:
-        return None
-    reach = (kernel - 1) * dilation + 1
-    if extra is None:
-        return size * stride + (max(reach - stride, 0) if padding == "valid" else 0)
-    shift = reach // 2 if padding == "same" else 0
-    return (size - 1) * stride + reach - 2 * shift + extra
-
-
-def pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
-    return image(config, inputs[0][0], windows(config, inputs[0], config["pool_size"]), spatial(config, inputs[0])[1])
-
-
-def global_pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    if config.get("keepdims"):
-        return image(config, inputs[0][0], [1] * len(sizes), channels)
-    return [(inputs[0][0], channels)]
-
-
-# sizes
-
-
-def sides(value: Any, count: int) -> list[tuple[int, int]]:
-    """What is added or cut on both sides of each dimension.
-
-    >>> sides(1, 2), sides([[0, 1], 2], 2)
-    ([(1, 1), (1, 1)], [(0, 1), (2, 2)])
-    """
-    if isinstance(value, int):
-        return [(value, value)] * count
-    if count == 1 and all(isinstance(side, int) for side in value):
-        return [(value[0], value[-1])]
-    return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
-
-
-def padded(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    more = [sum(both) for both in sides(config["padding"], len(sizes))]
-    return image(config, inputs[0][0], [grown(size, by) for size, by in zip(sizes, more, strict=True)], channels)
-
-
-def cropped(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    less = [sum(both) for both in sides(config["cropping"], len(sizes))]
-    return image(config, inputs[0][0], [grown(size, -by) for size, by in zip(sizes, less, strict=True)], channels)
-
-
-def grown(size: int | None, by: int) -> int | None:
-    return None if size is None else size + by
-
-
-def upsampled(config: Config, inputs: list[Dims]) -> list[Shape]:
-    sizes, channels = spatial(config, inputs[0])
-    times = each(config["size"], len(sizes))
-    more = [None if size is None else size * by for size, by in zip(sizes, times, strict=True)]
-    return image(config, inputs[0][0], more, channels)
-
-
-def resized(config: Config, inputs: list[Dims]) -> list[Shape]:
-    if len(inputs[0]) == 3:
-        return [(config["height"], config["width"], inputs[0][-1])]
-    return image(config, inputs[0][0], (config["height"], config["width"]), spatial(config, inputs[0])[1])
 
 
 # shapes

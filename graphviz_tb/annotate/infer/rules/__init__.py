@@ -8,6 +8,7 @@ from __future__ import annotations
 from graphviz_tb.annotate.infer.op import Rule
 from graphviz_tb.annotate.infer.rules import (
     arrays,
+    blocks,
     calls,
     convolutions,
     elementwise,
@@ -29,6 +30,7 @@ FAMILIES = (
     elementwise,
     reductions,
     arrays,
+    blocks,
     indexing,
     matrices,
     convolutions,

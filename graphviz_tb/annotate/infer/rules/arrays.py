@@ -224,60 +224,6 @@ def matrix_diagonal_part(op: Op) -> Given:
     return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calc("min", *shape[-2:]))]
 
 
-def space_to_depth(op: Op) -> Given:
-    """Blocks of height and width become channels."""
-    return [blocks(op, down=True)]
-
-
-def depth_to_space(op: Op) -> Given:
-    """Channels become blocks of height and width."""
-    return [blocks(op, down=False)]
-
-
-def blocks(op: Op, down: bool) -> Dims:
-    """Both ways, in both layouts of four dimensions."""
-    shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
-    if shape is None or len(shape) != 4 or not size or len(layout) != 4:
-        return op.symbols.several(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
-    sizes = list(shape)
-    for dim, letter in enumerate(layout):
-        grows = (letter in "HW") != down
-        if letter in "HWC":
-            factor = size * size if letter == "C" else size
-            sizes[dim] = (
-                op.symbols.product([shape[dim], factor]) if grows else op.symbols.quotient([shape[dim]], [factor])
-            )
-    return tuple(sizes)
-
-
-def space_to_batch(op: Op) -> Given:
-    """`SpaceToBatchND`: block shape, paddings."""
-    shape, block, pads = op.shape(0), op.value(1), op.value(2)
-    if shape is None:
-        return [None]
-    if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
-        return [unknown(op, shape)]
-    add, sizes = op.symbols.calc, list(shape)
-    for dim, size in enumerate(block):
-        whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
-        sizes[dim + 1] = op.symbols.quotient([whole], [size])
-    return [(op.symbols.product([shape[0], *block]), *sizes[1:])]
-
-
-def batch_to_space(op: Op) -> Given:
-    """`BatchToSpaceND`: block shape, crops."""
-    shape, block, crops = op.shape(0), op.value(1), op.value(2)
-    if shape is None:
-        return [None]
-    if block is None or crops is None or len(crops) != 2 * len(block) or len(block) >= len(shape):
-        return [unknown(op, shape)]
-    less, sizes = op.symbols.difference, list(shape)
-    for dim, size in enumerate(block):
-        whole = op.symbols.product([shape[dim + 1], size])
-        sizes[dim + 1] = less(less(whole, crops[2 * dim]), crops[2 * dim + 1])
-    return [(op.symbols.quotient([shape[0]], block), *sizes[1:])]
-
-
 def line_space(op: Op) -> Given:
     """`LinSpace`: as many as input 2 says."""
     return [(op.size(2),)]
@@ -345,9 +291,5 @@ RULES: dict[str, Rule] = {
     "MatrixSetDiag": same,
     "MatrixSetDiagV2": same,
     "MatrixSetDiagV3": same,
-    "SpaceToDepth": space_to_depth,
-    "DepthToSpace": depth_to_space,
-    "SpaceToBatchND": space_to_batch,
-    "BatchToSpaceND": batch_to_space,
     "ListDiff": list_difference,
 }
