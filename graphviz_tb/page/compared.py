@@ -11,11 +11,10 @@ import numpy as np
 from graphviz_tb.arrange import arrange
 from graphviz_tb.color.hues import mixed
 from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, line, overlay, title_of
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
-from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, facts
-from graphviz_tb.model.change import Change
+from graphviz_tb.diff.report.explain import remarks, verdict
+from graphviz_tb.diff.report.words import SIGNS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paint import LegendRow
@@ -25,6 +24,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.build import Extra, data
 from graphviz_tb.page.colours import named
+from graphviz_tb.page.listing import Listing
 from graphviz_tb.page.walk import walk
 from graphviz_tb.render.html import document
 
@@ -59,60 +59,19 @@ def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, A
     """What the head of the page says beside the usual: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
+    listing = Listing(model, painters[0].sign)
+    entries = [listing.entry(one) for one in changes]
     return {
         "verdict": verdict(changes).replace("; ", " · "),
-        "changes": [entry(model, one) for one in changes],
+        "same": changes.same,
+        "remarks": [one for one in remarks(changes) if one],
+        "changes": entries,
+        "beside": listing.beside(painters[0].words, entries),
         "tints": {
             sign: [[side[sign], mixed(ground, side[sign], BAND)] for side, ground in zip(colours, grounds, strict=True)]
             for sign in ("+", "−", "~")
         },
     }
-
-
-def entry(model: Model, change: Change) -> dict[str, Any]:
-    """One change for the list, with its consequences and what is inside a function."""
-    behind = (*change.inside, *getattr(change, "consequences", ()))
-    detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
-    return {
-        "sign": SIGNS[change.kind],
-        "kind": change.kind,
-        "severity": change.severity,
-        "text": line(change),
-        "facts": list(facts(change)),
-        "detail": {key: plain(value) for key, value in detail.items()},
-        "old": change.old,
-        "new": change.new,
-        "rows": rows_of(model, change),
-        "behind": [entry(model, one) for one in behind],
-    }
-
-
-def plain(value: Any) -> str:
-    """A value in words."""
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def rows_of(model: Model, change: Change) -> list[int]:
-    """Where a change and its other places are in the merged graph."""
-    found: dict[int, None] = {}
-    function = change.detail.get("function")
-    for old, new in ((change.old, change.new), *change.also[:ALSO]):
-        names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
-        row = next((row for name in names if (row := row_at(model, name)) > 0), -1)
-        if row > 0:
-            found[row] = None
-    if not found and isinstance(function, str):
-        hierarchy = model.hierarchy
-        found.update((row, None) for row in hierarchy.function_rows if hierarchy.name[row].startswith(function))
-    return list(found)
-
-
-def row_at(model: Model, name: str) -> int:
-    """The row of a name in the main graph, else in a function; -1 where there is none."""
-    for root in (0, *model.hierarchy.function_rows):
-        if (row := model.names.index(root).get(name, -1)) > 0:
-            return row
-    return -1
 
 
 def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Block]:

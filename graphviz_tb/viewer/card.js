@@ -98,7 +98,12 @@ class Card {
 
   /** What a diff says of a node: before and after. @param {number} row */
   became(row) {
-    const found = this.app.changes?.of(row) ?? [];
+    const { changes } = this.app;
+    const found = changes?.of(row) ?? [];
+    if (changes && !found.length && row > 0) {
+      const near = changes.near(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: brief(one.full, 600), onclick: () => changes.bring(one) }, brief(one.text, 300))]);
+      return near.length ? [this.table("changes", near.slice(0, LISTED), near.length - LISTED)] : [];
+    }
     return found.map((/** @type {any} */ one) => {
       const rows = [];
       const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...broken(brief(value, 300)))]);

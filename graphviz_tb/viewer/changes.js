@@ -76,9 +76,13 @@ class ChangeList {
     const count = this.walked.length;
     const list = el("ol", { role: "list", "aria-label": t("changes") });
     this.walked.forEach((one, at) => list.append(this.item(one, () => this.go(at), at)));
+    const { same, remarks, beside } = this.app.head;
     this.panel.replaceChildren(
-      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), el("span", {}, button("previous", -1), button("next", 1))),
+      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), count > 0 && el("span", {}, button("previous", -1), button("next", 1))),
+      same ? el("p", { class: "remark", role: "status" }, t("same")) : "",
       list,
+      beside.length ? this.folded("reconnected", beside) : "",
+      ...remarks.map((/** @type {string} */ one) => el("p", { class: "remark" }, brief(one, 300))),
     );
     this.mark();
   }
@@ -86,13 +90,18 @@ class ChangeList {
   /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
   item(one, go, at) {
     const sign = el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
-    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", onclick: go }, sign, el("span", {}, brief(one.text, 400))));
+    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: brief(one.full, 600), onclick: go }, sign, el("span", {}, brief(one.text, 400))));
     if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, brief(fact, 400)))));
-    if (one.behind.length) {
-      const inner = one.behind.map((/** @type {any} */ other) => el("div", { class: "behind" }, el("button", { class: "change", onclick: () => this.bring(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, brief(other.text, 300)))));
-      found.append(el("details", {}, el("summary", {}, `${t("consequences")} · ${counted(one.behind.length)}`), ...inner));
-    }
+    if (one.behind.length) found.append(this.folded("consequences", one.behind));
     return found;
+  }
+
+  /** What is no change by itself, folded. @param {string} key @param {any[]} items */
+  folded(key, items) {
+    const inner = items.map((other) =>
+      el("div", { class: "behind" }, el("button", { class: "change", title: brief(other.full, 600), onclick: () => this.bring(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, brief(other.text, 300)))),
+    );
+    return el("details", {}, el("summary", {}, `${t(key)} · ${counted(items.length)}`), ...inner);
   }
 
   /** Walk to a change. @param {number} at */
@@ -125,6 +134,13 @@ class ChangeList {
   of(row) {
     const all = this.walked.flatMap((one) => [one, ...one.behind]);
     return all.filter((one) => one.rows.includes(row));
+  }
+
+  /** The changes around a row that is in none itself, or else in it. @param {number} row @returns {any[]} */
+  near(row) {
+    const { end } = this.app.graph;
+    const around = this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
+    return around.length ? around : this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
   }
 }
 

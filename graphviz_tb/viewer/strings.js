@@ -32,7 +32,7 @@ const STRINGS = {
     "help.zoom": "Zoom, fit everything", "help.fit": "Fit the selection", "help.trace": "Trace inputs, outputs; again: a hop further (Shift: all the way)",
     "help.move": "To the auxiliary area and back", "help.fold": "Group or ungroup the series", "help.colour": "Next colouring",
     "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list", "help.changes": "Next, previous change",
-    changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", before: "Before", after: "After",
+    changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", reconnected: "Inputs that come from elsewhere now", same: "The two graphs are the same.", before: "Before", after: "After",
     regexError: "This is no regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
   },
   ko: {
@@ -65,7 +65,7 @@ const STRINGS = {
     "help.zoom": "확대·축소, 전체 보기", "help.fit": "선택에 맞춤", "help.trace": "입력·출력 추적, 다시 누르면 한 단계 더 (Shift: 끝까지)",
     "help.move": "보조 영역으로 옮기거나 되돌리기", "help.fold": "연속 묶음 풀기·묶기", "help.colour": "다음 색 기준",
     "help.theme": "테마", "help.views": "이전·다음 보기", "help.escape": "하나씩 되돌리기", "help.help": "이 목록", "help.changes": "다음·이전 변경",
-    changes: "변경 사항", next: "다음 변경", previous: "이전 변경", consequences: "결과로 따라온 변경", before: "이전", after: "이후",
+    changes: "변경 사항", next: "다음 변경", previous: "이전 변경", consequences: "결과로 따라온 변경", reconnected: "다른 곳에서 오게 된 입력", same: "두 그래프는 같습니다.", before: "이전", after: "이후",
     regexError: "올바른 정규식이 아닙니다", skip: "그래프로 건너뛰기", crossing: "텐서 {n}개", values: "상수와 가중치",
   },
 };

@@ -174,3 +174,30 @@ test("the legend lists every op type when it is asked to", async ({ tab, page })
   await legend.getByRole("button", { name: "Fewer" }).click();
   await until(async () => (await words()).length === before);
 });
+
+test("the page of two equal graphs says that they are", async ({ tab, page }) => {
+  await page("rebuilt.html");
+  await tab.getByRole("status").filter({ hasText: "The two graphs are the same." }).waitFor();
+  ok(await tab.getByText(/names only renumbered/).isVisible(), "and what does not count");
+  equal(await tab.getByRole("button", { name: "Next change" }).count(), 0);
+});
+
+test("every box that a diff marks leads to its change", async ({ tab, page }) => {
+  await page("consequences.html");
+  await tab.evaluate(() => window.tbgraph.open("updates"));
+  for (const name of ["adam", "updates"]) {
+    await tab.evaluate((name) => window.tbgraph.select(name), name);
+    await card(tab).getByRole("table", { name: /optimizer adam → sgd|Changes/ }).getByText(/optimizer adam → sgd/).first().waitFor();
+  }
+  await tab.getByText(/^Inputs that come from elsewhere now · \d+/).click();
+  await tab.getByRole("button", { name: /AssignVariableOp: ReadVariableOp → nothing/ }).click();
+  await card(tab).getByRole("heading", { name: "AssignVariableOp", exact: true }).waitFor();
+});
+
+test("the list of changes names boxes as the picture does, and says what the file calls them", async ({ tab, page }) => {
+  await page("inserted.html");
+  const change = tab.getByRole("list", { name: "Changes" }).getByRole("button").first();
+  ok((await change.textContent()).includes("small/extra: scope"), await change.textContent());
+  ok((await change.getAttribute("title")).startsWith("small_1/extra_1: scope"), "on hover");
+  ok((await tab.locator('g.node[data-name="small_1/extra_1"]').textContent()).startsWith("extra"), "the picture");
+});

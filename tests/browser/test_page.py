@@ -113,17 +113,21 @@ def compared(folder: Path) -> None:
     assert run_command(["diff", "-q", str(MNIST), str(folder / "new.pbtxt"), "-o", str(folder / "page.html")]) == 1
 
 
+def edited(old: str, new: str) -> Callable[[Path], None]:
+    """What writes the page of the diff of two edits of one network."""
+    files = [str(FIXTURES / "edits" / name) for name in (old, new)]
+
+    def write(folder: Path) -> None:
+        assert run_command(["diff", "-q", *files, "-o", str(folder / "page.html")]) in (0, 1)
+
+    return write
+
+
 def same_diff(folder: Path) -> None:
     """The page of a diff, and its first picture as render draws it."""
     edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
     for file in ("page.html", "../same_diff.svg"):
         assert run_command(["diff", "-q", *edits, "-o", str(folder / file)]) == 1
-
-
-def consequences(folder: Path) -> None:
-    """The page of a diff in which one change has consequences."""
-    edits = str(FIXTURES / "edits" / "base.train.pb"), str(FIXTURES / "edits" / "sgd.train.pb")
-    assert run_command(["diff", "-q", *edits, "-o", str(folder / "page.html")]) == 1
 
 
 def hostile_diff(folder: Path) -> None:
@@ -213,7 +217,9 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "same": same,
     "same_diff": same_diff,
     "diff": compared,
-    "consequences": consequences,
+    "consequences": edited("base.train.pb", "sgd.train.pb"),
+    "rebuilt": edited("base.train.pb", "rebuilt.train.pb"),
+    "inserted": edited("base.frozen.pb", "inserted.frozen.pb"),
     "notebook": notebook,
     "big": big,
     "damaged": damaged,

@@ -1,0 +1,107 @@
+"""The list of changes of a page: each with its rows, and named as the boxes of the picture are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.diff.picture.overlay import line
+from graphviz_tb.diff.picture.rows import HOLDS
+from graphviz_tb.diff.report.words import SIGNS, facts
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+ALSO = 40  # other places of a change that are reported
+MOST_BESIDE = 200  # ops of which only an input came from elsewhere
+NAMES = re.compile(r"[^\s:,;→()]+")
+
+
+class Listing:
+    """Makes the entries of the list; `sign` is what became of each row of the merged graph."""
+
+    def __init__(self, model: Model, sign: Sequence[str]) -> None:
+        self.model = model
+        self.sign = sign
+
+    def entry(self, change: Change) -> dict[str, Any]:
+        """One change, with its consequences and what is inside a function; `full` has the names of the file."""
+        behind = (*change.inside, *getattr(change, "consequences", ()))
+        detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
+        text = line(change)
+        return {
+            "sign": SIGNS[change.kind],
+            "kind": change.kind,
+            "severity": change.severity,
+            "text": self.as_drawn(text),
+            "full": text,
+            "facts": [self.as_drawn(one) for one in facts(change)],
+            "detail": {key: plain(value) for key, value in detail.items()},
+            "old": change.old,
+            "new": change.new,
+            "rows": self.rows_of(change),
+            "behind": [self.entry(one) for one in behind],
+        }
+
+    def beside(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The ops of no change that are drawn otherwise, since an input of theirs comes from elsewhere now."""
+        known = {row for one in entries for each in (one, *one["behind"]) for row in each["rows"]}
+        hierarchy = self.model.hierarchy
+        rows = [
+            row
+            for row, sign in enumerate(self.sign)
+            if sign == HOLDS and hierarchy.node[row] >= 0 and row in words and row not in known
+        ]
+        return [
+            {"sign": "~", "text": f"{self.called(row)}: {words[row]}", "full": hierarchy.name[row], "rows": [row]}
+            for row in rows[:MOST_BESIDE]
+        ]
+
+    def as_drawn(self, text: str) -> str:
+        """A text with the names of the boxes in the place of those of the file."""
+        names = self.model.names.index(0)
+        return NAMES.sub(lambda found: self.called(row) if (row := names.get(found[0], -1)) > 0 else found[0], text)
+
+    def called(self, row: int) -> str:
+        """The names of the boxes that lie around a row, and its own."""
+        hierarchy = self.model.hierarchy
+        parts = []
+        while row > 0 and hierarchy.kind[row] != FUNCTION:
+            if hierarchy.kind[row] == OP and hierarchy.graph.mark[hierarchy.node[row]]:
+                parts.append(hierarchy.name[row].rpartition("/")[2])  # its label is no name: "kernel 3×3×1×8"
+            elif hierarchy.kind[row] in (OP, SCOPE):
+                parts.append(hierarchy.leaf(row))
+            row = int(hierarchy.parent[row])
+        return "/".join(reversed(parts))
+
+    def rows_of(self, change: Change) -> list[int]:
+        """Where a change and its other places are in the merged graph: what is new, and what of the old is gone."""
+        found: dict[int, None] = {}
+        for old, new in ((change.old, change.new), *change.also[:ALSO]):
+            names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
+            rows = [row for row in map(self.row_at, names) if row > 0]
+            found.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
+        function = change.detail.get("function")
+        if not found and isinstance(function, str):
+            found.update((row, None) for row in self.functions(function))
+        return list(found)
+
+    def functions(self, name: str) -> Collection[int]:
+        """The rows of functions whose names begin so."""
+        hierarchy = self.model.hierarchy
+        return [row for row in hierarchy.function_rows if hierarchy.name[row].startswith(name)]
+
+    def row_at(self, name: str) -> int:
+        """The row of a name in the main graph, else in a function; -1 where there is none."""
+        for root in (0, *self.model.hierarchy.function_rows):
+            if (row := self.model.names.index(root).get(name, -1)) > 0:
+                return row
+        return -1
+
+
+def plain(value: Any) -> str:
+    """A value in words."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
