@@ -89,13 +89,15 @@ def words(ops: Sequence[str], old: str, new: str) -> Words:
 
     >>> words(["Conv2D"], "3×3×16×32", "5×5×16×32"), words(["MatMul"], "32×64", "32×128")
     ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
+    >>> words(["Split"], "3×3×16×32", "5×5×16×32")  # in a recurrent layer of convolutions
+    (3, 'kernel', '3×3', '5×5')
     >>> words(["MatMul"], "64×10", "128×10"), words(["Mul"], "64", "128")
     ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
     """
     one, two = old.split("×"), new.split("×")
     if len(one) != len(two):
         return 1, "weight", old, new
-    convolution = any(op.startswith(CONVOLUTION) for op in ops)
+    convolution = any(op.startswith(CONVOLUTION) for op in ops) or (len(one) >= 4 and one[-2:] == two[-2:])
     if convolution and len(one) >= 3 and one[:-2] != two[:-2]:
         return 3, "kernel", "×".join(one[:-2]), "×".join(two[:-2])
     if len(one) >= 2 and one[-1] != two[-1]:

@@ -19,6 +19,7 @@ from graphviz_tb.model.paths import function_of
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)
 WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
+MOST_WORDS = 3  # from so many kinds of changes on a box says no more than these: it would be cut in the middle
 MOST_CALLS = 32  # how deep calls of a changed function in calls are marked
 
 
@@ -101,18 +102,19 @@ def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple
 
 
 def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
-    """How much changed in a group; constants and summaries, which no box counts, by themselves.
+    """How much changed in a group, short enough for a box; constants, weights and summaries, which no box counts, where
+    nothing else did.
 
-    >>> account([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved")
-    '1 new, 1 changed of 22 ops and 1 constant or summary'
+    >>> account([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved"), account([0, 0, 2, 0, 0], [0, 0, 0, 0, 0], 22, "moved")
+    ('1 new, 1 changed of 22 ops', '2 constants or weights changed, 22 ops')
     """
     kinds = {**WORDS, "→": away}
     told = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
     total = "∞ ops" if ops is None else counted(ops, "op")
-    first = f"{', '.join(told)} of {total}" if told else ""
-    marks = sum(every) - sum(ordinary)
-    more = f"{marks:,} {'constant or summary' if marks == 1 else 'constants and summaries'}" if marks else ""
-    return f"{first} and {more}" if first and more else first or f"{total}, {more} changed"
+    if not told:
+        marks = sum(every) - sum(ordinary)
+        return f"{marks:,} {'constant or weight' if marks == 1 else 'constants or weights'} changed, {total}"
+    return ", ".join(told) + (f" of {total}" if len(told) < MOST_WORDS else "")
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:

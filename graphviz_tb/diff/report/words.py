@@ -23,6 +23,7 @@ SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
+MOST_TOLD = 2  # parts that the head of a change names: the first and the last
 LONGEST_VALUE = 60  # characters of a value: two of them and an arrow fit a wide terminal
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -73,8 +74,8 @@ def chain(change: Change) -> str:
 
 
 def _both(change: Change) -> str:
-    """The new name; the old one too where the last segment differs."""
-    last = [(name or "").rsplit("/", 1)[-1] for name in (change.old, change.new)]
+    """The new name; the old one too where the last segment differs in more than numbers that TensorFlow counts."""
+    last = [COUNTED.sub("", (name or "").rsplit("/", 1)[-1]) for name in (change.old, change.new)]
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
 
 
@@ -137,6 +138,9 @@ def facts(change: Change) -> Iterator[str]:
         yield f"position not determinable: one of {detail['equal']} equal neighbours"
     for one in detail.get("with", ()):
         yield f"{one['name']}: {one['key']} {value(one['old'])} → {value(one['new'])}"
+    parts = detail.get("parts", ())
+    if MOST_TOLD < len(parts) <= MOST_PARTS:
+        yield f"made of {', '.join(part.rsplit('/', 1)[-1] for part in parts)}"
     shapes = [f"{one['old']} → {one['new']}" for one in detail.get("weights", ())]
     if shapes:
         yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")

@@ -90,6 +90,19 @@ def test_two_unknown_sizes_are_not_taken_for_one() -> None:
     assert found["flat", 0] == (None, None)
 
 
+def test_a_diagonal_becomes_a_matrix() -> None:
+    # of 3 numbers: on the main diagonal, two above it, one below it in a matrix of four columns
+    def made(above: int, columns: int) -> object:
+        inputs = ["k", "rows", "columns", "padding"]
+        return shapes(
+            *(placeholder("x", -1, 3), number("k", above), number("rows", -1), number("columns", columns)),
+            number("padding", 0),
+            node("y", "MatrixDiagV3", "x", *inputs, T=FLOAT),
+        )["y", 0]
+
+    assert [made(0, -1), made(2, -1), made(-1, 4)] == [(None, 3, 3), (None, 5, 5), (None, 4, 4)]
+
+
 def test_an_op_without_a_rule_gives_nothing() -> None:
     found = shapes(placeholder("x", 2), node("y", "MyOp", "x", T=FLOAT), node("z", "Relu", "y", T=FLOAT))
     assert found["y", 0] is None

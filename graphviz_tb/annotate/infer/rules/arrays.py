@@ -218,6 +218,17 @@ def matrix_diagonal(op: Op) -> Given:
     return [(*shape, shape[-1]) if shape else None]
 
 
+def matrix_diagonals(op: Op) -> Given:
+    """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix as large as is said, or as it needs to be."""
+    shape, above, rows, columns = op.shape(0), op.number(1), op.number(2), op.number(3)
+    if not shape or above is None or rows is None or columns is None:
+        return [None]
+    down, right = (op.symbols.calc("add", shape[-1], max(way, 0)) for way in (-above, above))
+    if rows == columns == -1:
+        down = right = down if above < 0 else right
+    return [(*shape[:-1], down if rows == -1 else rows, right if columns == -1 else columns)]
+
+
 def matrix_diagonal_part(op: Op) -> Given:
     """`MatrixDiagPart`: the smaller of the last two dimensions."""
     shape = op.shape(0)
@@ -286,6 +297,8 @@ RULES: dict[str, Rule] = {
     "DiagPart": diagonal_part,
     "MatrixDiag": matrix_diagonal,
     "BatchMatrixDiag": matrix_diagonal,
+    "MatrixDiagV2": matrix_diagonals,
+    "MatrixDiagV3": matrix_diagonals,
     "MatrixDiagPart": matrix_diagonal_part,
     "BatchMatrixDiagPart": matrix_diagonal_part,
     "MatrixSetDiag": same,
