@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
 
+SHAPES = "_output_shapes"
+
+
 @dataclass(slots=True)
 class Plan:
     """All edits of all changes, looked up by node or scope of the old graph."""
@@ -119,6 +122,7 @@ def block(plan: Plan, old_function: int, new_function: int) -> list[NodeDef]:
         made.input.extend(inputs)
         rename_functions(plan, made)
         change_values(made, new, ops.get(node), keys.get(node, []))
+        take_shapes(made, new, _partner(plan, node))
         told.append(made)
     added = [node for node in edits.added if int(new.function[node]) == new_function and new.definition[node] >= 0]
     told.extend(_definition(new, node) for node in added)
@@ -169,6 +173,16 @@ def change_values(made: NodeDef, new: Graph, op: int | None, keys: list[tuple[in
             made.attr[key].CopyFrom(definition.attr[key])
         elif key in made.attr:
             del made.attr[key]
+
+
+def take_shapes(made: NodeDef, new: Graph, partner: int) -> None:
+    """Shapes that TensorFlow inferred, as in the new graph: no change tells them, but weights have theirs from them."""
+    if partner < 0 or new.definition[partner] < 0 or SHAPES not in made.attr:
+        return
+    made.attr.pop(SHAPES)
+    inferred = _definition(new, partner).attr
+    if SHAPES in inferred:
+        made.attr[SHAPES].CopyFrom(inferred[SHAPES])
 
 
 def one_function(plan: Plan, function: int) -> Any:
