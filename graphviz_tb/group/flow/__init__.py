@@ -7,6 +7,7 @@
     names      names that begin alike are a group, where that closes no circle
     order      one line along the flow, and how many lines cross at each place
     regions    what is between two narrow places is a region, with branches inside
+    heads      what comes before a repeated block and holds the same is a block too, without its shortcut
     repeats    equal stretches behind each other are a stack
     stages     what is between two stacks heads the second
     sizes      what is still too long is cut

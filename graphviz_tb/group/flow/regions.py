@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
+from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread
 from graphviz_tb.group.flow.repeats import Element, fold_repeats, same_inside
@@ -109,7 +110,7 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     if (len(ends) > 2 and wide < WIDEST) or len(dag) <= setting.soft:
         sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
-        best = fold_stages(fold_repeats(sequence, setting), setting)
+        best = fold_stages(fold_repeats(with_heads(sequence, setting), setting), setting)
         price = cost([element.box for element in best])
     if len(dag) > setting.soft and (best is None or wide > 1 or largest > total / 2):
         for lattice in lattices(dag, order, setting, wide > 1 or best is None):
@@ -178,7 +179,9 @@ def atoms(dag: Dag, order: Order, ends: list[int], symbols: list[int], setting: 
             box, symbol = region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), setting, deep)
         else:
             box, symbol = boxes[first], symbols[start]
-        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first]))
+        held = tuple([boxes[place].symbol for place in line[start : end + 1]])
+        shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
+        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut))
         start = end + 1
     return sequence
 

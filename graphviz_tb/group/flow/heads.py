@@ -1,0 +1,66 @@
+"""Blocks without their shortcut: the first of a stage changes the shape, the others add what they are given.
+
+conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two of its equals with a shortcut
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.repeats import Element, block
+from graphviz_tb.group.flow.setting import Setting
+
+SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder
+STRAY = 2  # boxes of a head that its equals lack: paddings
+MOST_RUNS = 0.5  # of the runs of a block: where fewer have such a head, it is what happens to stand there
+
+
+def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
+    """Make one element of what comes before a repeated block and holds the same, but for the shortcut.
+
+    Before: a sequence along the flow in which nothing is stacked. After: heads of one block are equal words, whatever
+    else they hold.
+    """
+    repeated = Counter(one.symbol for one in sequence if one.shortcut)
+    runs = [
+        at
+        for at, element in enumerate(sequence)
+        if element.shortcut and repeated[element.symbol] > 1 and (not at or sequence[at - 1].symbol != element.symbol)
+    ]
+    starts = {at: start for at in runs if (start := head_start(sequence, at)) < at}
+    beginning = Counter(sequence[at].symbol for at in runs)
+    headed = Counter(sequence[at].symbol for at in starts)
+    folded: list[Element] = []
+    taken = 0
+    for at, start in starts.items():
+        symbol = sequence[at].symbol
+        if start >= taken and headed[symbol] > MOST_RUNS * beginning[symbol]:
+            folded += [*sequence[taken:start], head(sequence[start:at], symbol, setting)]
+            taken = at
+    return [*folded, *sequence[taken:]]
+
+
+def head_start(sequence: Sequence[Element], run: int) -> int:
+    """Where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
+    *wanted, shortcut = sequence[run].held
+    left, stray = len(wanted), STRAY
+    for at in range(run - 1, -1, -1):
+        for symbol in reversed(sequence[at].held):
+            if left and wanted[left - 1] == symbol:
+                left -= 1
+            elif stray and symbol != shortcut:
+                stray -= 1
+            else:
+                return run
+        if not left:
+            return at if len(wanted) >= SHORTEST else run
+    return run
+
+
+def head(elements: Sequence[Element], body: int, setting: Setting) -> Element:
+    """The elements of a head as one; `body` is the symbol of its equals."""
+    if len(elements) == 1:
+        return elements[0]
+    box = block(setting, elements)
+    return Element(box, box.symbol, ("head", body), elements[-1].cut)

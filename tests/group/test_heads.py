@@ -1,0 +1,88 @@
+"""The first block of a stage has no shortcut, but holds what the others do: it is one box, and counts with them."""
+
+from __future__ import annotations
+
+import random
+
+from graphviz_tb import load
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.proto import GraphDef
+
+CHAIN = ("Conv2D", "Rsqrt", "Relu6", "DepthwiseConv2dNative", "Rsqrt", "Relu6", "Conv2D", "Rsqrt")
+
+
+class Network:
+    """Ops that are numbered at random, each after what feeds it."""
+
+    def __init__(self) -> None:
+        self.nodes: list[dict[str, object]] = []
+
+    def op(self, kind: str, *inputs: str) -> str:
+        self.nodes.append({"name": f"op_{len(self.nodes)}", "op": kind, "input": list(inputs)})
+        return f"op_{len(self.nodes) - 1}"
+
+    def chain(self, top: str, kinds: tuple[str, ...]) -> str:
+        for kind in kinds:
+            top = self.op(kind, top)
+        return top
+
+    def stage(self, top: str, blocks: int, head: tuple[str, ...] = CHAIN) -> str:
+        """head ─▶ block ─▶ block …, each block with a shortcut around it."""
+        top = self.chain(top, head)
+        for _ in range(blocks - 1):
+            top = self.op("AddV2", self.chain(top, CHAIN), top)
+        return top
+
+    def hierarchy(self) -> Hierarchy:
+        names = list(range(len(self.nodes)))
+        random.Random(2).shuffle(names)
+        called = {f"op_{at}": f"n{name}" for at, name in enumerate(names)}
+        named = [
+            {**node, "name": called[node["name"]], "input": [called[one] for one in node["input"]]}  # type: ignore[index,attr-defined]
+            for node in self.nodes
+        ]
+        return load(GraphDef(node=named)).hierarchy  # type: ignore[arg-type]
+
+
+def network(*stages: int, head: tuple[str, ...] = CHAIN) -> Hierarchy:
+    """A stem, stages of so many blocks, and a classifier."""
+    made = Network()
+    top = made.chain(made.op("Placeholder"), ("Conv2D", "Tanh", "MaxPool"))
+    for blocks in stages:
+        top = made.stage(top, blocks, head)
+    made.chain(top, ("Mean", "MatMul", "Softmax"))
+    return made.hierarchy()
+
+
+def counts(hierarchy: Hierarchy) -> list[int]:
+    """For each stage the blocks that a reader counts in it: the head, and those of the stack (or the single one)."""
+    found = []
+    for row in range(len(hierarchy)):
+        if hierarchy.how[row] == How.STAGE:
+            assert all(hierarchy.kind[child] != Kind.OP for child in hierarchy.children(row))
+            stacked = [
+                len(hierarchy.children(one)) for one in hierarchy.children(row) if hierarchy.kind[one] == Kind.SERIES
+            ]
+            found.append((len(hierarchy.children(row)), sum(stacked) or 1))
+    assert all(parts == 2 for parts, _ in found)
+    return sorted(1 + others for _, others in found)
+
+
+def test_heads_count_with_the_blocks_of_their_stage() -> None:
+    assert counts(network(3, 4, 6, 3)) == [3, 3, 4, 6]
+
+
+def test_a_stage_of_one_block_behind_its_head() -> None:
+    assert counts(network(2, 3, 5)) == [2, 3, 5]
+
+
+def test_a_padding_in_the_head_is_no_matter() -> None:
+    padded = (*CHAIN[:3], "Pad", *CHAIN[3:])
+    assert counts(network(3, 4, 6, 3, head=padded)) == [3, 3, 4, 6]
+
+
+def test_what_else_comes_before_a_stage_is_no_block() -> None:
+    hierarchy = network(3, 4, 6, 3, head=("Elu", "Selu", "AvgPool", "LRN", "Elu"))
+    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    assert stages
+    assert all(len(hierarchy.children(row)) > 2 for row in stages)
