@@ -149,7 +149,7 @@ def drawn(
     ]
     taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
-    own = own_parts(view.skeleton, routes, said)
+    own = own_parts(view.skeleton, routes, tuple(said))
     found = place_labels(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own)
     return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, found)
 

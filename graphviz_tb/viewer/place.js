@@ -2702,7 +2702,7 @@ function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
-  own = own_parts(view.skeleton, routes_, said);
+  own = own_parts(view.skeleton, routes_, [...said.keys()]);
   found = place_labels(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own);
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
 }

@@ -201,3 +201,13 @@ test("the list of changes names boxes as the picture does, and says what the fil
   ok((await change.getAttribute("title")).startsWith("small_1/extra_1: scope"), "on hover");
   ok((await tab.locator('g.node[data-name="small_1/extra_1"]').textContent()).startsWith("extra"), "the picture");
 });
+
+test("any picture gets small enough to be seen as a whole", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.evaluate(() => window.tbgraph.state({ open: ["conv1", "conv2", "fc1", "fc2", "train/gradients"] }));
+  await tab.setViewportSize({ width: 150, height: 110 });
+  for (let turn = 0; turn < 30; turn++) await tab.keyboard.press("-");
+  await tab.keyboard.press("0");
+  const rects = await tab.locator("g.node").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+  ok(rects.length > 3 && rects.every(({ left, right, top, bottom }) => left >= 0 && right <= 150 && top >= 40 && bottom <= 110), "all of it");
+});
