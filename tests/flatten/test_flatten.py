@@ -270,3 +270,9 @@ def test_of_equal_inputs_in_a_row_each_is_an_edge_but_in_tensorboard() -> None:
     assert [source for source, *_ in edges(ours)] == ["x", "x", "z", "x"]
     assert [source for source, *_ in edges(theirs)] == ["x", "z", "x"]
     assert ours.slot.tolist() == [0, 1, 2, 3]
+
+
+def test_an_input_is_not_read_without_its_first_letter() -> None:
+    nodes = [{"name": "a", "op": "A"}, {"name": "b", "op": "B", "input": ["xa", "^xa"]}]
+    graph = graphviz_tb.load(GraphDef(node=nodes)).hierarchy.graph
+    assert edges(graph) == []

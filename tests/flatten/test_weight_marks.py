@@ -158,3 +158,25 @@ def test_what_a_function_was_handed_without_a_name_is_told() -> None:
         "unknown": "lookup table",
         "unknown_0": "captured value",
     }
+
+
+def test_the_weight_of_an_argument_is_the_variable_whose_handle_went_through_other_ops() -> None:
+    # handle ─▶ pass ─▶ call, in whose body: handle ─▶ read ─▶ y
+    body = {
+        "signature": {
+            "name": "body",
+            "input_arg": [{"name": "given", "type": 20}],
+            "output_arg": [{"name": "result", "type": 1}],
+        },
+        "node_def": [
+            node("read", "ReadVariableOp", "given", dtype=FLOAT),
+            node("y", "Relu", "read:value:0", T=FLOAT),
+        ],
+        "ret": {"result": "y:activations:0"},
+    }
+    call = node("call", "StatefulPartitionedCall", "pass", f={"func": {"name": "body"}}, Tin={"list": {"type": [20]}})
+    handle = node("handle", "VarHandleOp", dtype=FLOAT, shared_name={"s": b"kernel"})
+    graph: Graph = flatten(
+        GraphDef(node=[handle, node("pass", "Identity", "handle"), call], library={"function": [body]})
+    )
+    assert {weight.variable for weight in graph.weights.values()} == {"kernel"}
