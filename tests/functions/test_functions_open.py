@@ -10,6 +10,7 @@ from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address, child_path
 from graphviz_tb.pipeline import Model, load
+from graphviz_tb.proto import GraphDef
 from tests.functions.test_calls_laws import every_group
 
 GRAPHS = (
@@ -100,8 +101,6 @@ def test_a_graph_that_tensorboard_merged_still_opens(fixtures: Path) -> None:
 
 
 def test_both_colons_in_a_name() -> None:
-    from graphviz_tb.proto import GraphDef
-
     function = {"signature": {"name": "f", "input_arg": [{"name": "x", "type": 1}]}}
     node = {"name": "a::b", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}}}
     model = load(GraphDef(node=[node], library={"function": [function]}))
@@ -127,8 +126,6 @@ def test_a_function_that_is_called_can_be_opened_by_itself_too(fixtures: Path) -
 
 
 def test_the_hash_in_the_name_of_a_defun_is_not_shown() -> None:
-    from graphviz_tb.proto import GraphDef
-
     names = {"foo_deadbeef_12": "foo", "foo_deadbeef": "foo", "my_gradient": "my_gradient", "f_1": "f_1"}
     functions = [{"signature": {"name": name, "input_arg": [{"name": "x", "type": 1}]}} for name in names]
     model = load(GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": functions}))
@@ -144,7 +141,6 @@ def test_the_title_counts_through_calls(fixtures: Path) -> None:
 
 def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
     from graphviz_tb.algorithms.calls import MOST_LISTED
-    from graphviz_tb.proto import GraphDef
 
     functions = [
         {
@@ -162,8 +158,6 @@ def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
 
 
 def test_functions_that_only_call_each_other_are_listed_once() -> None:
-    from graphviz_tb.proto import GraphDef
-
     def function(name: str, *callees: str) -> dict:  # type: ignore[type-arg]
         nodes = [{"name": f"c{at}", "op": callee} for at, callee in enumerate(callees)]
         return {"signature": {"name": name}, "node_def": nodes or [{"name": "n", "op": "NoOp"}]}
@@ -178,7 +172,6 @@ def test_functions_that_only_call_each_other_are_listed_once() -> None:
 
 def test_a_first_picture_goes_through_wrappers_and_leaves_the_saver_closed() -> None:
     """Nine ops beside a call of `outer`, which holds an argument and a call of `inner`; and a larger saver."""
-    from graphviz_tb.proto import GraphDef
 
     def function(name: str, ops: int, *callees: str) -> dict:  # type: ignore[type-arg]
         nodes = [{"name": f"n{at}", "op": f"Op{at}"} for at in range(ops)]
@@ -193,3 +186,16 @@ def test_a_first_picture_goes_through_wrappers_and_leaves_the_saver_closed() -> 
     ]
     picture = load(GraphDef(node=nodes, library={"function": functions})).picture()
     assert {box.address for box in picture.scene.boxes if box.open} == {"model", "model::c0"}
+
+
+def test_the_second_function_of_the_list_opens_in_its_own_place() -> None:
+    def function(name: str) -> dict[str, object]:
+        return {"signature": {"name": name}, "node_def": [{"name": f"in_{name}", "op": "A"}]}
+
+    graph = GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": [function("f"), function("g")]})
+    boxes = load(graph).picture(open=("g",)).scene.boxes
+    assert [(box.address, box.open, box.area) for box in boxes if box.area == "functions" and box.parent < 0] == [
+        ("f", False, "functions"),
+        ("g", True, "functions"),
+    ]
+    assert [boxes[box.parent].address for box in boxes if box.address == "g::in_g"] == ["g"]

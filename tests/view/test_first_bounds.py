@@ -9,6 +9,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.repeats import storing
 
 Node = dict[str, Any]
 
@@ -68,3 +69,10 @@ def test_the_largest_group_is_opened_as_long_as_fewer_than_eight_boxes_show(ops:
     # g has 40 % of the ops that the chain of single ops has beside it: eight closed boxes with it, or seven
     lonely = [{"name": f"n{chr(97 + number)}", "op": f"L{number}", "input": ["x"]} for number in range(ops)]
     assert opened(load(*lonely, *chain("g", 2, "x"))) == groups
+
+
+@pytest.mark.parametrize(("others", "stores"), [(4, False), (3, False), (2, True)])
+def test_a_group_of_which_more_than_a_quarter_stores_is_no_model(others: int, stores: bool) -> None:
+    ops = ["AssignAdd", *(f"T{number}" for number in range(others))]
+    model = load(*({"name": f"g/{op}", "op": op} for op in ops))
+    assert bool(storing(model.hierarchy)[model.hierarchy.name.index("g")]) is stores
