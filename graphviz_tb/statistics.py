@@ -120,8 +120,10 @@ def is_measured(options: PictureOptions) -> bool:
 def check_measured(loaded: Loaded | None, facts: Facts, options: PictureOptions) -> None:
     """Raise `MissingFacts` for statistics that a picture needs and that were not joined: it names the steps that the
     source itself holds."""
-    steps = list(loaded.run_metadata) if loaded else []
-    if facts.stats is not None or not is_measured(options) or not steps:
+    if facts.stats is not None or not is_measured(options):
+        return
+    steps = list(loaded.run_metadata) if loaded else []  # a trace is decoded for it
+    if not steps:
         return
     what = "--stats" if options.stats else f"colouring by {options.color_by}"
     raise MissingFacts(
