@@ -73,10 +73,18 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
         order.append(box)
         todo += [*box.members, *box.feeders]
     for box in reversed(order):
+        if box.how == How.NAME and not box.stack:
+            box.name = longer(box, setting)
         if box.members and not box.name:
             box.name = (
                 stack_name([member.name for member in box.members]) if box.stack else title(box, setting, hierarchy)
             )
+
+
+def longer(box: Box, setting: Setting) -> str:
+    """The name of a group by name with all words that its members share: `cross_entropy`, not `cross`."""
+    words = "_".join(common(setting.vocabulary, box.members))
+    return words if words.startswith(f"{box.name}_") else box.name
 
 
 def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
