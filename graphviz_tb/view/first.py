@@ -22,6 +22,7 @@ BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the res
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
+WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
 HANDS = frozenset(
     {"Placeholder", "PlaceholderWithDefault", "_Arg", "_Retval", "Identity", "IteratorGetNext", "input_arg"}
 )
@@ -158,9 +159,11 @@ class First:
     def more(self, path: Path) -> bool:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no
         layer of ops alone."""
+        row = path[-1]
         if self.closed < FEWEST_BOXES or self.wrapped(path) or self.nearly_all(path):
             return True
-        row = path[-1]
+        if self.hierarchy.kind[row] == Kind.FOLD and self.hierarchy.ops(0) <= WHOLE:
+            return not self.aside(path)
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):
             return False
         return self.much(path) and self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+from typing import Any
+
 from graphviz_tb import load
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -75,3 +79,53 @@ def test_a_call_of_next_to_all_is_opened_among_ops_that_count() -> None:
     for number in range(30):
         function.node_def.add(name=f"net/layer{number}", op="Relu", input=[f"net/layer{number - 1}"] if number else [])
     assert "run" in opened(made.model())
+
+
+def test_a_long_stack_is_opened_before_layers_without_weights() -> None:
+    # x ─▶ net/emb ─▶ net/shape, five ops without a weight ─▶ six blocks of two layers each ─▶ net/head
+    made = Made()
+    x = made.dense("net/emb", made.op("x", "Placeholder"))
+    for number in range(5):
+        x = made.op(f"net/shape/op{number}", "Reshape", x)
+    for block in range(6):
+        for layer in ("wide", "narrow"):
+            x = made.dense(f"net/block_{block}/{layer}", x)
+    made.op("y", "Identity", made.dense("net/head", x))
+    found = opened(made.model())
+    assert "net/block_0" in found
+    assert found.isdisjoint({"net/shape", "net/head"})
+
+
+TAIL = {
+    "mix": "Dense",
+    "act": "ReLU",
+    "drop": "Dropout",
+    "norm": "LayerNormalization",
+    "flat": "Flatten",
+    "odds": "Softmax",
+}
+
+
+def towers() -> Model:
+    """Two inputs ─▶ two layers each ─▶ score ─▶ six layers."""
+
+    def layer(kind: str, name: str, *inputs: str) -> dict[str, Any]:
+        called = [[[source, 0, 0, {}] for source in inputs]] if inputs else []
+        return {"class_name": kind, "name": name, "config": {"name": name}, "inbound_nodes": called}
+
+    layers = [layer("InputLayer", side) for side in ("user", "item")]
+    for side in ("user", "item"):
+        layers += [layer("Embedding", f"{side}_emb", side), layer("Dense", f"{side}_fc", f"{side}_emb")]
+    layers.append(layer("Dot", "score", "user_fc", "item_fc"))
+    for (before, _), (name, kind) in pairwise([("score", "Dot"), *TAIL.items()]):
+        layers.append(layer(kind, name, before))
+    config = {"name": "net", "layers": layers, "input_layers": [], "output_layers": [["odds", 0, 0]]}
+    return load(json.dumps({"class_name": "Functional", "config": config}).encode())
+
+
+def test_towers_of_few_layers_are_drawn_alike_and_whole() -> None:
+    picture = towers().picture().scene
+    assert {box.address.rpartition("/")[2] for box in picture.boxes if not box.open} == {
+        *("user", "user_emb", "user_fc", "item", "item_emb", "item_fc", "score", *TAIL)
+    }
+    assert len([box for box in picture.boxes if box.open and box.kind == "fold"]) in (0, 2)
