@@ -153,6 +153,7 @@ class First:
         if not stacks:
             return
         copies = list(self.below(max(stacks, key=lambda path: self.repeats.most(path[-1]))))
+        copies = [copy for copy in copies if not self.single(copy[-1])]
         if copies and self.opened.keys().isdisjoint(copies) and self.boxes_with(copies[0]) <= BOXES_OF_REPEATS:
             self.open(copies[0])
 
@@ -166,11 +167,20 @@ class First:
             return not self.aside(path)
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):
             return False
-        return self.much(path) and self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)
+        if not self.much(path) or self.single(row):
+            return False
+        return self.holds_groups(row) and self.weights.held(row) == self.weights.held(0)
 
     def holds_groups(self, row: int) -> bool:
         """Whether there is more than ops in a group."""
         return any(self.hierarchy.opens(child) for child in self.hierarchy.children(row).tolist())
+
+    def single(self, row: int) -> bool:
+        """Whether a scope is no more than one layer, such as a cell and what hands it the steps."""
+        inside = self.weights.layers_in(row)
+        if self.hierarchy.kind[row] != Kind.SCOPE or inside > 1:
+            return False
+        return inside == 1 or row in self.weights.layers
 
     def nearly_all(self, path: Path) -> bool:
         """Whether a call that is in no scope holds next to all of the model: the rest counts its steps."""

@@ -13,6 +13,7 @@ from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.algorithms.training import Training, fitting, inside, sums
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.view.unrolled import unrolled
 
 FEWEST_OPS = 3  # of one repetition
 FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader looks for
@@ -105,7 +106,7 @@ class Repeats:
             row = int(self.hierarchy.parent[row])
 
     def _series(self) -> list[int]:
-        """Repeats of the model, but for few ones that hold longer ones."""
+        """Repeats of the model, but for few ones that hold longer ones, and those of one layer's ops."""
         hierarchy = self.hierarchy
         count = np.diff(hierarchy.child_start)
         rows = [
@@ -120,4 +121,5 @@ class Repeats:
                 if hierarchy.kind[around] == Kind.SERIES and count[around] <= FEW and count[row] > count[around]:
                     longer.add(around)
                 around = int(hierarchy.parent[around])
+        longer |= unrolled(hierarchy, rows)
         return [row for row in rows if row not in longer]

@@ -21,7 +21,7 @@ STORES = re.compile(r"Assign.*")
 class Weights:
     """Which rows hold ops of the model that use weights, through calls; rows in `quiet` are no part of it.
 
-    `layers` are the rows of groups that have such ops of their own, in no group inside.
+    `layers` are the rows of groups that have such ops of their own, in no group inside; a loop or a call may be one.
     """
 
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
@@ -35,11 +35,18 @@ class Weights:
         holding = np.zeros(len(hierarchy), bool)
         holding[[*inside, *calls]] = True
         self._sums = sums(holding)
-        self.layers = frozenset(layers(hierarchy, inside))
+        self.layers = frozenset(layers(hierarchy, [*inside, *calls]))
+        self._layers = np.array(sorted(self.layers), np.int64)
+        self._around = np.array(around(hierarchy, self._layers.tolist()), np.int64)
 
     def held(self, row: int) -> bool:
         """Whether a row holds an op that uses a weight."""
         return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])
+
+    def layers_in(self, row: int) -> int:
+        """How many layers there are below a row, those inside another of them not counted; calls are not followed."""
+        start, stop = np.searchsorted(self._layers, (row + 1, self.hierarchy.end[row]))
+        return int(np.count_nonzero(self._around[start:stop] <= row))
 
     def behind(self, level: Metagraph) -> set[int]:
         """The positions of the children that hold no weight and lead to none: losses, measures, what a model gives.
@@ -75,6 +82,18 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
         while parent > 0 and hierarchy.kind[parent] in STACKS:
             parent = int(hierarchy.parent[parent])
         yield parent
+
+
+def around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
+    """For each of some rows in order the innermost other one that it lies in; -1 for none."""
+    found: list[int] = []
+    stack: list[int] = []
+    for row in rows:
+        while stack and hierarchy.end[stack[-1]] <= row:
+            stack.pop()
+        found.append(stack[-1] if stack else -1)
+        stack.append(row)
+    return found
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:

@@ -129,3 +129,39 @@ def test_towers_of_few_layers_are_drawn_alike_and_whole() -> None:
         *("user", "user_emb", "user_fc", "item", "item_emb", "item_fc", "score", *TAIL)
     }
     assert len([box for box in picture.boxes if box.open and box.kind == "fold"]) in (0, 2)
+
+
+def test_the_steps_of_one_layer_do_not_lead() -> None:
+    # x ─▶ eight layers, among them one that is written out for twenty steps with the same kernel
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for number in range(7):
+        x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    kernel = made.op("net/each/kernel", "VarHandleOp")
+    steps = []
+    for number in range(20):
+        read = made.op(f"net/each/read_{number}", "ReadVariableOp", kernel)
+        step = made.op(f"net/each/slice_{number}", "StridedSlice", x)
+        steps.append(made.op(f"net/each/act_{number}", "Relu", made.op(f"net/each/mul_{number}", "MatMul", step, read)))
+    made.op("y", "Identity", made.op("net/each/stack", "Pack", *steps))
+    found = opened(made.model())
+    assert "net" in found
+    assert "net/each" not in found
+
+
+def test_a_layer_of_one_cell_stays_closed() -> None:
+    # x ─▶ net/first ─▶ net/rnn: ten ops around net/rnn/cell ─▶ net/last ─▶ six results
+    made = Made()
+    x = made.dense("net/first", made.op("x", "Placeholder"))
+    for number in range(5):
+        x = made.op(f"net/rnn/{'abcde'[number]}", "Reshape", x)
+    x = made.dense("net/rnn/cell", x, more=3)
+    for number in range(5):
+        x = made.op(f"net/rnn/{'vwxyz'[number]}", "Transpose", x)
+    x = made.dense("net/last", x)
+    kinds = ("Exp", "Log", "Abs", "Neg", "Sign", "Round")
+    for scope, kind in zip(("curve", "report", "metric", "notes", "alarm", "sum"), kinds, strict=True):
+        made.op(f"{scope}/y", kind, made.op(f"{scope}/x", "Square", x))
+    found = opened(made.model())
+    assert "net" in found
+    assert "net/rnn" not in found
