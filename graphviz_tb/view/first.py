@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, child_path
+from graphviz_tb.model.paths import Path, child_path, content_rows
 from graphviz_tb.view.repeats import Repeats, quiet_rows
 from graphviz_tb.view.weights import Weights
 
@@ -20,6 +20,7 @@ SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
+FAR_TOO_MANY = 5000  # children: what is extracted never leaves few of so many; to find it out takes seconds
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
 WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
@@ -63,8 +64,10 @@ class First:
         self.judging: set[Path] = set()
 
     def boxes_with(self, path: Path) -> int:
-        """How many boxes there are with one more group open."""
-        return self.closed - 1 + len(self.metagraph(path).core()) + self.frames + 1
+        """How many boxes there are with one more group open; of very many, how many at most."""
+        children = len(content_rows(self.hierarchy, path))
+        inside = children if children > FAR_TOO_MANY else len(self.metagraph(path).core())
+        return self.closed - 1 + inside + self.frames + 1
 
     def model(self, path: Path) -> int:
         """How many boxes an open group shows that are part of the model, and do more than to hand data in and out."""

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import graphviz_tb
+from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.first import first_picture
 from graphviz_tb.view.repeats import storing
 
 Node = dict[str, Any]
@@ -76,3 +78,18 @@ def test_a_group_of_which_more_than_a_quarter_stores_is_no_model(others: int, st
     ops = ["AssignAdd", *(f"T{number}" for number in range(others))]
     model = load(*({"name": f"g/{op}", "op": op} for op in ops))
     assert bool(storing(model.hierarchy)[model.hierarchy.name.index("g")]) is stores
+
+
+def test_a_group_of_very_many_ops_is_counted_without_being_laid_out() -> None:
+    # x ─▶ g: 600 ops; x ─▶ h: 6,000
+    model = load(*chain("g", 600, "x"), *chain("h", 6_000, "x"))
+    looked: list[tuple[int, ...]] = []
+
+    def metagraph(path: tuple[int, ...]) -> Metagraph:
+        looked.append(path)
+        return model.metagraph(path)
+
+    first_picture(model.hierarchy, metagraph)
+    names = {model.hierarchy.name[path[-1]] for path in looked}
+    assert "g" in names
+    assert "h" not in names
