@@ -113,7 +113,8 @@ class Find {
     const list = byId("hits");
     this.hits.slice(0, MOST_HITS).forEach((row, at) => {
       const name = graph.address(facts.path(row));
-      const kind = graph.kind[row] === OP ? graph.words[graph.op[row]] : t(ROW_KINDS[graph.kind[row]]);
+      const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
+      const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
       const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": "false", title: brief(name), onclick: () => this.go(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });

@@ -211,3 +211,11 @@ test("any picture gets small enough to be seen as a whole", async ({ tab, page }
   const rects = await tab.locator("g.node").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
   ok(rects.length > 3 && rects.every(({ left, right, top, bottom }) => left >= 0 && right <= 150 && top >= 40 && bottom <= 110), "all of it");
 });
+
+test("on a phone the bar of a trace is no higher than its words need", async ({ tab, page }) => {
+  await page("mnist.html");
+  await node(tab, "conv2").tap();
+  await card(tab).getByRole("button", { name: "Trace outputs" }).tap();
+  const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
+  ok(bar.height < 60 && bar.x >= 0 && bar.x + bar.width <= 390, JSON.stringify(bar));
+}, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
