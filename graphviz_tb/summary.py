@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
@@ -206,7 +207,7 @@ def count_edges(graph: Graph) -> Edges:
 def count_stacks(hierarchy: Hierarchy, kind: Kind) -> Stacks:
     """The series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
-    stacks = [Stack(displayed_name(hierarchy, row), len(hierarchy.children(row)), hierarchy.ops(row)) for row in rows]
+    stacks = [Stack(displayed_name(hierarchy, row), repetitions(hierarchy, row), hierarchy.ops(row)) for row in rows]
     largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST]
     return Stacks(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -106,7 +107,7 @@ class Page:
             bodies = hierarchy.calls[row]
             return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.type_of(row)
         if kind in ("series", "fold"):
-            return f"×{len(hierarchy.children(row)):,}" + (" folded" if kind == "fold" else "")
+            return f"×{repetitions(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
         if kind == "op":
             return self.type_of(row)
         template = int(hierarchy.template[row])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
+from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import thousands
@@ -47,7 +48,7 @@ class NodeLabels:
             label=self.label(path),
             full=hierarchy.name[row],
             second=self.usual(row) if said is None else said,
-            badge=badge(kind, len(members)) if stack else "",
+            badge=badge(kind, repetitions(hierarchy, row)) if stack else "",
             openable=hierarchy.opens(row),
             connected=bool(hierarchy.connected[row]),
             member=self.kind(members[0]) if members else "scope",

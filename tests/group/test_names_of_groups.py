@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import graphviz_tb
+from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.node_labels import NodeLabels
 
 
 def blocks(exit_name: str) -> GraphDef:
@@ -45,3 +47,33 @@ def test_blocks_whose_ops_have_no_type_are_called_by_their_end() -> None:
     for node in graph.node:
         node.op = ""
     assert "…add_[0-5]" in stacks(graph)
+
+
+def tower(layers: int) -> GraphDef:
+    """x ─▶ h0 ─▶ h1 ─▶ …: layers of three ops, each in a scope of its own."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    before = "x"
+    for at in range(layers):
+        for op in ("MatMul", "Tanh", "Relu"):
+            graph.node.add(name=f"h{at}/{op}", op=op).input.append(before)
+            before = f"h{at}/{op}"
+    return graph
+
+
+def test_a_stack_in_ranges_is_called_and_counted_by_all_its_repetitions() -> None:
+    model = graphviz_tb.load(tower(96))
+    hierarchy = model.hierarchy
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+    ranges = hierarchy.children(stack).tolist()
+    assert len(ranges) < 40
+    assert hierarchy.leaf(stack) == "h[0-95]"
+    assert NodeLabels(hierarchy, lambda path: None).node_label((stack,)).badge == "×96"
+    spans = [hierarchy.leaf(row).removeprefix("h[").removesuffix("]").split("-") for row in ranges]
+    assert sorted(at for first, last in spans for at in range(int(first), int(last) + 1)) == list(range(96))
+
+
+def test_a_stack_that_is_not_cut_counts_its_members() -> None:
+    hierarchy = graphviz_tb.load(tower(12)).hierarchy
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+    assert repetitions(hierarchy, stack) == len(hierarchy.children(stack)) == 12

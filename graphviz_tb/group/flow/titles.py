@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.given import given
@@ -72,13 +72,25 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
         box = todo.pop()
         order.append(box)
         todo += [*box.members, *box.feeders]
+    ranges = {id(part) for box in order if box.stack for part in box.members if part.how == How.SEGMENT}
     for box in reversed(order):
         if box.how == How.NAME and not box.stack:
             box.name = longer(box, setting)
         if box.members and not box.name:
-            box.name = (
-                stack_name([member.name for member in box.members]) if box.stack else title(box, setting, hierarchy)
-            )
+            if box.stack or id(box) in ranges:
+                box.name = stack_name([one.name for member in box.members for one in ends(member, ranges)])
+            else:
+                box.name = title(box, setting, hierarchy)
+
+
+def ends(box: Box, ranges: Container[int]) -> list[Box]:
+    """The first and the last repetition in a part of a tall stack; what is no such part as it is."""
+    first = last = box
+    while id(first) in ranges:
+        first = first.members[0]
+    while id(last) in ranges:
+        last = last.members[-1]
+    return [first] if first is last else [first, last]
 
 
 def longer(box: Box, setting: Setting) -> str:
