@@ -17,16 +17,18 @@ IMPORTED = ""  # the context of what runs when a module is imported
 
 @dataclass(frozen=True)
 class Covering:
-    """The seconds of each test, and by file and line which tests execute it."""
+    """The seconds of each test, and by file and line which tests execute it; `failed` fail as it is."""
 
     seconds: dict[str, float]
     lines: dict[str, dict[str, list[str]]]
+    failed: list[str]
 
     def tests(self, path: Path, first: int, last: int) -> list[str]:
         """The tests that execute any of some lines, the quickest first; all of them where an import does."""
         by_line = self.lines.get(str(path), {})
         found = {test for line in range(first, last + 1) for test in by_line.get(str(line), ())}
-        return sorted(self.seconds if IMPORTED in found else found, key=lambda test: (self.seconds[test], test))
+        passing = set(self.seconds if IMPORTED in found else found).difference(self.failed)
+        return sorted(passing, key=lambda test: (self.seconds[test], test))
 
 
 def read(path: Path) -> Covering:
@@ -49,7 +51,7 @@ def record(arguments: list[str], folder: Path, target: Path) -> int:
         file: {str(line): sorted(tests) for line, tests in data.contexts_by_lineno(file).items()}
         for file in sorted(data.measured_files())
     }
-    target.write_text(json.dumps({"seconds": clock.seconds, "lines": lines}))
+    target.write_text(json.dumps({"seconds": clock.seconds, "lines": lines, "failed": sorted(clock.failed)}))
     return int(code)
 
 
@@ -59,11 +61,17 @@ class Clock:
     def __init__(self, measured: coverage.Coverage) -> None:
         self.measured = measured
         self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """A test begins, its fixtures included."""
         self.measured.switch_context(item.nodeid)
         self.seconds[item.nodeid] = -time.process_time()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A part of a test has passed or failed."""
+        if report.failed:
+            self.failed.add(report.nodeid)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """A test has ended."""
