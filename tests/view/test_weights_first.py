@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.weights import calls_with
 
 
 def judged(layer_ops: int, loss_ops: int) -> GraphDef:
@@ -45,3 +46,24 @@ def test_a_loss_is_opened_where_nothing_else_fills_the_picture() -> None:
 def test_real_networks_open_before_their_losses(fixtures: Path) -> None:
     assert opened(fixtures / "real/keras2_mnist.pb") == {"sequential"}
     assert "Cost" not in opened(fixtures / "real/xor.pbtxt")
+
+
+def test_weights_in_functions_are_found_through_calls_of_calls() -> None:
+    # a calls block, which calls layer; b calls layer; c calls another function
+    def function(name: str, *nodes: dict[str, object]) -> dict[str, object]:
+        return {"signature": {"name": name}, "node_def": nodes}
+
+    def call(name: str, body: str) -> dict[str, object]:
+        return {"name": name, "op": "PartitionedCall", "attr": {"f": {"func": {"name": body}}}}
+
+    library = [
+        function("layer", {"name": "op", "op": "A"}),
+        function("block", call("inner", "layer")),
+        function("other"),
+    ]
+    hierarchy = load(
+        GraphDef(node=[call("a", "block"), call("b", "layer"), call("c", "other")], library={"function": library})
+    ).hierarchy
+    user = hierarchy.name.index("op")
+    assert sorted(hierarchy.name[row] for row in calls_with(hierarchy, [user])) == ["a", "b", "inner"]
+    assert calls_with(hierarchy, []) == set()
