@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
 from graphviz_tb.diff.changes.precision import is_precision, other_types
@@ -153,6 +154,8 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     more = [one for one in changes if one.kind == "changed"]
     if more:
         detail["with"] = [part(one) for one in more]
+    if counts := group_counts(layers, changes):
+        detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
     old, new = where(layers[0], went), where(layers[1], came)
     while new >= 0 and old >= 0 and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
         around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
@@ -259,7 +262,10 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
 
 
 def repeats(first: Change, other: Change) -> bool:
-    """Whether a setting only has the old and the new value of another difference among its numbers: a size."""
+    """Whether a setting only has the old and the new value of another difference among its numbers: a size. What a
+    dropout multiplies by follows from its rate."""
+    if (first.detail.get("key"), other.detail.get("key")) == ("rate", "scale"):
+        return True
     if not other.detail.get("constant"):
         return False
     before, after = (value if isinstance(value, list) else [value] for value in map(other.detail.get, ("old", "new")))

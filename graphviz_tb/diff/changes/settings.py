@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.layers import INNER, Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.match.matching import Matching
@@ -22,6 +22,7 @@ TERMS = (
     (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
 )
+WORDS = frozenset(word for *_, word in TERMS)
 # Ops that compute with sizes, where they take whole numbers.
 COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
 # Inputs that are sizes: they follow where a layer before them has another size.
@@ -60,11 +61,28 @@ def setting_changes(
 
 def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
     first = members[0][0][2]
-    names = layers[0].side.graph.name, layers[1].side.graph.name
-    places = sorted({(names[0][used(layers[0], old)[0]], names[1][user]) for (old, _, _), user, *_ in members})
+    name = place_name if word in WORDS else op_name
+    places = sorted(
+        {(name(layers[0], used(layers[0], old)[0]), name(layers[1], user)) for (old, _, _), user, *_ in members}
+    )
     detail: dict[str, Any] = {"key": word, "old": first.old, "new": first.new, "constant": True}
     edits = Edits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
+
+
+def op_name(layers: Layers, node: int) -> str:
+    """The name of an op."""
+    return layers.side.graph.name[node]
+
+
+def place_name(layers: Layers, node: int) -> str:
+    """The name of the scope in which a program would set what an op takes: around the ops, and around the scope that
+    TensorFlow opened for them in it. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
+    scopes = layers.side.scopes
+    row, layer = int(scopes.of_node[node]), layers.of(node)
+    if layer < 0:
+        return op_name(layers, node)
+    return scopes.name[int(scopes.parent[row]) if row != layer and INNER.match(scopes.leaf[row]) else row]
 
 
 def used(layers: Layers, node: int) -> tuple[int, int]:
