@@ -203,3 +203,28 @@ def test_a_rate_is_said_at_the_layer() -> None:
 
     (change,) = diff(made(0.1), made(0.3))
     assert (change.name, change.detail["key"], "with" in change.detail) == ("m/drop", "rate", False)
+
+
+def test_names_that_are_numbers_are_counted() -> None:
+    # x ─▶ 12 ─▶ m/40 ─▶ out: what a function captured and what was traced is called by a number; 31 and 57, later
+    def made(first: int, second: int) -> Any:
+        return graph("x Placeholder", f"{first} MatMul x", f"m/{second} Relu {first}", f"out Softmax m/{second}")
+
+    assert diff(made(12, 40), made(57, 31)).same
+
+
+def test_a_captured_variable_is_no_input() -> None:
+    # fed with x and the handle of a variable; a layer more brings a handle more
+    def made(*layers: str) -> Any:
+        lines, before = ["x Placeholder"], "x"
+        for number, layer in enumerate(layers):
+            lines += [f"{number + 100} Placeholder", f"m/{layer}/MatMul MatMul {before} {number + 100}"]
+            before = f"m/{layer}/MatMul"
+        whole = graph(*lines, f"out Softmax {before}")
+        for node in whole.node:
+            if node.name.isdecimal():
+                node.attr["dtype"].type = 20
+        return whole
+
+    (change,) = diff(made("a"), made("a", "b"))
+    assert (change.kind, change.severity) == ("added", "op")

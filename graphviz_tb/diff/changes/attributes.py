@@ -142,8 +142,8 @@ def other_type(one: AttrValue, two: AttrValue) -> tuple[str, str] | None:
 
 
 def _callee(m: Matching, value: AttrValue, old: bool) -> Any:
-    told = plain(value)
-    return told if told is not None else ""
+    callee = plain(value)
+    return callee if callee is not None else ""
 
 
 def _library(m: Matching, old: bool) -> Collection[str]:

@@ -42,11 +42,14 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and stands_alone(item, near, said)]
     derived = [item.change for item in items if not item.forward and item not in alone]
-    apart = [composed(m, layers, [alone[at].change for at in group]) for group in together(len(alone), by_layer(alone))]
+    apart = [
+        composed(m, layers, [alone[number].change for number in group])
+        for group in together(len(alone), by_layer(alone))
+    ]
     groups = edits(m, [item for item in items if item.forward])
     trained = training_changes(m, layers) if derived else []
     causes = []
-    told: set[Change] = set()
+    named: set[Change] = set()
     for group in groups:
         if is_frozen(layers, group, trained):
             derived += [item.change for item in group]
@@ -55,8 +58,8 @@ def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Cha
             name = next((name for name in others if is_replaced(m, name, group)), None)
             name = name or next((name for name in others if names_edit(m, name, change)), None)
             causes.append(replaced(name, change) if name else change)
-            told.update([name] if name else [])
-    others = [change for change in others if change not in told]
+            named.update([name] if name else [])
+    others = [change for change in others if change not in named]
     behind = [item.change for group in groups if all_follow(group) for item in group]
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
@@ -110,10 +113,10 @@ def at_places(causes: Sequence[Change]) -> list[Change]:
     groups: dict[str, list[Change]] = defaultdict(list)
     for change in in_order(causes):
         groups[wording(change)].append(change)
-    told = []
+    merged = []
     for members in groups.values():
-        told += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
-    return told
+        merged += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
+    return merged
 
 
 def are_numbered(members: Sequence[Change]) -> bool:
@@ -143,7 +146,7 @@ def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Ch
         name = change.name
         scores = [max((len(leaf) for leaf in words if leaf and leaf in name), default=0) for words in leaves]
         given[scores.index(max(scores))].append(change)
-    return [_followed(change, given[at]) for at, change in enumerate(causes)]
+    return [_followed(change, given[number]) for number, change in enumerate(causes)]
 
 
 def _followed(change: Change, behind: list[Change]) -> Change:

@@ -41,6 +41,7 @@ from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Sev
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
+HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
     {"output_shapes", "element_shape", "num_elements", "_num_original_outputs"}
@@ -69,13 +70,13 @@ def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOpti
     old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, compared_blocks(m)[0])
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
     wires = unit_links(m, old_units, old_of, new_units, new_of)
-    told: dict[int, list[Found]] = defaultdict(list)
+    by_block: dict[int, list[Found]] = defaultdict(list)
     for found in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
         for block, changes in found.items():
-            told[block] += [(change, False) for change in changes]
+            by_block[block] += [(change, False) for change in changes]
     for block, change, follows in node_changes(m, layers, options):
-        told[block].append((change, follows))
-    return told
+        by_block[block].append((change, follows))
+    return by_block
 
 
 def collect(blocks: ByBlock, found: ByBlock) -> None:
@@ -103,9 +104,9 @@ def node_changes(
             elif one.key == "value" and m.b.labels.settings[other]:
                 settings.append((mine, other, one))
             else:
-                told = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
+                wording = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
-                groups[int(m.b.block[other]), told, layer].append((mine, other, one))
+                groups[int(m.b.block[other]), wording, layer].append((mine, other, one))
     for (block, *_), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUTS and is_inner(m, places))
@@ -179,7 +180,7 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, shown)}
     own = layers[new].forward[nodes].any()
     links = sorted(
-        (link.told for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own), key=str
+        (link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own), key=str
     )
     if links:
         detail["links"] = links
@@ -189,12 +190,19 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
     names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
-    ends = detail["op_types"].keys() & PLACEHOLDERS or is_result(side, nodes)  # type: ignore[attr-defined]
-    signature = first.row < 0 and ends
+    signature = first.row < 0 and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
     kind: Kind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
     return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
+
+
+def is_input(side: Side, node: int) -> bool:
+    """Whether an op is fed from outside: no handle of a variable that a function captured."""
+    definition = side.graph.node_def(node)
+    if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDERS:
+        return False
+    return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLES
 
 
 def is_result(side: Side, nodes: list[int]) -> bool:
@@ -212,8 +220,8 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     for block, changes in sorted(blocks.items()):
         if changes:
             inside = in_order(changes)
-            told = json.dumps([one.to_json() for one in inside], sort_keys=True, default=str)
-            groups[told].append((block - 1, inside))
+            wording = json.dumps([one.to_json() for one in inside], sort_keys=True, default=str)
+            groups[wording].append((block - 1, inside))
     found = []
     for members in groups.values():
         inside = members[0][1]
@@ -236,7 +244,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
 def whole_functions(m: Matching) -> list[Change]:
     """Functions that came or went."""
     taken = set(m.functions.values())
-    told = []
+    changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
         skipped = kept | left_over(side)
         for index, function in enumerate(side.graph.functions):
@@ -247,8 +255,8 @@ def whole_functions(m: Matching) -> list[Change]:
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
             kind: Kind = "added" if new else "removed"
             old_name, new_name = (None, function.name) if new else (function.name, None)
-            told.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
-    return told
+            changes.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
+    return changes
 
 
 def left_over(side: Side) -> set[int]:
@@ -260,12 +268,12 @@ def left_over(side: Side) -> set[int]:
 def ignored(m: Matching, options: DiffOptions) -> dict[str, int]:
     """How many matched nodes differ in classes that do not count."""
     old, new = m.together()
-    told = {}
+    counts = {}
     for word in CLASSES_OF_NODES:
         if not getattr(options, word):
             count = int((getattr(m.a.labels, word)[old] != getattr(m.b.labels, word)[new]).sum())
             if count:
-                told[word] = count
+                counts[word] = count
     if not options.versions and versions(m, DiffOptions(versions=True)):
-        told["versions"] = 1
-    return told
+        counts["versions"] = 1
+    return counts

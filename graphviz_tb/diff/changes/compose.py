@@ -103,18 +103,20 @@ def came_or_went(
 
 def in_flow(side: Side, parts: list[Change]) -> list[Change]:
     """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
-    of = {node: at for at, one in enumerate(parts) for node in (*one.edits.added, *one.edits.removed)}
+    of = {node: number for number, one in enumerate(parts) for node in (*one.edits.added, *one.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
-    for node, at in of.items():
-        ahead[at] |= {of[one] for one in side.graph.source[side.in_edges(node)].tolist() if of.get(one, at) != at}
-    told: list[int] = []
+    for node, number in of.items():
+        ahead[number] |= {
+            of[one] for one in side.graph.source[side.in_edges(node)].tolist() if of.get(one, number) != number
+        }
+    ordered: list[int] = []
     left = set(range(len(parts)))
     while left:
-        ready = [at for at in left if not ahead[at] & left] or list(left)
-        first = min(ready, key=lambda at: (is_quiet(side, parts[at]), parts[at].name))
-        told.append(first)
+        ready = [number for number in left if not ahead[number] & left] or list(left)
+        first = min(ready, key=lambda number: (is_quiet(side, parts[number]), parts[number].name))
+        ordered.append(first)
         left.remove(first)
-    return [parts[at] for at in sorted(told, key=lambda at: is_quiet(side, parts[at]))]
+    return [parts[number] for number in sorted(ordered, key=lambda number: is_quiet(side, parts[number]))]
 
 
 def is_quiet(side: Side, change: Change) -> bool:
@@ -126,14 +128,14 @@ def is_quiet(side: Side, change: Change) -> bool:
 def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
     """The layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of weights."""
     side, inside = layers.side, set(nodes)
-    told = set()
+    owners = set()
     for node in nodes:
         if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS:
             for source in side.graph.source[side.in_edges(node)].tolist():
                 layer = layers.of(source)
                 if source not in inside and layer >= 0 and layer != layers.of(node):
-                    told.add(layers.name(layer))
-    return sorted(told)
+                    owners.add(layers.name(layer))
+    return sorted(owners)
 
 
 def names_of(m: Matching, change: Change, kind: Kind) -> list[str]:
@@ -212,14 +214,14 @@ def word_of(side: Side, node: int) -> str:
 
 def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
     """A convolution that is dilated now, or no more: TensorFlow cuts its input in blocks before it, and joins them."""
-    at = next((change for change in changes if change.kind == "changed"), None)
-    for change in changes if at is not None else ():
+    convolution = next((change for change in changes if change.kind == "changed"), None)
+    for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
             found = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
-            if at is not None and found:
+            if convolution is not None and found:
                 sizes = [shape := block_shape(side, found[0]), [1] * len(shape)]
                 old, new = sizes if side is m.a else sizes[::-1]
-                return replace(at, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
+                return replace(convolution, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
     return None
 
 

@@ -18,33 +18,33 @@ def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
     pairs += [*casts(m, items), *handed_over(m, items)]
-    return [[items[at] for at in group] for group in together(len(items), pairs)]
+    return [[items[number] for number in group] for group in together(len(items), pairs)]
 
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Items of one layer, or of the same layers."""
     first: dict[frozenset[Layer], int] = {}
-    for at, item in enumerate(items):
+    for number, item in enumerate(items):
         if item.layers:
-            yield first.setdefault(item.layers, at), at
+            yield first.setdefault(item.layers, number), number
 
 
 def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """New ops that feed new ops, removed ones that fed removed ones."""
     for side, kind in ((m.b, "added"), (m.a, "removed")):
         at_node = {
-            node: at
-            for at, item in enumerate(items)
+            node: number
+            for number, item in enumerate(items)
             if item.change.kind == kind
             for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
         }
-        around = {pair[kind == "added"]: at for at, item in enumerate(items) for pair in rewired_at(item)}
-        for node, at in at_node.items():
+        around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in rewired_at(item)}
+        for node, number in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
-                if source in at_node and at_node[source] != at:
-                    yield at_node[source], at
+                if source in at_node and at_node[source] != number:
+                    yield at_node[source], number
                 elif source in around:
-                    yield around[source], at
+                    yield around[source], number
 
 
 def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
@@ -55,31 +55,31 @@ def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
 def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """What came in the place of what went: both feed the same input."""
     removed = {
-        m.a.graph.name[node]: at
-        for at, item in enumerate(items)
+        m.a.graph.name[node]: number
+        for number, item in enumerate(items)
         for node in item.change.edits.removed
         if item.change.kind == "removed"
     }
-    for at, item in enumerate(items):
+    for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.detail.get("links", ()):
                 source = str(wire["old"] or "").partition(":")[0]
                 if wire["input"] != "control" and source in removed:
-                    yield removed[source], at
+                    yield removed[source], number
 
 
 def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires of one op: what it takes from something new, and what else it takes now."""
     first: dict[tuple[int, int], int] = {}
-    for at, item in enumerate(items):
+    for number, item in enumerate(items):
         if item.change.kind == "rewired":
             for pair in item.change.edits.inputs:
-                first.setdefault(pair, at)
-    for at, item in enumerate(items):
+                first.setdefault(pair, number)
+    for number, item in enumerate(items):
         if item.change.kind in ("added", "removed"):
             for pair in item.change.edits.inputs:
                 if pair in first:
-                    yield first[pair], at
+                    yield first[pair], number
 
 
 def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -87,40 +87,40 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
     for new in (True, False):
         side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
         fed = {
-            int(source): at
-            for at, item in enumerate(items)
+            int(source): number
+            for number, item in enumerate(items)
             for node in (item.change.edits.added if new else item.change.edits.removed)
             for source in side.graph.source[side.in_edges(node)].tolist()
         }
-        for at, item in enumerate(items):
+        for number, item in enumerate(items):
             wires = [one for pair in rewired_at(item) for one in rewires(m, *pair) if not one.control]
             for lost, kept in [(one.before, one.after) if new else (one.after, one.before) for one in wires]:
                 source = int(partner[other.graph.source[lost]]) if lost >= 0 > kept else -1
                 if source in fed:
-                    yield fed[source], at
+                    yield fed[source], number
 
 
 def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires that lead to and from the same layers: a swap."""
     first: dict[Layer, int] = {}
-    for at, item in enumerate(items):
+    for number, item in enumerate(items):
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):
-                yield first.setdefault(layer, at), at
+                yield first.setdefault(layer, number), number
 
 
 def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Another type of numbers, and the casts that came or went for it."""
-    types = [at for at, item in enumerate(items) if is_precision(item.change)]
+    types = [number for number, item in enumerate(items) if is_precision(item.change)]
     if types:
-        for at, item in enumerate(items):
+        for number, item in enumerate(items):
             if (
-                at in types
+                number in types
                 or only_types(item.change)
                 or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTS)
                 or through_casts(m, item.change)
             ):
-                yield types[0], at
+                yield types[0], number
 
 
 def through_casts(m: Matching, change: Change) -> bool:

@@ -54,7 +54,7 @@ def kernels(side: Side, node: int) -> Iterator[tuple[int | None, ...]]:
     """The shapes of the weights of three and more dimensions that an op takes."""
     graph, front = side.graph, [node]
     for _ in range(MOST_STEPS):
-        sources = [source for at in front for source in graph.source[side.in_edges(at)].tolist()]
+        sources = [source for user in front for source in graph.source[side.in_edges(user)].tolist()]
         yield from (shape for source in sources if len(shape := weight_shape(side, source) or ()) >= 3)
         front = [source for source in dict.fromkeys(sources) if graph.op_types[graph.op[source]] in SHAPING]
 

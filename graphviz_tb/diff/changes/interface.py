@@ -85,13 +85,13 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     """Signatures of saved models that came, went or changed: keys, types, shapes, and which tensor is meant."""
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
-    told = []
+    changes = []
     alike: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
     for name in sorted({*here, *there}):
         one, two = here.get(name), there.get(name)
         if one is None or two is None:
             kind: Kind = "added" if one is None else "removed"
-            told.append(
+            changes.append(
                 Change(
                     kind, "signature", None if one is None else name, None if two is None else name, 0,
                     {"signature": True, "tensors": _keys(two if one is None else one)},
@@ -104,8 +104,8 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     for members in alike.values():
         (name, ports), *others = members
         also = tuple((other, other) for other, _ in others)
-        told.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}, also))
-    return told
+        changes.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}, also))
+    return changes
 
 
 def _keys(signature: Any) -> list[str]:
@@ -114,28 +114,28 @@ def _keys(signature: Any) -> list[str]:
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[dict[str, Any]]:
     here, there = {spec.key: spec for spec in old}, recounted(old, new)
-    told = []
+    ports = []
     for key in sorted({*here, *there}):
         one, two = here.get(key), there.get(key)
         before, after = _spec(one), _spec(two)
         if before == after and one is not None and two is not None and not same_tensor(m, one.tensor, two.tensor):
             before, after = one.tensor, two.tensor
         if before != after:
-            told.append({"side": side, "key": key, "old": before, "new": after})
-    return told
+            ports.append({"side": side, "key": key, "old": before, "new": after})
+    return ports
 
 
 def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
     """The new tensors by key; one that was only counted anew (`keras_tensor_9`) has the key of the old one."""
-    here, told = {spec.key for spec in old}, {spec.key: spec for spec in new}
+    here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
-        if spec.key not in told:
+        if spec.key not in by_key:
             gone[COUNTED.sub("", spec.key)].append(spec.key)
     for spec in new:
         if spec.key not in here and gone[COUNTED.sub("", spec.key)]:
-            told[gone[COUNTED.sub("", spec.key)].pop(0)] = told.pop(spec.key)
-    return told
+            by_key[gone[COUNTED.sub("", spec.key)].pop(0)] = by_key.pop(spec.key)
+    return by_key
 
 
 def _spec(spec: TensorSpec | None) -> str | None:

@@ -90,9 +90,9 @@ def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
         nodes: set[int] = set()
         while wanted:
             seen |= wanted
-            at = {node for function in wanted for node in side.callers.get(function, ())}
-            nodes |= {node for node in at if side.block[node] == 0}
-            wanted = {int(side.block[node]) - 1 for node in at if side.block[node]} - seen
+            calling = {node for function in wanted for node in side.callers.get(function, ())}
+            nodes |= {node for node in calling if side.block[node] == 0}
+            wanted = {int(side.block[node]) - 1 for node in calling if side.block[node]} - seen
         found.append(nodes)
     return ({node for node in found[0] if m.to_b[node] < 0}, found[1])
 

@@ -50,19 +50,19 @@ class Layers:
     def for_gradients(self) -> Bools:
         """Which ops by themselves are used by gradients alone: TensorFlow computed them for these, in no layer."""
         side = self.side
-        graph, told = side.graph, ~self.forward
+        graph, helping = side.graph, ~self.forward
         main = np.array([bool(MAIN.match(op)) for op in graph.op_types] or [False])
-        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~main[graph.op] if len(side) else told
+        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~main[graph.op] if len(side) else helping
         data = ~graph.control
         left = np.bincount(graph.source[data], minlength=len(side))
-        front = np.flatnonzero(told)
+        front = np.flatnonzero(helping)
         while len(front):
             edges = edges_into(side, front)
             left -= np.bincount(graph.source[edges], minlength=len(side))
             front = np.unique(graph.source[edges])
-            front = front[(left[front] == 0) & ~told[front] & alone[front]]
-            told[front] = True
-        return told & self.forward
+            front = front[(left[front] == 0) & ~helping[front] & alone[front]]
+            helping[front] = True
+        return helping & self.forward
 
     @cached_property
     def of_row(self) -> Ints:
@@ -82,12 +82,12 @@ class Layers:
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and parent[row] >= 0:
                 made[parent[row]] = True
-        told = np.full(len(scopes), -1, np.int32)
+        layer_of = np.full(len(scopes), -1, np.int32)
         for row in range(len(scopes)):
             around = int(parent[row])
             if around >= 0 and not made[row]:
-                told[row] = told[around] if told[around] >= 0 else row
-        return told
+                layer_of[row] = layer_of[around] if layer_of[around] >= 0 else row
+        return layer_of
 
     def of(self, node: int) -> int:
         """The layer of a node; what only brings a weight belongs to the op that uses it."""
@@ -97,18 +97,18 @@ class Layers:
 
     def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
         """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
-        graph, at = self.side.graph, node
+        graph, current = self.side.graph, node
         for _ in range(MOST_STEPS):
-            if graph.op_types[graph.op[at]] not in through:
+            if graph.op_types[graph.op[current]] not in through:
                 break
-            edges = self.side.out_edges(at)
+            edges = self.side.out_edges(current)
             users = graph.target[edges[~graph.control[edges]]]
             if not len(users):
                 break
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
-            at = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]))
-        return at
+            current = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]))
+        return current
 
     def name(self, layer: int) -> str:
         """The name of a layer."""
@@ -118,7 +118,7 @@ class Layers:
 def attentions(side: Side) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
-    products = [at for at, op in enumerate(graph.op_types) if op in PRODUCTS]
+    products = [op_id for op_id, op in enumerate(graph.op_types) if op in PRODUCTS]
     found = set()
     for row in np.unique(scopes.of_node[np.isin(graph.op, products)]).tolist():
         around = int(scopes.parent[row])  # the product of queries and keys lies in a scope of its own

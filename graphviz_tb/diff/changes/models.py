@@ -34,8 +34,8 @@ def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = [
-        {"side": "output", "key": str(at), "old": one, "new": two}
-        for at, (one, two, partner) in enumerate(zip_longest(old, new, before))
+        {"side": "output", "key": str(number), "old": one, "new": two}
+        for number, (one, two, partner) in enumerate(zip_longest(old, new, before))
         if partner != two
     ]
     yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})

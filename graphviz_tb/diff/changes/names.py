@@ -89,20 +89,20 @@ def shifted(m: Matching, one: Renamed) -> bool:
 
 def leaf(m: Matching, one: Renamed, old: bool) -> str:
     """The last segment of the old or the new name."""
-    scopes, at = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
-    return scopes.leaf[at] if one.scope else scopes.node_leaf[at]
+    scopes, row_or_node = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
+    return scopes.leaf[row_or_node] if one.scope else scopes.node_leaf[row_or_node]
 
 
 def name(m: Matching, one: Renamed, old: bool) -> str:
     """The whole name."""
-    side, at = (m.a, one.old) if old else (m.b, one.new)
-    return side.scopes.name[at] if one.scope else side.graph.name[at]
+    side, row_or_node = (m.a, one.old) if old else (m.b, one.new)
+    return side.scopes.name[row_or_node] if one.scope else side.graph.name[row_or_node]
 
 
 def around(m: Matching, one: Renamed, old: bool) -> int:
     """The row of the scope around it."""
-    scopes, at = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
-    return int(scopes.parent[at] if one.scope else scopes.of_node[at])
+    scopes, row_or_node = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
+    return int(scopes.parent[row_or_node] if one.scope else scopes.of_node[row_or_node])
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
@@ -130,10 +130,10 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     for one in found:
         if one not in recounted:
             groups[_key(m, one)].append(one)
-    told: dict[int, list[Change]] = defaultdict(list)
+    by_block: dict[int, list[Change]] = defaultdict(list)
     for key, members in one_substitution(m, groups).items():
-        told[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
-    return told
+        by_block[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
+    return by_block
 
 
 def one_substitution(m: Matching, groups: Groups) -> Groups:
@@ -142,7 +142,7 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
     `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
     """
     waiting = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
-    told: Groups = {}
+    merged: Groups = {}
     while waiting:
         first = waiting.pop(0)
         old, new = exchanged(m, groups[first][0])
@@ -154,8 +154,8 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
         ]  # fmt: skip
         waiting = [key for key in waiting if key not in alike]
         members = [one for key in (first, *alike) for one in groups[key]]
-        told[("renamed", first[1], old, new) if alike else first] = members
-    return told
+        merged[("renamed", first[1], old, new) if alike else first] = members
+    return merged
 
 
 def exchanged(m: Matching, one: Renamed) -> tuple[str, str]:
@@ -177,22 +177,24 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
     """Names that only have another number behind them, where all of their kind in a scope keep their order.
 
     `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
-    their numbers, somebody did it.
+    their numbers, somebody did it. A name that is nothing but a number (what a function captured, what was traced)
+    nobody gave.
     """
     groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
-    told: set[Renamed] = set()
+    anew: set[Renamed] = set()
     for one in found:
         base = counter(leaf(m, one, True))
         counted = not one.moved and base[0] == counter(leaf(m, one, False))[0]
-        if is_argument(m, one) or (counted and is_constant(m, one)):
-            told.add(one)
+        bare = not one.moved and leaf(m, one, True).isdecimal() and leaf(m, one, False).isdecimal()
+        if bare or is_argument(m, one) or (counted and is_constant(m, one)):
+            anew.add(one)
         elif counted:
             groups[one.scope, around(m, one, True), base[0]].append(one)
     for (scope, row, word), members in groups.items():
         numbers = sorted(_numbers(m, scope, row, word))
         if all(one[1] < two[1] for one, two in pairwise(numbers)):
-            told |= set(members)
-    return told
+            anew |= set(members)
+    return anew
 
 
 def is_argument(m: Matching, one: Renamed) -> bool:
@@ -210,14 +212,14 @@ def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[
     a, b = m.a.scopes, m.b.scopes
     rows = a.children(row) if scope else a.own_nodes(row).tolist()
     leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
-    told = set()
-    for at in rows:
-        new = int(partner[at])
+    pairs = set()
+    for member in rows:
+        new = int(partner[member])
         if new >= 0:
-            one, two = counter(leaves[at]), counter(others[new])
+            one, two = counter(leaves[member]), counter(others[new])
             if one[0] == two[0] == base:
-                told.add((one[1], two[1]))
-    return list(told)
+                pairs.add((one[1], two[1]))
+    return list(pairs)
 
 
 def counter(leaf: str) -> tuple[str, tuple[int, ...]]:

@@ -45,15 +45,15 @@ class Numbers:
         Of a change that is `alone` all follows: ops behind it that have another cost too.
         """
         old, new = self.concerned(change)
-        told: dict[str, Pair] = {}
+        sums: dict[str, Pair] = {}
         for word, (before, after) in self.columns.items():
             if before is None or after is None:
                 continue
             here, there = (old, new) if not alone else self.differing(before, after, old, new)
             pair = int(before[here].sum()), int(after[there].sum())
             if pair[0] != pair[1]:
-                told[word] = pair
-        return told
+                sums[word] = pair
+        return sums
 
     def concerned(self, change: Change) -> tuple[Bools, Bools]:
         """The nodes that a change is about, old and new: those edited, their layers, and their partners."""
@@ -93,12 +93,12 @@ def total(column: Column) -> int | None:
 
 def in_layers(layers: Layers, nodes: list[int]) -> Bools:
     """The nodes under the layers that some nodes of the model belong to."""
-    told = np.zeros(len(layers.side), bool)
+    inside = np.zeros(len(layers.side), bool)
     scopes = layers.side.scopes
     for row in {layers.of(node) for node in nodes if layers.forward[node]}:
         if row >= 0:
-            told[scopes.nodes(row)] = True
-    return told
+            inside[scopes.nodes(row)] = True
+    return inside
 
 
 def ops_of(layers: Layers) -> Column:
@@ -114,13 +114,13 @@ def parameters_of(layers: Layers) -> Column:
     Slots of an optimizer are no weights of the model.
     """
     graph = layers.side.graph
-    told = np.zeros(len(graph), np.int64)
+    sizes = np.zeros(len(graph), np.int64)
     if graph.layers and not graph.weights:
         counts = {graph.index[0][name]: one.parameters for name, one in graph.layers.items() if name in graph.index[0]}
         if None in counts.values():
             return None
-        told[list(counts)] = [count or 0 for count in counts.values()]
-        return told
+        sizes[list(counts)] = [count or 0 for count in counts.values()]
+        return sizes
     variables: dict[str, list[int]] = defaultdict(list)
     for node, weight in sorted(graph.weights.items()):
         if layers.forward[node]:
@@ -130,8 +130,8 @@ def parameters_of(layers: Layers) -> Column:
         if not known or None in (known[0].shape or ()):
             return None
         if not known[0].dtype.startswith(STATES):
-            told[nodes[0]] = prod(size or 0 for size in known[0].shape or ())
-    return told if variables else None
+            sizes[nodes[0]] = prod(size or 0 for size in known[0].shape or ())
+    return sizes if variables else None
 
 
 def flops_of(layers: Layers) -> Column:
@@ -139,6 +139,6 @@ def flops_of(layers: Layers) -> Column:
     graph: Graph = layers.side.graph
     if graph.layers or len(graph) > MOST_COUNTED:
         return None
-    told = np.fromiter((cost.flops for cost in costs_by_node(graph)), np.int64, len(graph))
-    told[(graph.function >= 0) | ~graph.kept] = 0
-    return told
+    flops = np.fromiter((cost.flops for cost in costs_by_node(graph)), np.int64, len(graph))
+    flops[(graph.function >= 0) | ~graph.kept] = 0
+    return flops

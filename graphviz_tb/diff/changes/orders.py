@@ -51,11 +51,11 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
         for source in graph.source[layers.side.in_edges(node)].tolist():
             if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
                 before[layers.of(node)].add(layers.of(source))
-    told: list[str] = []
+    names: list[str] = []
     while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
         for name, layer in ready:
-            told.append(name.rsplit("/", 1)[-1])
+            names.append(name.rsplit("/", 1)[-1])
             del before[layer]
         for ahead in before.values():
             ahead.difference_update(layer for _, layer in ready)
-    return told
+    return names

@@ -29,7 +29,7 @@ def other_outputs(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
     found = [one for one in (of_layers(m) if m.a.graph.layers else of_ops(m, layers)) if differ(one[1], one[3])]
     if not found:
         return []
-    ports = [{"side": "output", "key": new, "old": told(one), "new": told(two)} for _, one, new, two in found]
+    ports = [{"side": "output", "key": new, "old": spec(one), "new": spec(two)} for _, one, new, two in found]
     return [Change("signature-changed", "signature", found[0][0], found[0][2], len(ports), {"ports": ports})]
 
 
@@ -51,7 +51,7 @@ def fit(one: Sequence[int | None], two: Sequence[int | None]) -> bool:
     return len(one) == len(two) and all(a == b or None in (a, b) for a, b in zip(one, two, strict=True))
 
 
-def told(given: Sequence[Tensor]) -> str:
+def spec(given: Sequence[Tensor]) -> str:
     """Types and shapes in words."""
     return ", ".join(f"{one.dtype} {'unknown' if one.shape is None else shape_of(one.shape)}".strip() for one in given)
 
@@ -71,14 +71,14 @@ def of_layers(m: Matching) -> Iterator[Ends]:
 
 def results(layers: Mapping[str, Layer], model: str) -> list[str]:
     """The layers that make the outputs of a model, also where they lie in models in it."""
-    told, waiting = [], [model]
+    names, waiting = [], [model]
     while waiting:
         name = waiting.pop()
         if layers[name].parts:
             waiting += reversed([one for one in layers[name].results or last(layers, name) if one in layers])
         else:
-            told.append(name)
-    return told
+            names.append(name)
+    return names
 
 
 def last(layers: Mapping[str, Layer], model: str) -> list[str]:
@@ -113,8 +113,8 @@ def ends(layers: Layers) -> list[int]:
     side = layers.side
     graph = side.graph
     kinds = np.array([op in SOURCES or op in LOOSE for op in graph.op_types] or [True])
-    told = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
-    told[graph.source[~graph.control]] = False
-    found = np.flatnonzero(told & ~kinds[graph.op] if len(graph) else told).tolist()
+    is_end = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
+    is_end[graph.source[~graph.control]] = False
+    found = np.flatnonzero(is_end & ~kinds[graph.op] if len(graph) else is_end).tolist()
     results = [node for node in found if is_result(side, [node])]
     return sorted(results or found, key=graph.name.__getitem__)

@@ -46,9 +46,9 @@ def forward_nodes(side: Side) -> Bools:
     seeds[source] = False
     seeds[source[gradient[target] | (op[target] == "summary")]] = True
     seeds[left_over(side)] = False
-    told = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
-    told &= ~in_gradient_scopes(side)  # lists that the model's loops fill for their gradients
-    return told if told.any() else np.ones(len(side), bool)
+    forward = reached(side, np.flatnonzero(seeds & ~behind & (op == "")), backward=True, barred=behind)
+    forward &= ~in_gradient_scopes(side)  # lists that the model's loops fill for their gradients
+    return forward if forward.any() else np.ones(len(side), bool)
 
 
 def left_over(side: Side) -> list[int]:
@@ -97,31 +97,31 @@ def _kind(op: str) -> str:
 def reached(side: Side, starts: Iterable[int], backward: bool, barred: Bools | None = None) -> Bools:
     """Everything that data leads to from `starts`, or (`backward`) comes from; `barred` nodes are not entered."""
     graph = side.graph
-    told = np.zeros(len(side), bool)
+    seen = np.zeros(len(side), bool)
     front = np.asarray(list(starts), np.int64)
     while len(front):
-        told[front] = True
+        seen[front] = True
         if backward:
             ahead = graph.source[edges_into(side, front)]
         else:
             edges = side.out_order[_runs(side.out_start, front)]
             ahead = graph.target[edges[~graph.control[edges]]]
         ahead = np.unique(ahead)
-        ahead = ahead[~told[ahead]]
+        ahead = ahead[~seen[ahead]]
         front = (ahead if barred is None else ahead[~barred[ahead]]).astype(np.int64)
-    return told
+    return seen
 
 
 def edges_into(side: Side, nodes: np.ndarray) -> np.ndarray:
     """The data edges into some nodes."""
     edges = _runs(side.in_start, nodes)
-    told: np.ndarray = edges[~side.graph.control[edges]]
-    return told
+    data: np.ndarray = edges[~side.graph.control[edges]]
+    return data
 
 
 def _runs(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The numbers `start[r]:start[r + 1]` of many rows, one after the other."""
     counts = start[rows + 1] - start[rows]
     first = np.repeat(start[rows] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-    told: np.ndarray = first + np.arange(int(counts.sum()))
-    return told
+    numbers: np.ndarray = first + np.arange(int(counts.sum()))
+    return numbers

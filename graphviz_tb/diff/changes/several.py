@@ -17,18 +17,18 @@ def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """
     first = list(range(count))
 
-    def top(at: int) -> int:
-        while first[at] != at:
-            first[at] = first[first[at]]
-            at = first[at]
-        return at
+    def top(number: int) -> int:
+        while first[number] != number:
+            first[number] = first[first[number]]
+            number = first[number]
+        return number
 
     for one, two in pairs:
         low, high = sorted((top(one), top(two)))
         first[high] = low
     groups: dict[int, list[int]] = {}
-    for at in range(count):
-        groups.setdefault(top(at), []).append(at)
+    for number in range(count):
+        groups.setdefault(top(number), []).append(number)
     return list(groups.values())
 
 

@@ -49,10 +49,10 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     """The layers, other than the users' own, whose weights the ops took on the other side."""
     other = layers[1 - which]
     graph, index = other.side.graph, other.side.graph.index[0]
-    told = []
+    names = []
     for wire in change.detail.get("links", ()):
         node = index.get(str(wire["old" if which else "new"] or "").partition(":")[0], -1)
         partner = int((m.to_b if which else m.to_a)[node]) if node >= 0 else -1
         if node >= 0 and partner >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
-            told.append(other.name(other.of(node)))
-    return told
+            names.append(other.name(other.of(node)))
+    return names

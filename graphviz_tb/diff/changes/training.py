@@ -67,19 +67,19 @@ def is_whole(side: Side, node: int) -> bool:
 
 def _word(op: str, name: str) -> str:
     """The optimizer: by the type of its update, else by the scope that it is in."""
-    told = APPLY.match(op)
-    return told[1] if told else COUNTER.sub("", name.split("/")[0]) if "/" in name else ""
+    match = APPLY.match(op)
+    return match[1] if match else COUNTER.sub("", name.split("/")[0]) if "/" in name else ""
 
 
 def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
     """Another optimizer, and variables that are trained no more or now."""
     old, new = training(layers[0]), training(layers[1])
-    told = []
+    changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         detail: dict[str, object] = {"key": "optimizer", "old": old.optimizer, "new": new.optimizer}
-        told.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, detail))
+        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, detail))
     if not (old.trained and new.trained):
-        return told
+        return changes
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
     for word in (False, True):
         found = {
@@ -91,5 +91,5 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         if places:
             detail = {"key": "trainable", "old": not word, "new": word}
             also = tuple((one, two) for one, two in places[1:])
-            told.append(Change("changed", "attribute", places[0][0], places[0][1], len(found), detail, also))
-    return told
+            changes.append(Change("changed", "attribute", places[0][0], places[0][1], len(found), detail, also))
+    return changes

@@ -21,7 +21,7 @@ class Link:
     """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
 
     pair: tuple[int, int]
-    told: dict[str, Any]
+    wire: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -62,21 +62,21 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
         block = int(side.block[node])
         if block not in compared:
             continue
-        at = by_name.get((block, side.graph.name[node]), -1)
-        if at < 0:
-            at = len(units)
+        unit = by_name.get((block, side.graph.name[node]), -1)
+        if unit < 0:
+            unit = len(units)
             units.append(Unit(side.graph.name[node], -1, [], block))
-        units[at].nodes.append(node)
-        unit_of[node] = at
+        units[unit].nodes.append(node)
+        unit_of[node] = unit
     return units, unit_of
 
 
 def left_behind(side: Side) -> Bools:
     """Placeholders that TensorFlow left when it froze a loop: nothing is joined to them."""
-    told = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
-    told[side.graph.source] = False
-    told[side.graph.target] = False
-    return told
+    left = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
+    left[side.graph.source] = False
+    left[side.graph.target] = False
+    return left
 
 
 def shown_ops(side: Side, nodes: list[int]) -> list[int]:
@@ -101,16 +101,16 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
     Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
     its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
-    told: dict[tuple[int, bool, str], list[Unit]] = {}
+    by_end: dict[tuple[int, bool, str], list[Unit]] = {}
     groups = []
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any())
-        main = next((told[*kind, end] for end in endings(unit.name) if (*kind, end) in told), None)
+        main = next((by_end[*kind, end] for end in endings(unit.name) if (*kind, end) in by_end), None)
         if main is not None and unit.row >= 0:
             main.append(unit)
         else:
             groups.append([unit])
-            told.setdefault((*kind, unit.name), groups[-1])
+            by_end.setdefault((*kind, unit.name), groups[-1])
     return groups
 
 
@@ -121,9 +121,9 @@ def endings(name: str) -> list[str]:
     ['a/b', 'a/b_grad']
     """
     first = name.removesuffix("_grad")
-    cuts = [at + 1 for at, letter in enumerate(name) if letter in "/_"]
-    told = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
-    return [word for word in told if word]
+    cuts = [position + 1 for position, letter in enumerate(name) if letter in "/_"]
+    ends = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
+    return [word for word in ends if word]
 
 
 def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:

@@ -56,12 +56,12 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     known = {
         tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
     }
-    told: list[Words] = []
+    phrases: list[Words] = []
     for old, new in known.items():
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
-            told += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
-            told += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
-    return told
+            phrases += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
+            phrases += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+    return phrases
 
 
 def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
@@ -75,13 +75,13 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
         for old, new in shapes
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
-    told: list[Words] = []
+    phrases: list[Words] = []
     for old, new in known:
         beside = any(one != old and one[1] == old[1] for one, _ in known)
         for gates in GATES if beside and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
-                told.append((4, "units", str(old[0]), str(new[0])))
-    return told
+                phrases.append((4, "units", str(old[0]), str(new[0])))
+    return phrases
 
 
 def words(ops: Sequence[str], old: str, new: str) -> Words:

@@ -24,15 +24,15 @@ def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list
             came = int(new_of[m.b.graph.source[one.after]]) if one.after >= 0 else -1
             went = int(old_of[m.a.graph.source[one.before]]) if one.before >= 0 else -1
             if came >= 0:
-                new_units[came].links.append(Link((old, new), told(m, one)))
+                new_units[came].links.append(Link((old, new), described(m, one)))
             elif went >= 0:
-                old_units[went].links.append(Link((old, new), told(m, one)))
+                old_units[went].links.append(Link((old, new), described(m, one)))
             else:
                 others.append(one)
     return others
 
 
-def told(m: Matching, one: Rewire) -> dict[str, Any]:
+def described(m: Matching, one: Rewire) -> dict[str, Any]:
     """A rewired input as plain values."""
     node = {"old": m.a.graph.name[one.old], "new": m.b.graph.name[one.new]}
     return {
@@ -72,7 +72,7 @@ def wire_changes(m: Matching, found: list[Rewire]) -> dict[int, list[Change]]:
 def _rewired(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:
     pairs = sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
     members = by_node[pairs[0]]
-    inputs = [{key: value for key, value in told(m, one).items() if key != "node"} for one in members]
+    inputs = [{key: value for key, value in described(m, one).items() if key != "node"} for one in members]
     places = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs]
     detail: dict[str, Any] = {"inputs": inputs}
     if all(one.reordered for one in members):

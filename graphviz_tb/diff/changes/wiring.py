@@ -44,8 +44,8 @@ def rewired(m: Matching) -> tuple[Ints, Ints]:
 
 def input_sums(side: Side, names: np.ndarray) -> Hashes:
     """A hash for each node of what comes in where."""
-    told = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
-    return run_sums(told, side.in_start[:-1], side.in_start[1:])
+    sums = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
+    return run_sums(sums, side.in_start[:-1], side.in_start[1:])
 
 
 def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
@@ -58,15 +58,15 @@ def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
 def _inputs(m: Matching, side: Side, node: int, old: bool) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
     """Data inputs in order and control inputs, each with its edge."""
     graph = side.graph
-    told: tuple[list[tuple[Token, int]], list[tuple[Token, int]]] = ([], [])
+    inputs: tuple[list[tuple[Token, int]], list[tuple[Token, int]]] = ([], [])
     for edge in side.in_edges(node).tolist():
         source, control = int(graph.source[edge]), bool(graph.control[edge])
         partner = int(m.to_b[source]) if old else source
         token = ("new", partner, "" if control else graph.keys[graph.key[edge]])
         if partner < 0:
             token = ("old", source, token[2])
-        told[control].append((token, edge))
-    return told
+        inputs[control].append((token, edge))
+    return inputs
 
 
 def _data(
@@ -76,9 +76,9 @@ def _data(
     if tokens[0] == tokens[1]:
         return _by_slot(m, old, new, before, after)
     if len(before) == len(after):
-        changed = [at for at in range(len(before)) if tokens[0][at] != tokens[1][at]]
+        changed = [slot for slot in range(len(before)) if tokens[0][slot] != tokens[1][slot]]
         same = Counter(tokens[0]) == Counter(tokens[1])
-        return [Rewire(old, new, at, before[at][1], after[at][1], False, same) for at in changed]
+        return [Rewire(old, new, slot, before[slot][1], after[slot][1], False, same) for slot in changed]
     return _aligned(m, old, new, before, after)
 
 
@@ -99,28 +99,28 @@ def _aligned(
 ) -> list[Rewire]:
     """Inputs came or went: align what stayed, pair what lies between."""
     pairs = common([token for token, _ in before], [token for token, _ in after]) or []
-    told, at = [], (0, 0)
+    changed, position = [], (0, 0)
     for stop in [*pairs, (len(before), len(after))]:
-        one, two = before[at[0] : stop[0]], after[at[1] : stop[1]]
+        one, two = before[position[0] : stop[0]], after[position[1] : stop[1]]
         for place in range(max(len(one), len(two))):
             gone = one[place][1] if place < len(one) else -1
             come = two[place][1] if place < len(two) else -1
-            told.append(Rewire(old, new, (at[1] if come >= 0 else at[0]) + place, gone, come, False))
-        at = stop[0] + 1, stop[1] + 1
-    return told
+            changed.append(Rewire(old, new, (position[1] if come >= 0 else position[0]) + place, gone, come, False))
+        position = stop[0] + 1, stop[1] + 1
+    return changed
 
 
 def _control(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
     """Control inputs have no order: what is on one side only."""
     here, there = Counter(token for token, _ in before), Counter(token for token, _ in after)
-    told = []
+    changed = []
     for token, edge in before:
         if here[token] > there[token]:
             here[token] -= 1
-            told.append(Rewire(old, new, -1, edge, -1, True))
+            changed.append(Rewire(old, new, -1, edge, -1, True))
     here = Counter(token for token, _ in before)
     for token, edge in after:
         if there[token] > here[token]:
             there[token] -= 1
-            told.append(Rewire(old, new, -1, -1, edge, True))
-    return told
+            changed.append(Rewire(old, new, -1, -1, edge, True))
+    return changed

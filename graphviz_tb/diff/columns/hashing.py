@@ -39,13 +39,13 @@ def digests(words: Iterable[str]) -> Hashes:
 
 def mixed(values: Hashes) -> Hashes:
     """Every bit of a value reaches every bit of its hash (splitmix64)."""
-    told = values + STEP
-    told ^= told >> np.uint64(30)
-    told *= FIRST
-    told ^= told >> np.uint64(27)
-    told *= SECOND
-    told ^= told >> np.uint64(31)
-    return told
+    bits = values + STEP
+    bits ^= bits >> np.uint64(30)
+    bits *= FIRST
+    bits ^= bits >> np.uint64(27)
+    bits *= SECOND
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def joined(*columns: Hashes) -> Hashes:
@@ -55,10 +55,10 @@ def joined(*columns: Hashes) -> Hashes:
     >>> bool(joined(one, two)[0] == joined(two, one)[0])
     False
     """
-    told = columns[0] * FACTORS[0]
-    for at, column in enumerate(columns[1:], 1):
-        told = mixed(told) + column * FACTORS[at % 4]
-    return mixed(told)
+    total = columns[0] * FACTORS[0]
+    for number, column in enumerate(columns[1:], 1):
+        total = mixed(total) + column * FACTORS[number % 4]
+    return mixed(total)
 
 
 def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Hashes:
@@ -68,8 +68,8 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
     [3, 0]
     """
     total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
-    told: Hashes = total[stop] - total[start]
-    return told
+    sums: Hashes = total[stop] - total[start]
+    return sums
 
 
 def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:

@@ -65,7 +65,7 @@ def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Lab
     op = digests("" if word in library else word for word in graph.op_types)[graph.op]
     devices = digests(graph.devices)[graph.device]
     table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
-    core, shapes, colocation, constants = (np.ascontiguousarray(table[:, at]) for at in range(4))
+    core, shapes, colocation, constants = (np.ascontiguousarray(table[:, number]) for number in range(4))
     counted, learned, layers = settings(graph), weights(graph), configurations(graph)
     core = joined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
     constants[counted] = 0
@@ -107,38 +107,38 @@ def attribute_bytes(node: NodeDef) -> bytes:
     True
     """
     data: bytes = node.SerializeToString(deterministic=True)
-    at, size = 0, len(data)
-    while at < size and data[at] in (0x0A, 0x12, 0x1A, 0x22):
-        at += 1
+    position, size = 0, len(data)
+    while position < size and data[position] in (0x0A, 0x12, 0x1A, 0x22):
+        position += 1
         length = shift = 0
         while True:
-            byte = data[at]
-            at += 1
+            byte = data[position]
+            position += 1
             length |= (byte & 0x7F) << shift
             if byte < 0x80:
                 break
             shift += 7
-        at += length
-    return data[at:]
+        position += length
+    return data[position:]
 
 
 def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
     """Hashes of the attributes, class by class; 0 for a class that is empty."""
     core: list[bytes] = []
-    told: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
+    others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
         if key in NOISE or is_counter(key, attrs):
             continue
         value = attrs[key]
         if key in SHAPES or key in COLOCATION:
-            into = told["shapes" if key in SHAPES else "colocation"]
+            into = others["shapes" if key in SHAPES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue
         counts, numbers = canonical(value, library)
         core.append(key.encode() + b"=" + counts)
         if numbers:
-            told["constants"].append(key.encode() + b"=" + numbers)
-    first, *rest = (core, *told.values())
+            others["constants"].append(key.encode() + b"=" + numbers)
+    first, *rest = (core, *others.values())
     hashed = [digest(b"\0".join(part)) if part else 0 for part in rest]
     return digest(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
 

@@ -37,11 +37,11 @@ def settings(graph: Graph) -> Bools:
 
     Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
     """
-    told = np.zeros(len(graph), bool)
-    ops = [at for at, op in enumerate(graph.op_types) if op in CONSTANTS]
+    counted = np.zeros(len(graph), bool)
+    ops = [op_id for op_id, op in enumerate(graph.op_types) if op in CONSTANTS]
     found = np.flatnonzero(np.isin(graph.op, ops))
     if not len(found):
-        return told
+        return counted
     learned, seeds = _lineage(graph)
     for node in found.tolist():
         definition = graph.node_def(node)
@@ -52,8 +52,8 @@ def settings(graph: Graph) -> Bools:
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOATS
         if tensor.dtype != STRING and count <= (MOST_FLOATS if floating else MOST_SETTINGS):
-            told[node] = not (floating and (learned[node] or len(dims) > 1))
-    return told
+            counted[node] = not (floating and (learned[node] or len(dims) > 1))
+    return counted
 
 
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
@@ -69,16 +69,16 @@ def _lineage(graph: Graph) -> tuple[Bools, Bools]:
 
 def weights(graph: Graph) -> Weights:
     """Type and shape of every weight, where the graph knows them."""
-    told = {node: (one.dtype, shape_of(one.shape)) for node, one in graph.weights.items() if one.shape is not None}
-    reads = [at for at, op in enumerate(graph.op_types) if op in READS]
+    known = {node: (one.dtype, shape_of(one.shape)) for node, one in graph.weights.items() if one.shape is not None}
+    reads = [op_id for op_id, op in enumerate(graph.op_types) if op in READS]
     for node in np.flatnonzero(np.isin(graph.op, reads)).tolist():
         definition = graph.node_def(node)
-        if definition is None or node in told:
+        if definition is None or node in known:
             continue
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
         if len(shapes) == 1 and not shapes[0].unknown_rank and definition.op == "ReadVariableOp":
-            told[node] = "", shape_of([dim.size for dim in shapes[0].dim])
-    return told
+            known[node] = "", shape_of([dim.size for dim in shapes[0].dim])
+    return known
 
 
 def shape_of(dims: Any) -> str:
@@ -88,12 +88,12 @@ def shape_of(dims: Any) -> str:
 
 def configurations(graph: Graph) -> Configurations:
     """Class and settings of the nodes that are Keras layers."""
-    told = {}
+    by_node = {}
     for name, layer in graph.layers.items():
         node = graph.index[0].get(name, -1)
         if node >= 0:
-            told[node] = configuration(layer)
-    return told
+            by_node[node] = configuration(layer)
+    return by_node
 
 
 def configuration(layer: Layer) -> dict[str, Any]:
@@ -162,9 +162,9 @@ def plain_setting(value: Any) -> Any:
     return tidy(value)
 
 
-def hashed(count: int, told: Mapping[int, Any]) -> Hashes:
+def hashed(count: int, values: Mapping[int, Any]) -> Hashes:
     """One number a node; 0 for those of which nothing is known."""
     column = np.zeros(count, np.uint64)
-    for node, value in told.items():
+    for node, value in values.items():
         column[node] = digest(json.dumps(plain_setting(value), sort_keys=True, default=str))
     return column

@@ -67,10 +67,10 @@ class Scopes:
 
     def children(self, row: int) -> list[int]:
         """The scopes directly in a row."""
-        found, at, end = [], row + 1, int(self.end[row])
-        while at < end:
-            found.append(at)
-            at = int(self.end[at])
+        found, child, end = [], row + 1, int(self.end[row])
+        while child < end:
+            found.append(child)
+            child = int(self.end[child])
         return found
 
     def below(self, row: int, nodes: Ints) -> Hashes:
@@ -206,10 +206,10 @@ def _levels(depth: Ints) -> list[NDArray[np.int64]]:
 def exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
     """For each row a hash of everything under it, names below the row and labels."""
     inside = sums_by(scopes.of_node, mixed(own + scopes.node_leaf_hash), len(scopes))
-    told = mixed(inside)
+    hashes = mixed(inside)
     for level in reversed(_levels(scopes.depth)[1:]):
-        told[level] = mixed(inside[level])
-        part = mixed(told[level] + scopes.leaf_hash[level])
+        hashes[level] = mixed(inside[level])
+        part = mixed(hashes[level] + scopes.leaf_hash[level])
         np.add.at(inside, scopes.parent[level], part)
-    told[list(scopes.roots)] = mixed(inside[list(scopes.roots)])
-    return told
+    hashes[list(scopes.roots)] = mixed(inside[list(scopes.roots)])
+    return hashes

@@ -73,25 +73,25 @@ class Side:
     def node_label(self) -> Hashes:
         """What each node is: op type, attributes that count, what it calls, inputs that name no node."""
         node, attr, function = self.calls
-        told = self.labels.own
+        labels = self.labels.own
         if len(node):
             called = joined(attr, self.function_class[function])
             callers = np.unique(node)
-            told = told.copy()
-            told[callers] = joined(told[callers], sums_by(node, called, len(self))[callers])
+            labels = labels.copy()
+            labels[callers] = joined(labels[callers], sums_by(node, called, len(self))[callers])
         if self.dangling:
-            told = told.copy()
-            at = np.fromiter(self.dangling, np.int64, len(self.dangling))
-            told[at] = joined(told[at], digests(repr(words) for words in self.dangling.values()))
-        return told
+            labels = labels.copy()
+            nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
+            labels[nodes] = joined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
+        return labels
 
     @cached_property
     def called(self) -> dict[int, list[tuple[str, int]]]:
         """Attribute and function of each call, by node."""
-        told: dict[int, list[tuple[str, int]]] = {}
+        calls: dict[int, list[tuple[str, int]]] = {}
         for call in self.graph.calls:
-            told.setdefault(call.node, []).append((call.attr, call.function))
-        return told
+            calls.setdefault(call.node, []).append((call.attr, call.function))
+        return calls
 
     @cached_property
     def index(self) -> dict[tuple[int, str], int]:
@@ -103,22 +103,22 @@ class Side:
         """The inputs that name no node, by the nodes that have some."""
         if not any(notice.code == "unknown-input" for notice in self.graph.notices):
             return {}
-        told = {}
+        texts = {}
         for node in range(len(self)):
             definition = self.graph.node_def(node)
             if definition is not None and len(definition.input) > self.in_start[node + 1] - self.in_start[node]:
                 known = set(self.graph.slot[self.in_edges(node)].tolist())
-                told[node] = [text for at, text in enumerate(definition.input) if at not in known]
-        return told
+                texts[node] = [text for slot, text in enumerate(definition.input) if slot not in known]
+        return texts
 
     @cached_property
     def edge_hash(self) -> Hashes:
         """Which output goes to which input; control edges have no place."""
         graph = self.graph
         key = digests(graph.keys)[graph.key]
-        told = joined(key, graph.slot.astype(np.uint64))
-        told[graph.control] = CONTROL
-        return told
+        hashes = joined(key, graph.slot.astype(np.uint64))
+        hashes[graph.control] = CONTROL
+        return hashes
 
     @cached_property
     def in_start(self) -> Longs:
@@ -146,14 +146,14 @@ class Side:
 
     def refine(self, colour: Hashes, inward: bool = True, outward: bool = True) -> Hashes:
         """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
-        told = [colour]
+        parts = [colour]
         if inward:
             come = joined(colour[self.graph.source], self.edge_hash)
-            told.append(run_sums(come, self.in_start[:-1], self.in_start[1:]))
+            parts.append(run_sums(come, self.in_start[:-1], self.in_start[1:]))
         if outward:
             go = joined(colour[self.graph.target], self.edge_hash)[self.out_order]
-            told.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTWARD)
-        return joined(*told)
+            parts.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTWARD)
+        return joined(*parts)
 
     @cached_property
     def rounds(self) -> dict[tuple[int, str], Hashes]:
@@ -203,6 +203,6 @@ class Side:
 
     def constants(self) -> Bools:
         """Which nodes are constants."""
-        ops = [at for at, op in enumerate(self.graph.op_types) if op in ("Const", "HostConst", "ImmutableConst")]
+        ops = [op_id for op_id, op in enumerate(self.graph.op_types) if op in ("Const", "HostConst", "ImmutableConst")]
         found: Bools = np.isin(self.graph.op, ops)
         return found

@@ -105,10 +105,10 @@ def numbers(tensor: TensorProto) -> Any:
     [1, 2]
     """
     count = prod(dim.size for dim in tensor.tensor_shape.dim)
-    told = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
-    if not told and count:
+    values = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
+    if not values and count:
         return tensor_word(tensor)
-    return told if tensor.tensor_shape.dim else told[0]
+    return values if tensor.tensor_shape.dim else values[0]
 
 
 def tidy(number: Any) -> Any:
@@ -122,11 +122,11 @@ def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
     if tensor.tensor_content:
         whole = len(tensor.tensor_content) // np.dtype(form).itemsize * np.dtype(form).itemsize
         return np.frombuffer(tensor.tensor_content[:whole], HALF.get(tensor.dtype, form))
-    told = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
-    if len(told) < count <= MOST_ELEMENTS:
-        last = told[-1:] if len(told) else np.zeros(1, form)
-        told = np.concatenate((told, np.repeat(last, count - len(told))))
-    return told.view(HALF[tensor.dtype]) if tensor.dtype in HALF else told
+    values = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
+    if len(values) < count <= MOST_ELEMENTS:
+        last = values[-1:] if len(values) else np.zeros(1, form)
+        values = np.concatenate((values, np.repeat(last, count - len(values))))
+    return values.view(HALF[tensor.dtype]) if tensor.dtype in HALF else values
 
 
 def plain(value: AttrValue) -> Any:
@@ -183,13 +183,13 @@ def shape_word(shape: Any) -> str:
 
 def tensor_word(tensor: TensorProto) -> str:
     """A tensor by its type, its shape and a hash of its numbers; one small number is shown."""
-    told = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
+    word = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
     form, field = LAYOUT.get(tensor.dtype, ("", ""))
     if field and field != "half_val" and not tensor.tensor_shape.dim:
         numbers = np.frombuffer(tensor.tensor_content, form) if tensor.tensor_content else getattr(tensor, field)
         if len(numbers) == 1:
-            return f"{told} {plain_number(numbers[0])}"
-    return f"{told} #{payload(tensor).decode()[:8]}"
+            return f"{word} {plain_number(numbers[0])}"
+    return f"{word} #{payload(tensor).decode()[:8]}"
 
 
 def plain_number(number: Any) -> str:

@@ -21,7 +21,7 @@ def shared_runs(
 ) -> list[tuple[Words, list[Member], list[Member]]]:
     """The series on both sides that differ in their numbers or in what their members are."""
     runs_b = runs_of(there_b, there_a)
-    told = []
+    runs = []
     for words, run in runs_of(there_a, there_b).items():
         other = runs_b.get(words)
         if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
@@ -29,19 +29,19 @@ def shared_runs(
         mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]]) for number in sorted(other)]
         if [(one.number, hash_a[one.id]) for one in mine] != [(one.number, hash_b[one.id]) for one in others]:
-            told.append((words, mine, others))
-    return told
+            runs.append((words, mine, others))
+    return runs
 
 
 def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
     """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number; where
     no number is on both sides, of as many, by place."""
     known = m.shifts.get(words, {})
-    place = {member.number: at for at, member in enumerate(others)}
+    place = {member.number: index for index, member in enumerate(others)}
     top = max(known, default=-1) if words in m.decided else -1
     wanted = [known.get(one.number, one.number if one.number > top else -1) for one in mine]
-    found = {at: place[number] for at, number in enumerate(wanted) if number in place}
-    return found if found or len(mine) != len(others) else {at: at for at in range(len(mine))}
+    found = {index: place[number] for index, number in enumerate(wanted) if number in place}
+    return found if found or len(mine) != len(others) else {index: index for index in range(len(mine))}
 
 
 def align_scopes(
@@ -68,11 +68,11 @@ def alike_in_gaps(
     found: list[tuple[int, int]] = []
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
         if a1 - a0 == b1 - b0:
-            wanted = {at: b0 + at - a0 for at in range(a0, a1)}
+            wanted = {number: b0 + number - a0 for number in range(a0, a1)}
         elif (a1 - a0) * (b1 - b0) <= MOST_TRIED:
             wanted = None
         else:
-            wanted = {at: likely[at] for at in range(a0, a1) if b0 <= likely.get(at, -1) < b1}
+            wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
             m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
         shares = {
             (i, j): alike(m, mine[i].id, others[j].id, likely.get(i) == j)
@@ -93,8 +93,8 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     """
     best: list[tuple[float, tuple[tuple[int, int], ...]]] = []
     ordered = sorted(weights)
-    for at, (i, j) in enumerate(ordered):
-        before = [best[k] for k in range(at) if ordered[k][0] < i and ordered[k][1] < j]
+    for number, (i, j) in enumerate(ordered):
+        before = [best[k] for k in range(number) if ordered[k][0] < i and ordered[k][1] < j]
         weight, chain = max(before, key=lambda one: one[0], default=(0.0, ()))
         best.append((weight + weights[i, j], (*chain, (i, j))))
     return list(max(best, key=lambda one: one[0], default=(0.0, ()))[1])
@@ -127,16 +127,16 @@ def series(
 
 def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
     """For each member without a partner: how many neighbours in the series are the same, itself counted."""
-    told: dict[int, int] = {}
+    counts: dict[int, int] = {}
     hashes = [int(side.structural[member.id]) for member in members]
-    for at in range(len(members)):
-        if at in kept:
+    for number in range(len(members)):
+        if number in kept:
             continue
-        start, stop = at, at + 1
-        while start and hashes[start - 1] == hashes[at]:
+        start, stop = number, number + 1
+        while start and hashes[start - 1] == hashes[number]:
             start -= 1
-        while stop < len(hashes) and hashes[stop] == hashes[at]:
+        while stop < len(hashes) and hashes[stop] == hashes[number]:
             stop += 1
         if any(place in kept for place in range(start, stop)):
-            told[members[at].id] = stop - start
-    return told
+            counts[members[number].id] = stop - start
+    return counts

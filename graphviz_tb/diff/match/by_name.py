@@ -156,9 +156,9 @@ def by_op(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
     """The same tables, op type by op type."""
-    told: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
+    tables: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
     for which, side, there in ((0, m.a, there_a), (1, m.b, there_b)):
         words, column = side.graph.op_types, side.graph.op
         for leaf, node in there.items():
-            told.setdefault(words[column[node]], ({}, {}))[which][leaf] = node
-    return told
+            tables.setdefault(words[column[node]], ({}, {}))[which][leaf] = node
+    return tables

@@ -40,10 +40,10 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
         return None
     shared: Counter[int] = Counter()
     for row, count in zip(*np.unique(b.of_node[partners], return_counts=True), strict=True):
-        at = int(row)
-        while at >= 0:
-            shared[at] += int(count)
-            at = int(b.parent[at])
+        scope = int(row)
+        while scope >= 0:
+            shared[scope] += int(count)
+            scope = int(b.parent[scope])
     scored = [
         (2 * count / (a.size(old) + b.size(row)), a.leaf[old] == b.leaf[row], int(b.depth[row]), -row)
         for row, count in shared.items()

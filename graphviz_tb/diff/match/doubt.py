@@ -30,11 +30,11 @@ def doubt(m: Matching) -> Findings:
 def moved_scopes(m: Matching) -> Bools:
     """The old scopes that lie in one that was matched with a scope elsewhere, itself counted."""
     a, b = m.a.scopes, m.b.scopes
-    told = np.zeros(len(a), bool)
+    moved = np.zeros(len(a), bool)
     for row, parent in enumerate(a.parent.tolist()):
         partner = int(m.scope_to_b[row])
         if parent < 0:
             continue
         elsewhere = partner >= 0 and m.scope_to_b[parent] != b.parent[partner]
-        told[row] = told[parent] or elsewhere
-    return told
+        moved[row] = moved[parent] or elsewhere
+    return moved

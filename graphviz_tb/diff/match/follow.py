@@ -67,21 +67,21 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     away = (m.scope_to_b[start] != stop) & (stop >= 0)
     pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
     free = has_free_children(m)
-    told: list[tuple[int, int]] = []
+    found: list[tuple[int, int]] = []
     places: Counter[int] = Counter()
-    for at in np.argsort(-counts, kind="stable").tolist():
-        one, two = int(pairs[0, at]), int(pairs[1, at])
+    for number in np.argsort(-counts, kind="stable").tolist():
+        one, two = int(pairs[0, number]), int(pairs[1, number])
         if free[one] and places[one] < MOST_PLACES:
             places[one] += 1
-            told.append((one, two))
-    return told
+            found.append((one, two))
+    return found
 
 
 def has_free_children(m: Matching) -> np.ndarray:
     """Which old scopes have free children."""
     a = m.a.scopes
-    told = np.zeros(len(a), bool)
-    told[a.of_node[m.to_b < 0]] = True
+    free = np.zeros(len(a), bool)
+    free[a.of_node[m.to_b < 0]] = True
     rows = np.flatnonzero((m.scope_to_b < 0) & (a.parent >= 0))
-    told[a.parent[rows]] = True
-    return told
+    free[a.parent[rows]] = True
+    return free

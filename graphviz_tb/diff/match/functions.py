@@ -27,7 +27,7 @@ def natural(word: str) -> tuple[tuple[int, str, str], ...]:
     >>> sorted(["f_10", "f_9"], key=natural)
     ['f_9', 'f_10']
     """
-    parts = ((part, part.lstrip("0") if at % 2 else "") for at, part in enumerate(re.split(r"([0-9]+)", word)))
+    parts = ((part, part.lstrip("0") if number % 2 else "") for number, part in enumerate(re.split(r"([0-9]+)", word)))
     return tuple((len(digits), digits, part) for part, digits in parts)
 
 
@@ -37,9 +37,9 @@ def body_hashes(side: Side) -> Hashes:
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
     for _ in range(ROUNDS):
-        told = _one_round(side)
-        side.with_functions(told)
-        found = len(np.unique(told))
+        hashes = _one_round(side)
+        side.with_functions(hashes)
+        found = len(np.unique(hashes))
         if found == known:
             break
         known = found
@@ -53,9 +53,9 @@ def _one_round(side: Side) -> Hashes:
     bodies = sums_by(side.block[inside] - 1, mixed(around[inside]), len(functions))
     ends = []
     for function in functions:
-        told = [int(around[node]) for node in function.args]
-        told += [digest(f"{int(around[node]) if node >= 0 else -1}:{key}") for node, key in function.returns]
-        ends.append(digest(repr(told)))
+        hashes = [int(around[node]) for node in function.args]
+        hashes += [digest(f"{int(around[node]) if node >= 0 else -1}:{key}") for node, key in function.returns]
+        ends.append(digest(repr(hashes)))
     return joined(bodies, np.array(ends, np.uint64))
 
 
@@ -91,17 +91,19 @@ def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[o
     """Pair free functions of equal keys, in natural order of their names."""
     free_a, free_b = free(m, len(names_a), len(names_b))
     there: dict[object, list[int]] = defaultdict(list)
-    for at in sorted(free_b, key=lambda at: natural(names_b[at])):
-        there[keys_b[at]].append(at)
-    for at in sorted(free_a, key=lambda at: natural(names_a[at])):
-        if waiting := there.get(keys_a[at]):
-            m.functions[at] = waiting.pop(0)
+    for index in sorted(free_b, key=lambda index: natural(names_b[index])):
+        there[keys_b[index]].append(index)
+    for index in sorted(free_a, key=lambda index: natural(names_a[index])):
+        if waiting := there.get(keys_a[index]):
+            m.functions[index] = waiting.pop(0)
 
 
 def free(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
     """Functions without a partner."""
     taken = set(m.functions.values())
-    return [at for at in range(count_a) if at not in m.functions], [at for at in range(count_b) if at not in taken]
+    return [index for index in range(count_a) if index not in m.functions], [
+        index for index in range(count_b) if index not in taken
+    ]
 
 
 def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
@@ -109,8 +111,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
     free_a, free_b = free(m, len(names_a), len(names_b))
     groups: dict[str, tuple[list[int], list[int]]] = {}
     for which, found, names in ((0, free_a, names_a), (1, free_b, names_b)):
-        for at in found:
-            groups.setdefault(base_name(names[at]), ([], []))[which].append(at)
+        for index in found:
+            groups.setdefault(base_name(names[index]), ([], []))[which].append(index)
     for base, (mine, others) in sorted(groups.items()):
         if len(mine) == len(others) == 1:
             m.functions[mine[0]] = others[0]
@@ -118,7 +120,10 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
             if max(len(mine), len(others)) > MOST_TRIED:
                 m.note("function-limit", f"more than {MOST_TRIED} functions {base!r}: paired in their order", base)
                 key = natural
-                ordered = sorted(mine, key=lambda at: key(names_a[at])), sorted(others, key=lambda at: key(names_b[at]))
+                ordered = (
+                    sorted(mine, key=lambda index: key(names_a[index])),
+                    sorted(others, key=lambda index: key(names_b[index])),
+                )
                 m.functions.update(zip(*ordered, strict=False))
             else:
                 _pair_best(m, mine, others, 0.0)
@@ -128,8 +133,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
     """Pair those that share most, best first."""
-    bags_a = {at: bag(m.a, m.a.body(at)) for at in mine}
-    bags_b = {at: bag(m.b, m.b.body(at)) for at in others}
+    bags_a = {index: bag(m.a, m.a.body(index)) for index in mine}
+    bags_b = {index: bag(m.b, m.b.body(index)) for index in others}
     scored = sorted(
         (-dice(bags_a[one], bags_b[two]), place, one, two) for place, one in enumerate(mine) for two in others
     )
@@ -163,19 +168,19 @@ def share_classes(m: Matching) -> None:
     count = len(m.a.graph.functions)
     first = list(range(count + len(m.b.graph.functions)))
 
-    def top(at: int) -> int:
-        while first[at] != at:
-            first[at] = first[first[at]]
-            at = first[at]
-        return at
+    def top(index: int) -> int:
+        while first[index] != index:
+            first[index] = first[first[index]]
+            index = first[index]
+        return index
 
     for one, two in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
         low, high = sorted((top(one), top(two)))
         first[high] = low
     names = [*m.a.graph.functions, *m.b.graph.functions]
-    told = digests(f"{top(at) < count} {names[top(at)].name}" for at in range(len(first)))
-    m.a.with_functions(told[:count])
-    m.b.with_functions(told[count:])
+    classes = digests(f"{top(index) < count} {names[top(index)].name}" for index in range(len(first)))
+    m.a.with_functions(classes[:count])
+    m.b.with_functions(classes[count:])
 
 
 def same_bodies(m: Matching) -> list[tuple[int, int]]:
@@ -184,4 +189,4 @@ def same_bodies(m: Matching) -> list[tuple[int, int]]:
         return []
     known: dict[int, int] = {}
     bodies = np.concatenate(m.bodies).tolist()
-    return [(known.setdefault(body, at), at) for at, body in enumerate(bodies)]
+    return [(known.setdefault(body, index), index) for index, body in enumerate(bodies)]

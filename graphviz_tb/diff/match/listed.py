@@ -33,13 +33,13 @@ def likely(m: Matching) -> dict[int, int]:
 
     Keras counts layers on while a program runs: where less than half of the names are the same, numbers say nothing.
     """
-    there = {name: at for at, name in enumerate(m.b.scopes.node_leaf)}
-    same = {at: there[name] for at, name in enumerate(m.a.scopes.node_leaf) if name in there}
+    there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
+    same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
     if 2 * len(same) < min(len(m.a), len(m.b)):
-        same = {at: place for at, place in same.items() if numbered(m.a.scopes.node_leaf[at]) is None}
+        same = {position: place for position, place in same.items() if numbered(m.a.scopes.node_leaf[position]) is None}
     if len(m.a) == len(m.b):
         taken = set(same.values())
-        same |= {at: at for at in range(len(m.a)) if at not in same and at not in taken}
+        same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
     return same
 
 

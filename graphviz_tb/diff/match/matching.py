@@ -128,8 +128,8 @@ class Matching:
         old = np.full(len(self.a.graph.functions) + 1, -1, np.int32)
         new = np.full(len(self.b.graph.functions) + 1, -2, np.int32)
         old[0] = new[0] = 0
-        for at, (mine, other) in enumerate(sorted(self.functions.items()), 1):
-            old[mine + 1] = new[other + 1] = at
+        for number, (mine, other) in enumerate(sorted(self.functions.items()), 1):
+            old[mine + 1] = new[other + 1] = number
         return old, new
 
     def parents_match(self, old: Ints, new: Ints) -> Bools:
@@ -139,9 +139,9 @@ class Matching:
 
     def note(self, code: str, message: str, where: str = "") -> None:
         """Say that a bound was hit."""
-        for at, notice in enumerate(self.notices):
+        for number, notice in enumerate(self.notices):
             if notice.code == code:
-                self.notices[at] = Notice(code, notice.message, notice.where, notice.count + 1)
+                self.notices[number] = Notice(code, notice.message, notice.where, notice.count + 1)
                 return
         self.notices.append(Notice(code, message, where))
 

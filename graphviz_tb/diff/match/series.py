@@ -44,10 +44,10 @@ def bare(leaf: str) -> list[Words]:
     >>> bare("add_grad")
     [('add_grad_', ''), ('add_', '_grad')]
     """
-    told = [(leaf + "_", "")]
+    words = [(leaf + "_", "")]
     if leaf.endswith("_grad"):
-        told.append((leaf[:-5] + "_", "_grad"))
-    return told
+        words.append((leaf[:-5] + "_", "_grad"))
+    return words
 
 
 def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[Words, dict[int, str]]:
@@ -85,17 +85,17 @@ def common(
         return []
     if len(one) * len(two) > MOST_CELLS:
         return None
-    ids = {word: at for at, word in enumerate(dict.fromkeys([*one, *two]))}
+    ids = {word: row for row, word in enumerate(dict.fromkeys([*one, *two]))}
     left = np.array([ids[word] for word in one], np.int64)
     right = np.array([ids[word] for word in two], np.int64)
     great = min(len(one), len(two)) + 1
     table = np.zeros((len(one) + 1, len(two) + 1), np.int64)
-    for at, word in enumerate(left.tolist()):
+    for row, word in enumerate(left.tolist()):
         worth = np.where(right == word, great, 0)
-        if likely and (place := likely.get(at)) is not None and worth[place]:
+        if likely and (place := likely.get(row)) is not None and worth[place]:
             worth[place] += 1
-        reached = np.maximum(table[at, 1:], np.where(worth > 0, table[at, :-1] + worth, 0))
-        table[at + 1, 1:] = np.maximum.accumulate(reached)
+        reached = np.maximum(table[row, 1:], np.where(worth > 0, table[row, :-1] + worth, 0))
+        table[row + 1, 1:] = np.maximum.accumulate(reached)
     return _back(table, left, right, likely or {}, great)
 
 

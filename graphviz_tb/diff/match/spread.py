@@ -60,13 +60,13 @@ def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]
         votes[pair] = votes.get(pair, 0) + 1
     taken_a: set[int] = set()
     taken_b: set[int] = set()
-    told = []
+    matched = []
     for one, two in sorted(votes, key=lambda pair: (-votes[pair], pair)):
         if one not in taken_a and two not in taken_b:
-            told.append((one, two))
+            matched.append((one, two))
             taken_a.add(one)
             taken_b.add(two)
-    return told
+    return matched
 
 
 def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Hashes, Ints]:

@@ -29,8 +29,8 @@ def by_wires(m: Matching) -> Findings:
         weights = {
             (i, j): float(len(one & two)) for i, one in enumerate(ends[0]) for j, two in enumerate(ends[1]) if one & two
         }
-        place = {row: at for at, row in enumerate(new_rows)}
-        now = [(at, place[int(new)]) for at, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
+        place = {row: number for number, row in enumerate(new_rows)}
+        now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
         best = heaviest(weights)
         if worth(best, weights) > worth(now, weights) and len(best) >= len(now):
             yield from exchange(m, old_rows, new_rows, best)
@@ -43,7 +43,7 @@ def worth(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -
 
 def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
     """Scopes in matched scopes that hold the same, on both sides, where one side has more."""
-    told = []
+    pairs = []
     wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
     wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
     for around in sorted(wanted - {-1}):
@@ -55,8 +55,8 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
             leaf = side.scopes.leaf
             for row in sorted(side.scopes.children(parent), key=lambda row: natural(leaf[row])):
                 groups[int(side.structural[row])][which].append(row)
-        told += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
-    return told
+        pairs += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
+    return pairs
 
 
 def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int, bool]]:
@@ -65,7 +65,7 @@ def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int,
     scopes = side.scopes
     inside = set(scopes.nodes(row).tolist())
     beside = set(scopes.nodes(int(scopes.parent[row])).tolist()) - inside
-    told = set()
+    wires = set()
     for node in inside:
         for inward, edges, ends in (
             (True, side.in_edges(node), side.graph.source),
@@ -76,8 +76,8 @@ def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int,
                 if end in beside and not side.graph.control[edge]:
                     known = int(m.to_b[end]) if old else end
                     if known >= 0:
-                        told.add((known, int(side.edge_hash[edge]), inward))
-    return told
+                        wires.add((known, int(side.edge_hash[edge]), inward))
+    return wires
 
 
 def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:

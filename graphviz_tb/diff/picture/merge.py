@@ -28,7 +28,7 @@ Where = tuple[str, str]  # function ("" for the main graph) and name of a node o
 class Merged:
     """The merged graph.
 
-    `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `told` in a few words what changed at
+    `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `lines` in a few words what changed at
     it; `scopes` what scopes were that are moved or renamed; `beside` which input changed at nodes that take it from
     what was added, or took it from what was removed; `lost` inputs that are gone, `gained` ones that came,
     of nodes that are wired anew: (node, place of the input). `shown` is what is to be seen, for each change the first
@@ -39,7 +39,7 @@ class Merged:
 
     graph_def: GraphDef
     signs: dict[Where, str] = field(default_factory=dict)
-    told: dict[Where, list[str]] = field(default_factory=dict)
+    lines: dict[Where, list[str]] = field(default_factory=dict)
     scopes: dict[Where, str] = field(default_factory=dict)
     beside: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, int]] = field(default_factory=set)
@@ -89,18 +89,18 @@ def old_names(source: Source) -> dict[int, Where]:
             paths.append(f"{path} (old)" if path in standing else path)
     taken = {where_new(source, node) for node in range(len(source.new))}
     numbers: dict[Where, int] = {}
-    told: dict[int, Where] = {}
+    places: dict[int, Where] = {}
     for node in range(len(old)):
         if source.to_new[node] >= 0:
-            told[node] = where_new(source, int(source.to_new[node]))
+            places[node] = where_new(source, int(source.to_new[node]))
             continue
         function = int(old.graph.function[node])
         inside = new.graph.functions[functions[function]].name if function in functions else ""
         around = paths[int(old.scopes.of_node[node])]
         name = f"{around}/{old.scopes.node_leaf[node]}" if around else old.scopes.node_leaf[node]
-        told[node] = free(inside, name, taken, numbers)
-        taken.add(told[node])
-    return told
+        places[node] = free(inside, name, taken, numbers)
+        taken.add(places[node])
+    return places
 
 
 def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, int]) -> Where:
@@ -127,7 +127,9 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
     edits: Edits = change.edits
     if primary:
         nodes = first_places(source, edits, names)
-        merged.shown += mark_layers(merged, change, nodes) if change.kind == "changed" else [(at,) for at in nodes]
+        merged.shown += (
+            mark_layers(merged, change, nodes) if change.kind == "changed" else [(where,) for where in nodes]
+        )
     for node in edits.added:
         merged.signs[where_new(source, node)] = "+"
     for node in edits.removed:
@@ -146,9 +148,9 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
             *((old, new) for old, new, _ in edits.attributes),
             *(() if exchanged else edits.inputs),
         ):
-            at = where_new(source, node)
-            merged.signs[at] = "~"
-            merged.told.setdefault(at, []).append(words)
+            where = where_new(source, node)
+            merged.signs[where] = "~"
+            merged.lines.setdefault(where, []).append(words)
 
 
 def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
@@ -157,7 +159,7 @@ def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tupl
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
     merged.layers.update({place: brief(change) for place in places if place not in merged.layers})
     if change.detail["key"] in SEEN:
-        return [(at,) for at in nodes]
+        return [(where,) for where in nodes]
     merged.settings.update(places)
     return [(place, *nodes[:1]) for place in places[:MOST_PLACES]]
 
@@ -166,9 +168,9 @@ def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
     """The nodes that take an input from what was added, or no more from what was removed, and what came instead."""
     wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
     for _, node in change.edits.inputs:
-        at = where_new(source, node)
-        if at[1] in wires:
-            yield at, brief_wire(wires[at[1]])
+        where = where_new(source, node)
+        if where[1] in wires:
+            yield where, brief_wire(wires[where[1]])
 
 
 def was(old: str, new: str) -> str:
@@ -199,9 +201,9 @@ def shortest(before: str, name: str) -> str:
 def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
     """Say that nodes, and scopes with all in them, have another name, and what it was."""
     for old, node in edits.nodes:
-        at = where_new(source, node)
-        merged.signs.setdefault(at, "→")
-        merged.told.setdefault(at, []).append(was(source.old.name[old], at[1]))
+        where = where_new(source, node)
+        merged.signs.setdefault(where, "→")
+        merged.lines.setdefault(where, []).append(was(source.old.name[old], where[1]))
     before, scopes = source.old_side.scopes, source.new_side.scopes
     for old, row in edits.scopes:
         block = int(scopes.block[row])
@@ -297,17 +299,17 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
     for function, body in bodies.items():
         nodes.update({(function, node.name): node for node in body})
     for old, new in sorted({pair for change in changes for pair in change.all_edits().inputs}):
-        at = where_new(source, new)
+        where = where_new(source, new)
         for wire in source.rewires(old, new):
             before, after = wire.before, wire.after
             if wire.reordered:
                 continue
             if after >= 0:
-                merged.gained.add((at, int(source.new.slot[after])))
+                merged.gained.add((where, int(source.new.slot[after])))
             if before >= 0:
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
-                merged.lost.add((at, len(nodes[at].input)))
-                nodes[at].input.append(
+                merged.lost.add((where, len(nodes[where].input)))
+                nodes[where].input.append(
                     f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
                 )

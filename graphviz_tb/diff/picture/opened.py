@@ -26,8 +26,8 @@ def ways(
     Of each tuple the first that there is counts. What is new, gone or renamed as a whole stays closed, and so do the
     rows `closed`.
     """
-    row_of = {("", hierarchy.name[row]): row for row, at in enumerate(where) if at is None}
-    row_of.update({at: row for row, at in enumerate(where) if at is not None})
+    row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
+    row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
     callers = first_callers(hierarchy)
     opened: dict[Path, None] = {}
     boxes, left = len(metagraph((0,)).children), 0
@@ -48,17 +48,17 @@ def ways(
 def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed: Collection[int]) -> list[Path]:
     """The groups around a node, from the outside in, up to one that is new, gone or renamed as a whole, or `closed`."""
     chain: list[Path] = []
-    at = parent_path(hierarchy, path)
-    while at is not None:
-        chain.append(at)
-        at = parent_path(hierarchy, at)
-    told = []
+    around = parent_path(hierarchy, path)
+    while around is not None:
+        chain.append(around)
+        around = parent_path(hierarchy, around)
+    paths = []
     own = signs[path[-1]]
     for group in reversed(chain[:-1]):
         if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
             break
-        told.append(group)
-    return told
+        paths.append(group)
+    return paths
 
 
 def heights(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[int]:

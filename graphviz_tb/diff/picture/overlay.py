@@ -92,21 +92,21 @@ class Overlay(Colouring):
         """Totals, then the changes one by one, the gravest first."""
         rows = [path[-1] for path in shown]
         totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
-        told = [
+        legend_rows = [
             LegendRow(f"{WORDS[sign]}: {counted(totals[sign], 'change')}", self.signed(sign))
             for sign in WORDS
             if totals[sign]
         ]
         neutral = plain(self.theme, False)
         if any(self.sign[row] == HOLDS for row in rows):
-            told.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
+            legend_rows.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
-            told.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
+            legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
         lines = [row for change in self.changes for row in self.rows(change)]
-        told += lines[:MOST_ROWS]
+        legend_rows += lines[:MOST_ROWS]
         if len(lines) > MOST_ROWS:
-            told.append(LegendRow(f"+{len(lines) - MOST_ROWS} more changes", neutral, "rest"))
-        return told
+            legend_rows.append(LegendRow(f"+{len(lines) - MOST_ROWS} more changes", neutral, "rest"))
+        return legend_rows
 
     def rows(self, change: Change) -> list[LegendRow]:
         """The rows of one change; of a function's those inside."""
@@ -153,12 +153,12 @@ def line(change: Change) -> str:
     >>> line(diff(old, new)[0])
     'x: op Relu → Tanh'
     """
-    told = head(change, 2).replace("  ", ": ", 1) + between(change)
+    text = head(change, 2).replace("  ", ": ", 1) + between(change)
     if change.kind in ("rewired", "signature-changed"):
-        told = "; ".join([told, *list(facts(replace(change, also=())))[:2]])
+        text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
     if change.also and change.kind != "moved":
-        told += f" and {counted(len(change.also), 'other place')}"
-    return told
+        text += f" and {counted(len(change.also), 'other place')}"
+    return text
 
 
 def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
@@ -180,8 +180,8 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
     drawn, left = first_picture(coloured, painter, where, merged, options)
     if not left:
         return drawn
-    told = f"{counted(left, 'change')} in groups that stay closed (--open)"
-    return replace(drawn, notices=(*drawn.notices, Notice("closed", told, strict=False)))
+    note = f"{counted(left, 'change')} in groups that stay closed (--open)"
+    return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
 
 
 def first_picture(
@@ -252,8 +252,8 @@ def title_of(changes: Changes) -> str:
 
 def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme) -> Overlay:
     """What became of every row."""
-    signs = [merged.signs.get(at, HOLDS if at in merged.beside else "") if at else "" for at in where]
-    words = {row: told for row, at in enumerate(where) if at and (told := second_line(merged, at))}
+    signs = [merged.signs.get(place, HOLDS if place in merged.beside else "") if place else "" for place in where]
+    words = {row: text for row, place in enumerate(where) if place and (text := second_line(merged, place))}
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
@@ -275,10 +275,10 @@ def rows_of(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
     return [row for row in groups if row and not function_at(hierarchy, row)]
 
 
-def second_line(merged: Merged, at: Where) -> str:
+def second_line(merged: Merged, where: Where) -> str:
     """What changed at a node; where that is too much, how much."""
-    told = merged.told.get(at, ())
-    return fitting("; ".join(told), counted(len(told), "change")) if told else merged.beside.get(at, "")
+    lines = merged.lines.get(where, ())
+    return fitting("; ".join(lines), counted(len(lines), "change")) if lines else merged.beside.get(where, "")
 
 
 def quiet(theme: Theme) -> Theme:

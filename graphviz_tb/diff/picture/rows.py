@@ -32,14 +32,14 @@ def function_at(hierarchy: Hierarchy, row: int) -> str:
 def places(hierarchy: Hierarchy) -> list[Where | None]:
     """For each row that is a node its function and name; None for groups."""
     graph = hierarchy.graph
-    told: list[Where | None] = []
+    found: list[Where | None] = []
     for node in hierarchy.node.tolist():
         if node < 0:
-            told.append(None)
+            found.append(None)
             continue
         function = int(graph.function[node])
-        told.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
-    return told
+        found.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
+    return found
 
 
 def group_signs(
@@ -74,8 +74,8 @@ def sign_groups(
         whole = next((sign for sign, number in zip(SIGNS[1:3], every, strict=False) if count and number == count), "")
         signs[row] = whole or moved.get(row, "") or (HOLDS if any(every) else "")
         if signs[row] == HOLDS and row:
-            told = account(every, ordinary[:, row].tolist(), ops(row), away)
-            words[row] = told.partition(" of ")[0] if hierarchy.kind[row] in STACKS else told
+            text = account(every, ordinary[:, row].tolist(), ops(row), away)
+            words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACKS else text
 
 
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
@@ -95,7 +95,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
 def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
-    marks = [own == at for at in range(1, len(SIGNS))]
+    marks = [own == number for number in range(1, len(SIGNS))]
     total = np.stack([np.concatenate(([0], np.cumsum(one))) for one in (*marks, among)])
     inside = total[:, hierarchy.end] - total[:, :-1]
     return inside[:-1], inside[-1]
@@ -109,12 +109,12 @@ def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -
     ('1 new, 1 changed of 22 ops', '2 constants or weights changed, 22 ops')
     """
     kinds = {**WORDS, "→": away}
-    told = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
+    words = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
     total = "∞ ops" if ops is None else counted(ops, "op")
-    if not told:
+    if not words:
         marks = sum(every) - sum(ordinary)
         return f"{marks:,} {'constant or weight' if marks == 1 else 'constants or weights'} changed, {total}"
-    return ", ".join(told) + (f" of {total}" if len(told) < MOST_WORDS else "")
+    return ", ".join(words) + (f" of {total}" if len(words) < MOST_WORDS else "")
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
@@ -122,13 +122,13 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     gone; of other nodes those that `merged` tells.
     """
     graph = hierarchy.graph
-    told = np.zeros(graph.edge_count, np.uint8)
+    states = np.zeros(graph.edge_count, np.uint8)
     own = np.array([signs[row] if row >= 0 else "" for row in hierarchy.row_of_node.tolist()], "U1")
-    told[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
-    told[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
+    states[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
+    states[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
     inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
-    node_at = {at: int(hierarchy.node[row]) for row, at in enumerate(where) if at is not None}
-    for (at, slot), state in inputs.items():
-        start, stop = span(graph.target, node_at[at], node_at[at] + 1)
-        told[start:stop][graph.slot[start:stop] == slot] = state
-    return told
+    node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
+    for (place, slot), state in inputs.items():
+        start, stop = span(graph.target, node_at[place], node_at[place] + 1)
+        states[start:stop][graph.slot[start:stop] == slot] = state
+    return states

@@ -30,8 +30,8 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
             break
         text = shorter
     middle = len(text) // 2
-    at = min((found.start() for found in re.finditer(" ", text)), key=lambda at: abs(at - middle), default=len(text))
-    return [elide(part, most, size) for part in (text[:at], text[at:].strip()) if part]
+    cut = min((found.start() for found in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
+    return [elide(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
 
 
 def broken(text: str, most: int, size: int) -> list[str]:

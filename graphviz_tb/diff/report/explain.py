@@ -125,16 +125,16 @@ def _bold(words: str, colour: bool) -> str:
 
 def remarks(changes: Changes) -> list[str]:
     """What was left out, and bounds that were hit."""
-    told = []
+    lines = []
     if changes.renumbered:
-        told.append(f"{counted(changes.renumbered, 'name')} only renumbered by insertions or removals")
+        lines.append(f"{counted(changes.renumbered, 'name')} only renumbered by insertions or removals")
     if changes.ignored:
         listed = ", ".join(f"{word} {count:,}" for word, count in changes.ignored.items())
-        told.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
+        lines.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
     if changes.left_out and not changes.same:
-        told.append(f"not in this form: {', '.join(changes.left_out)}")
-    told += [f"note: {notice.message}" for notice in changes.notices]
-    return ["", *map(printable, told)] if told else []
+        lines.append(f"not in this form: {', '.join(changes.left_out)}")
+    lines += [f"note: {notice.message}" for notice in changes.notices]
+    return ["", *map(printable, lines)] if lines else []
 
 
 def markdown(changes: Changes) -> str:
@@ -150,8 +150,8 @@ def markdown(changes: Changes) -> str:
         room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - 400
         lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
-    told = "\n".join([*lines, "", *tail]).rstrip() + "\n"
-    return told if len(told) < MOST_CHARACTERS else told[: MOST_CHARACTERS - 20].rsplit("\n", 1)[0] + "\n\n…\n"
+    comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
+    return comment if len(comment) < MOST_CHARACTERS else comment[: MOST_CHARACTERS - 20].rsplit("\n", 1)[0] + "\n\n…\n"
 
 
 def headline(changes: Changes) -> str:
@@ -188,11 +188,11 @@ def _rows(changes: Changes, found: Iterable[Change], indent: str = "") -> Iterat
 
 def _fitting(changes: Changes, found: tuple[Change, ...], room: int) -> Iterator[str]:
     """As many changes as there is room for, and how many are left out."""
-    for at, change in enumerate(found):
+    for number, change in enumerate(found):
         lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
         if room < 0:
-            yield f"- … and {counted(len(found) - at, 'more change')}"
+            yield f"- … and {counted(len(found) - number, 'more change')}"
             return
         yield from lines
 

@@ -16,8 +16,8 @@ from graphviz_tb.model.graph import Graph
 def lines_of(source: Any) -> str:
     """Every node with its op type, its inputs and its attributes, sorted; functions behind the main graph."""
     graph = load_flat(source, {}, 0).graph
-    told = sorted(_line(graph, node) for node in range(len(graph)))
-    return "".join(f"{line}\n" for line in told)
+    lines = sorted(_line(graph, node) for node in range(len(graph)))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _line(graph: Graph, node: int) -> str:

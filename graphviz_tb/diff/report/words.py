@@ -114,20 +114,20 @@ def _moved(change: Change) -> str:
     return f"{old} → {new}  {children} moved, {counted(change.ops, 'op')}"
 
 
-def value(told: Any) -> str:
+def value(plain: Any) -> str:
     """A plain value as a reader wants it.
 
     >>> value([1, 2]), value(None), value("SAME"), value({"producer": 27})
     ('[1, 2]', 'nothing', 'SAME', 'producer 27')
     """
-    if told is None or told == "":
+    if plain is None or plain == "":
         return "nothing"
-    if isinstance(told, Mapping):
-        return ", ".join(f"{key} {value(part)}" for key, part in told.items() if part)
-    if isinstance(told, (list, tuple)):
-        shown = ", ".join(value(part) for part in told[:8])
-        return f"[{shown}{', …' if len(told) > 8 else ''}]"
-    text = str(told).lower() if isinstance(told, bool) else str(told)
+    if isinstance(plain, Mapping):
+        return ", ".join(f"{key} {value(part)}" for key, part in plain.items() if part)
+    if isinstance(plain, (list, tuple)):
+        shown = ", ".join(value(part) for part in plain[:8])
+        return f"[{shown}{', …' if len(plain) > 8 else ''}]"
+    text = str(plain).lower() if isinstance(plain, bool) else str(plain)
     return cut(text, LONGEST_VALUE)
 
 
@@ -209,10 +209,10 @@ def place(wire: Mapping[str, Any]) -> str:
     >>> place({"input": 1}), place({"input": 12}), place({"input": "control"})
     ('input 1 (second)', 'input 12 (counted from 0)', 'control input')
     """
-    at = wire["input"]
-    if at == "control":
+    number = wire["input"]
+    if number == "control":
         return "control input"
-    return f"input {at} ({ORDINALS[at] if at < len(ORDINALS) else 'counted from 0'})"
+    return f"input {number} ({ORDINALS[number] if number < len(ORDINALS) else 'counted from 0'})"
 
 
 def _also(change: Change) -> str:
