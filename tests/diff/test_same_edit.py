@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
+from tests.diff.pairs import FIXTURES, graph_def, renamed
 from tests.diff.test_causes import graph, told
 
 # x ─▶ m/a ─▶ m/a/norm ─▶ m/b ─▶ m/b/norm ─▶ m/c
@@ -211,6 +212,23 @@ def test_names_that_are_numbers_are_counted() -> None:
         return graph("x Placeholder", f"{first} MatMul x", f"m/{second} Relu {first}", f"out Softmax m/{second}")
 
     assert diff(made(12, 40), made(57, 31)).same
+
+
+def test_values_that_pytorch_traced_are_counted() -> None:
+    # the same module, traced where more was traced before: no name of a module is another, all numbers are
+    def later(name: str) -> str:
+        around, _, leaf = name.rpartition("/")
+        stem = leaf.rstrip("0123456789")
+        counted = f"{stem}{int(leaf[len(stem) :]) + 57}" if leaf[len(stem) :] else leaf
+        return f"{around}/{counted}" if around.count("/") else name
+
+    old = graph_def(FIXTURES / "logdirs" / "torch_transformer")
+    new = renamed(old, later)
+    assert diff(old, new).same
+    act = next(node for node in new.node if node.op == "aten::relu" and "head" in node.name)
+    act.op = "aten::gelu"
+    (change,) = diff(old, new)
+    assert (change.detail["old"], change.detail["new"], change.consequences) == ("aten::relu", "aten::gelu", ())
 
 
 def test_a_captured_variable_is_no_input() -> None:

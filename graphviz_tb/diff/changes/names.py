@@ -18,6 +18,7 @@ from graphviz_tb.model.change import Change, Edits, Place, Severity
 
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 Groups = dict[tuple[object, ...], list["Renamed"]]
+VALUE = re.compile(r"\.?\d+$")  # behind a name, or by itself, as PyTorch numbers what it traces
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
 
 
@@ -177,16 +178,14 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
     """Names that only have another number behind them, where all of their kind in a scope keep their order.
 
     `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
-    their numbers, somebody did it. A name that is nothing but a number (what a function captured, what was traced)
-    nobody gave.
+    their numbers, somebody did it. What a function captured, and what was traced, has a number that nobody gave.
     """
     groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
     anew: set[Renamed] = set()
     for one in found:
         base = counter(leaf(m, one, True))
         counted = not one.moved and base[0] == counter(leaf(m, one, False))[0]
-        bare = not one.moved and leaf(m, one, True).isdecimal() and leaf(m, one, False).isdecimal()
-        if bare or is_argument(m, one) or (counted and is_constant(m, one)):
+        if is_made_up(m, one) or is_argument(m, one) or (counted and is_constant(m, one)):
             anew.add(one)
         elif counted:
             groups[one.scope, around(m, one, True), base[0]].append(one)
@@ -195,6 +194,14 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
         if all(one[1] < two[1] for one, two in pairwise(numbers)):
             anew |= set(members)
     return anew
+
+
+def is_made_up(m: Matching, one: Renamed) -> bool:
+    """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
+    names = leaf(m, one, True), leaf(m, one, False)
+    if not one.scope and "::" in m.a.graph.op_types[m.a.graph.op[one.old]]:
+        return not one.moved and len({VALUE.sub("", name) for name in names}) == 1
+    return not one.moved and all(name.isdecimal() for name in names)
 
 
 def is_argument(m: Matching, one: Renamed) -> bool:
