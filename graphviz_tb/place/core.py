@@ -150,7 +150,9 @@ def drawn(
     taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
     own = own_parts(view.skeleton, routes, tuple(said))
-    found = place_labels(routes, said, taken, (-out, 1, size[0] + out, size[1] - 1), own)
+    thick = {wire: thickness(line) for wire, line in lines.items()}
+    bounds = (-out, 1, size[0] + out, size[1] - 1)
+    found = place_labels(routes, said, taken, bounds, own, thick)
     return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, found)
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.scene import Point
+from graphviz_tb.model.thickness import THICK
 
 CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
 LARGE = 8 * CELL  # such boxes are few, and are not filed
@@ -19,6 +20,8 @@ FINE = 6  # px from try to try on the main path, where none of those places is f
 RUNS = 4  # the longest runs that are tried
 BESIDE, NEAR = 5, 3  # px from a line to its label, and where the label of a main path finds no place
 BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px around a label that are free of boxes, of lines and of labels
+
+THICKEST = THICK // 20  # px: half of the thickest line
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 Run = tuple[Point, Point]
@@ -30,7 +33,7 @@ class Obstacles:
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
         self.large: list[Rect] = []
-        self.runs: dict[tuple[int, int], list[tuple[int, Run]]] = {}
+        self.runs: dict[tuple[int, int], list[tuple[int, int, Run]]] = {}
 
     def add_rect(self, rect: Rect) -> None:
         """Note a box or a label."""
@@ -40,22 +43,22 @@ class Obstacles:
         for cell in cells(rect):
             self.rects.setdefault(cell, []).append(rect)
 
-    def add_line(self, owner: int, points: Sequence[Point]) -> None:
-        """Note the polyline of a wire."""
+    def add_line(self, owner: int, points: Sequence[Point], thick: int) -> None:
+        """Note the polyline of a wire, `thick` in tenths of a pixel."""
         for run in runs(points):
             for cell in cells(around(run)):
-                self.runs.setdefault(cell, []).append((owner, run))
+                self.runs.setdefault(cell, []).append((owner, thick // 20, run))
 
     def is_free(self, owner: int, rect: Rect) -> bool:
         """Whether a label of wire `owner` may take `rect`: its own line may be nearer than others."""
-        boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)
+        boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM + THICKEST)
         if any(overlap(boxed, other) for other in self.large):
             return False
         for cell in cells(lined):
             if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
                 return False
-            for other, run in self.runs.get(cell, ()):
-                if touches(run, lined if other != owner else boxed):
+            for other, half, run in self.runs.get(cell, ()):
+                if touches(run, grown(rect, LINE_ROOM + half) if other != owner else boxed):
                     return False
         return True
 
@@ -75,10 +78,10 @@ def place_labels(
     taken: Iterable[Rect],
     bounds: Rect,
     own: Mapping[int, Sequence[Point]] | None = None,
+    thick: Mapping[int, int] | None = None,
 ) -> dict[int, Point]:
-    """The middle of each label that has a place within `bounds`, beside the part of its line that `own` gives. Main
-    paths are served first, then wires in order of
-    their number.
+    """The middle of each label that has a place within `bounds`, beside the part of its line that `own` gives; `thick`
+    are the lines, in tenths of a pixel. Main paths are served first, then wires in order of their number.
 
     >>> place_labels({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
     {0: (75, 30)}
@@ -91,7 +94,7 @@ def place_labels(
     for rect in taken:
         obstacles.add_rect(rect)
     for wire, points in lines.items():
-        obstacles.add_line(wire, points)
+        obstacles.add_line(wire, points, thick.get(wire, 0) if thick else 0)
     found: dict[int, Point] = {}
     for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
         for middle in candidates(own[wire] if own else lines[wire], label):

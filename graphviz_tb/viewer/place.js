@@ -614,6 +614,7 @@ class Heights {
 
 // model.thickness
 const THIN_of_thickness = 10;
+const THICK = 60;
 
 // model.view
 class NodeLabel {
@@ -2457,6 +2458,7 @@ const NEAR = 3;
 const BOX_ROOM = 1;
 const LINE_ROOM = 3;
 const LABEL_ROOM_of_label_places = 4;
+const THICKEST = Math.floor(THICK / 20);
 class Obstacles {
   constructor() {
     this.rects = new TupleMap();
@@ -2473,17 +2475,17 @@ class Obstacles {
       py_setdefault(this.rects, cell, []).push(rect);
     }
   }
-  add_line(owner, points) {
+  add_line(owner, points, thick) {
     let run, cell;
     for (run of runs_of_label_places(points)) {
       for (cell of cells(around(run))) {
-        py_setdefault(this.runs, cell, []).push([owner, run]);
+        py_setdefault(this.runs, cell, []).push([owner, Math.floor(thick / 20), run]);
       }
     }
   }
   is_free(owner, rect) {
-    let boxed, lined, cell, other, run;
-    [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, LINE_ROOM)];
+    let boxed, lined, cell, other, half, run;
+    [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, (LINE_ROOM + THICKEST))];
     if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
       return false;
     }
@@ -2491,8 +2493,8 @@ class Obstacles {
       if ((() => { for (const other of py_get(this.rects, cell, [])) { if (overlap(boxed, other)) return true; } return false; })()) {
         return false;
       }
-      for ([other, run] of py_get(this.runs, cell, [])) {
-        if (touches(run, ((other !== owner) ? lined : boxed))) {
+      for ([other, half, run] of py_get(this.runs, cell, [])) {
+        if (touches(run, ((other !== owner) ? grown(rect, (LINE_ROOM + half)) : boxed))) {
           return false;
         }
       }
@@ -2507,7 +2509,7 @@ class Label_of_label_places {
     this.main = main;
   }
 }
-function place_labels(lines_, labels, taken, bounds, own = null) {
+function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   let obstacles, rect, wire, points, found, label_, middle;
   if (!labels.size) {
     return new Map();
@@ -2517,7 +2519,7 @@ function place_labels(lines_, labels, taken, bounds, own = null) {
     obstacles.add_rect(rect);
   }
   for ([wire, points] of lines_.entries()) {
-    obstacles.add_line(wire, points);
+    obstacles.add_line(wire, points, (py_truth(thick) ? py_get(thick, wire, 0) : 0));
   }
   found = new Map();
   for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
@@ -2686,7 +2688,7 @@ function room_for(label_, shares) {
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more)];
 }
 function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
-  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, found;
+  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, found;
   level = laid_out(view, pieces, lines_, said, inner, direction, rooms);
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
@@ -2703,7 +2705,9 @@ function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
   taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
   own = own_parts(view.skeleton, routes_, [...said.keys()]);
-  found = place_labels(routes_, said, taken, [-out, 1, (size[0] + out), (size[1] - 1)], own);
+  thick = (() => { const out = new Map(); for (const [wire, line] of lines_.entries()) { out.set(wire, hand_thickness(line)); } return out; })();
+  bounds = [-out, 1, (size[0] + out), (size[1] - 1)];
+  found = place_labels(routes_, said, taken, bounds, own, thick);
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
 }
 function _size(one) {

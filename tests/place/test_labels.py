@@ -9,6 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.place.groups import in_order
+from graphviz_tb.place.label_places import Label, place_labels
 from graphviz_tb.place.nested import lead_through
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -81,3 +82,11 @@ def shown_names(names: list[str]) -> list[str]:
     text = "".join(f'node{{name:"{name}" op:"Op{at}"}}' for at, name in enumerate(names))
     scene = graphviz_tb.load(text.encode(), folds=False).picture().scene
     return [one.content for one in scene.texts if one.role == "label"]
+
+
+def test_a_label_stays_clear_of_a_thick_line() -> None:
+    thin, thick = [(50, 0), (50, 60)], [(84, 0), (84, 60)]
+    found = [
+        place_labels({0: thin, 1: thick}, {0: Label((24, 12))}, [], (0, 0, 99, 60), None, {1: at}) for at in (10, 60)
+    ]
+    assert found == [{0: (67, 30)}, {0: (33, 30)}]
