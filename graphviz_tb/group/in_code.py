@@ -99,7 +99,8 @@ def made_by_keras_3(hierarchy: Hierarchy, counted: Names) -> bool:
 
 
 def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, str, list[str]]]:
-    """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside."""
+    """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside. A
+    constant in a weight's place has no variable."""
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
     for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
@@ -108,7 +109,9 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
             [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted] if row >= 0 else []
         )
         if scopes and weight is not None:
-            yield graph.name[beside.mark[index]], weight.variable, scopes
+            mark = int(beside.mark[index])
+            variable = UNNAMED if graph.op_types[graph.op[mark]] == "Const" else weight.variable
+            yield graph.name[mark], variable, scopes
 
 
 def vote(variable: str, scopes: Iterable[str]) -> int:

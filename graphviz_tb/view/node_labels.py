@@ -14,13 +14,14 @@ from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.nameless import nameless
-from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
+COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 ENOUGH_NAMES = 1000  # that are looked at
 
 
@@ -110,13 +111,27 @@ class NodeLabels:
 
 
 def numbered(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
-    """Numbers for the children of a row that share a label, in file order."""
+    """Numbers for the children of a row that share a label, by the counters of their names, else in file order."""
     called: dict[str, list[int]] = {}
     for row in hierarchy.children(parent).tolist():
         if row in hierarchy.labels:
             called.setdefault(hierarchy.labels[row], []).append(row)
-    alike = [rows for rows in called.values() if len(rows) > 1]
-    return {row: f" #{number}" for rows in alike for number, row in enumerate(rows, 1)}
+    alike = [(label, rows) for label, rows in called.items() if len(rows) > 1]
+    return {
+        row: f" #{number}"
+        for label, rows in alike
+        for number, row in enumerate(sorted(rows, key=lambda row: counter(hierarchy.name[row], label)), 1)
+    }
+
+
+def counter(name: str, label: str) -> int:
+    """The counter that TensorFlow put behind what a layer is called, 0 where there is none.
+
+    >>> counter("net/dense_13", "dense"), counter("net/a → b", "a")
+    (13, 0)
+    """
+    behind = last_segment(name).removeprefix(label)
+    return int(behind[1:]) if COUNTER.fullmatch(behind) else 0
 
 
 def without_names(hierarchy: Hierarchy) -> bool:

@@ -11,7 +11,8 @@ from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.pipeline import Model
-from graphviz_tb.proto import GraphDef
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.view.node_labels import numbered
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS3 = sorted((FIXTURES / "models" / "keras3").glob("*_saved"))
@@ -100,3 +101,30 @@ def test_both_names_find(tmp_path: Path) -> None:
 def test_tensorboards_preset_shows_the_names_of_the_file() -> None:
     called = scopes(load(FIXTURES / "edits" / "base.frozen.pb", preset="tensorboard"))
     assert {"conv2d_1", "fc_1"} <= set(called)
+
+
+def test_the_constants_of_a_normalisation_say_nothing_of_names() -> None:
+    # (x - mean) / max(√variance, small) in scope scale_1 ─▶ dense_1, whose kernel is read as Keras 3 reads it
+    graph = GraphDef()
+    wide = {
+        "dtype": {"type": 1},
+        "value": {"tensor": {"dtype": 1, "tensor_shape": {"dim": [{"size": 1}, {"size": 5}]}}},
+    }
+    graph.node.add(name="x", op="Placeholder")
+    for name in ("scale_1/Sub/y", "scale_1/Sqrt/x", "scale_1/small", "dense_1/Cast/ReadVariableOp/resource"):
+        graph.node.append(NodeDef(name=name, op="Const", attr=wide))
+    graph.node.add(name="scale_1/Sub", op="Sub", input=["x", "scale_1/Sub/y"])
+    graph.node.add(name="scale_1/Sqrt", op="Sqrt", input=["scale_1/Sqrt/x"])
+    graph.node.add(name="scale_1/Maximum", op="Maximum", input=["scale_1/Sqrt", "scale_1/small"])
+    graph.node.add(name="scale_1/truediv", op="RealDiv", input=["scale_1/Sub", "scale_1/Maximum"])
+    read = graph.node.add(name="dense_1/Cast/ReadVariableOp", op="Identity")
+    read.input.append("dense_1/Cast/ReadVariableOp/resource")
+    graph.node.add(name="dense_1/MatMul", op="MatMul", input=["scale_1/truediv", read.name])
+    assert scopes(load(graph)) == ["scale", "dense"]
+
+
+def test_two_calls_of_a_layer_are_numbered_by_their_counters(tmp_path: Path) -> None:
+    # the second call stands first in the file, as after freezing
+    model = counted(tmp_path, "dense_3", "dense_1")
+    numbers = numbered(model.hierarchy, 0)
+    assert {model.hierarchy.name[row]: text for row, text in numbers.items()} == {"dense_1": " #1", "dense_3": " #2"}
