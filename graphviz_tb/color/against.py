@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
 
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.hues import contrast, stroke
-from graphviz_tb.color.measured import BLACK, WHITE, between, faint_lines, unmeasured
+from graphviz_tb.color.measured import BLACK, WHITE, Measured, between, faint_lines, needed, unmeasured
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
 # From no difference to the largest; readers who see no red or green can distinguish them.
 MORE = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
 LESS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
 TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # of the largest difference: even along the colours, which go by its root
+
+
+def by_statistics(
+    hierarchy: Hierarchy,
+    theme: Theme,
+    facts: Facts,
+    names: tuple[str, str],
+    value: Callable[[Figures], float],
+    format_value: Callable[[float], str],
+    ramps: Mapping[str, tuple[str, ...]],
+) -> Colouring:
+    """The colouring of a value that was measured, or, with statistics of before too, of its difference.
+
+    `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises `MissingFacts` without
+    statistics.
+    """
+    scheme, heading = names
+    stats = needed(facts.stats, scheme)
+    if facts.before is None:
+        ramp = ramps[theme.name]
+        return Measured(hierarchy, theme, scheme, heading, stats, value, format_value, ramp).scaled([(0,)])
+    heading = f"{heading}, more or less than before"
+    return Against(hierarchy, theme, scheme, heading, stats, facts.before, value, format_value).scaled([(0,)])
 
 
 @dataclass(frozen=True)

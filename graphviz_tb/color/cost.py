@@ -10,7 +10,7 @@ from typing import Self
 from graphviz_tb.color.colouring import STACKS, Colouring
 from graphviz_tb.color.hues import contrast, plain, stroke
 from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
-from graphviz_tb.color.memory import DARK, LIGHT
+from graphviz_tb.color.memory import RAMPS
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
@@ -49,7 +49,7 @@ class ByCost(Colouring):
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
-        ramp = LIGHT if self.theme.name == "light" else DARK
+        ramp = RAMPS[self.theme.name]
         tone = between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
