@@ -29,6 +29,7 @@ SCRIPTS = {
     "TAMIL": "Tamil",
     "ETHIOPIC": "Ethiopic",
 }
+FIRST_EMOJI = 0x1F000  # of the blocks of Unicode that hold pictures
 EAST_ASIA = {"Korean", "Chinese", "Japanese"}
 
 
@@ -104,6 +105,8 @@ def script(char: str) -> str:
     """The script of a letter, as it is spoken of.
 
     >>> script("한"), script("あ"), script("م"), script("🙂")
-    ('Korean', 'Japanese', 'Arabic', 'other')
+    ('Korean', 'Japanese', 'Arabic', 'emoji')
     """
+    if ord(char) >= FIRST_EMOJI and unicodedata.category(char) == "So":
+        return "emoji"
     return SCRIPTS.get(unicodedata.name(char, "").replace("-", " ").split(" ")[0], "other")

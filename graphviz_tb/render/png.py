@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from math import hypot, isqrt
 
@@ -20,6 +22,7 @@ USUAL = 2.0  # pixels per unit, for screens of double density
 INK = 10_000_000  # pixels that all lines are long, unless asked: the rasteriser draws as many in ten seconds
 MOST_INK = 3 * INK
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save ink
+HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,14 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
     size = raster(drawing.width, drawing.height, options, ink_of(drawing))
+    strange = foreign(drawing, options.font_files)
     try:
         data = resvg_py.svg_to_bytes(
-            svg_string=svg(drawing).decode(),
+            svg_string=unheld(svg(drawing).decode()) if strange else svg(drawing).decode(),
             # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
             width=size.width,
             font_files=font_files(options.font_files, drawing),
-            skip_system_fonts=not foreign(drawing, options.font_files),
+            skip_system_fonts=not strange,
             font_family=FAMILY,
             sans_serif_family=FAMILY,
             serif_family=FAMILY,
@@ -55,6 +59,24 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     except ValueError as error:
         raise ToolFailed(f"the PNG rasteriser stopped: {error}") from error
     return bytes(data)
+
+
+def unheld(sheet: str) -> str:
+    """An SVG whose texts with joined letters, such as emoji of several people, are not held to their measured width.
+
+    Of such a letter that no font has, the rasteriser counts only the first box, and draws the text far too wide.
+
+    >>> unheld('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
+    '<text fill="#000">हिन्दी</text>'
+    >>> unheld('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
+    '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
+    """
+    return HELD.sub(lambda found: found[1] + found[2] if any(map(joins, found[2])) else found[0], sheet)
+
+
+def joins(char: str) -> bool:
+    """Whether a character is drawn as one with that before it: a mark, a joiner, a colour of skin."""
+    return unicodedata.category(char) in ("Mn", "Mc", "Me") or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
 def raster(width: int, height: int, options: PictureOptions, ink: float = 0) -> Raster:
