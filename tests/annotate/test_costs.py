@@ -87,6 +87,14 @@ def test_slots_of_an_optimizer_are_no_parameters_of_the_network() -> None:
     assert found.cost.under(0, "optimizer").weight_bytes == 3 * 4 * 4
 
 
+def test_slots_named_after_their_variable_are_no_parameters_either() -> None:
+    nodes = [variable(name, 3, 4, op="VariableV2") for name in ("w", "w/opt", "w/opt_1")]
+    update = {"name": "train/update", "op": "ApplyAdam", "input": ["w", "w/opt", "w/opt_1"]}
+    found = model(*nodes, update)
+    assert found.cost.under(0).parameters == 3 * 4
+    assert found.cost.under(0, "optimizer").weight_bytes == 2 * 3 * 4 * 4
+
+
 def test_gradients_are_told_apart() -> None:
     nodes = (
         placeholder("x", 10),

@@ -10,6 +10,7 @@ import numpy as np
 from graphviz_tb.annotate.costs.roles import FORWARD
 from graphviz_tb.model.graph import Graph, Mark
 
+UPDATES = re.compile(r"(Resource)?(Sparse)?Apply.*")
 WRITES = re.compile(r"Assign.*|.*Apply.*|.*Scatter.*|VarIsInitializedOp|.*Save.*|.*Restore.*")
 
 
@@ -35,6 +36,16 @@ def users_of(graph: Graph, roles: Sequence[int]) -> dict[int, list[int]]:
         if reads_it and roles[host] == roles[origin] == FORWARD and graph.function[host] == graph.function[origin]:
             users.setdefault(origin, []).append(host)
     return users
+
+
+def slots_of_optimizers(graph: Graph) -> set[int]:
+    """The nodes that an update takes beside the variable that it writes: moments, accumulators, averages.
+
+    TensorFlow 1 names them after the variable (`kernel/d_opt_1`), so that no name tells them from it. The variable is
+    the first input of every update: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ApplyAdam
+    """
+    updates = np.array([bool(UPDATES.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
+    return set(graph.source[updates[graph.target] & (graph.slot > 0) & ~graph.control].tolist())
 
 
 def origins(graph: Graph) -> dict[int, int]:

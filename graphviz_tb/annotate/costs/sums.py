@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.layers import layer_work
-from graphviz_tb.annotate.costs.owners import owners
+from graphviz_tb.annotate.costs.owners import owners, slots_of_optimizers
 from graphviz_tb.annotate.costs.parameters import VARIABLES, unsized_weights, weights_of
-from graphviz_tb.annotate.costs.roles import role
+from graphviz_tb.annotate.costs.roles import OPTIMIZER, role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
@@ -80,6 +80,8 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     told = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
     roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
+    for node in slots_of_optimizers(graph):
+        roles[node] = OPTIMIZER
     for weight in weights_of(inference, roles):
         size = weight.elements * BYTES.get(weight.dtype, USUAL)
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
