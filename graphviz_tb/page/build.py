@@ -192,7 +192,7 @@ def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:
     """The advance of each character that occurs, in both weights; and those that join the one before them."""
-    chars = sorted(set(ASCII + REPLACED + source("place.js")).union(*map(set, texts)))
+    chars = sorted(set(ASCII + REPLACED + source("place.js") + source("strings.js")).union(*map(set, texts)))
     return {
         "chars": chars,
         "regular": [_advance(char, False) for char in chars],

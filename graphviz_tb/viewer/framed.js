@@ -56,7 +56,7 @@ class Framed extends Standing {
     const { every } = this.paint;
     const rows = !every ? this.paint.legend : this.legendWhole ? every : this.paint.legend.slice(0, -1);
     const told = Object.assign(Object.create(layout.Paint.prototype), this.paint, { legend: rows });
-    const shapes = layout.shapes(layout.legend(this.picture.scene, told));
+    const shapes = layout.shapes(layout.legend(this.picture.scene, told).map(translated));
     const found = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
     const panel = byId("legend");
     empty(panel);
@@ -184,6 +184,14 @@ class Framed extends Standing {
   stageRoom() {
     return innerWidth < 700 ? 12 : 32;
   }
+}
+
+/** A block of the legend in the reader's language; names and numbers stay as they are. @param {any} block */
+function translated(block) {
+  const said = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
+  const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? text;
+  const entries = block.entries.map((/** @type {any} */ one) => said(one, { label: word(one.label) }));
+  return said(block, { heading: word(block.heading), entries });
 }
 
 /** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */

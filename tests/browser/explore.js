@@ -219,3 +219,16 @@ test("on a phone the bar of a trace is no higher than its words need", async ({ 
   const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
   ok(bar.height < 60 && bar.x >= 0 && bar.x + bar.width <= 390, JSON.stringify(bar));
 }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+test("the legend speaks the reader's language, and names in it stay", async ({ tab, page }) => {
+  await page("mnist.html");
+  const words = () => tab.locator("#legend text").evaluateAll((all) => all.map((one) => one.textContent));
+  const english = await words();
+  ok(english.includes("Signs") && english.includes("data"), english.join());
+  await tab.getByRole("combobox", { name: "Language" }).selectOption("ko");
+  await until(async () => (await words()).includes("기호"));
+  const korean = await words();
+  ok(korean.includes("데이터") && !korean.includes("Signs"), korean.join());
+  equal(korean.length, english.length);
+  ok(english.filter((one) => one.includes("like")).every((one) => korean.includes(one)), "names");
+});

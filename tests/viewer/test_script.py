@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.render.html import LAYOUT, MODULES, script, source
+from graphviz_tb.render.legend import BECAME, SIGNS
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
 STRICT = [
@@ -50,6 +51,11 @@ def test_every_colouring_has_a_name_in_each_language() -> None:
     assert languages == 2
     for word in SCHEMES:
         assert source("strings.js").count(f'"scheme.{word}":') == languages, word
+
+
+def test_every_sign_of_the_legend_has_a_name_in_korean() -> None:
+    for word in (*(label for _, label, _ in SIGNS), *BECAME.values()):
+        assert source("strings.js").count(f'"legend.{word}":') == 1, word
 
 
 def test_it_asks_for_nothing() -> None:
