@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of
+from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
 WEIGHTS = frozenset({"VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Const", "Placeholder", "input_arg"})
+READS = frozenset({"ReadVariableOp", "Identity"})
 OWN = "its own"
 
 
@@ -18,22 +20,33 @@ def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
     """Only weights came, for ops that used those of another layer, which are there still: one change of the layer."""
     for kind, which, word in (("added", 1, "new"), ("removed", 0, "old")):
         parts = [change for change in changes if change.kind == kind]
-        if not parts or any(change.kind not in (kind, "rewired") for change in changes):
+        others = [change for change in changes if change.kind not in (kind, "rewired")]
+        if all(map(only_reads, parts)) or not all(map(only_reads, others)):
             continue
         if any(not change.detail["op_types"].keys() <= WEIGHTS for change in parts):
             continue
         shared = {name for change in parts for name in lenders(m, layers, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
-        others = [pair for pair in users if layers[which].name(layers[which].of(pair[which])) not in shared]
+        apart = [pair for pair in users if layers[which].name(layers[which].of(pair[which])) not in shared]
         if users and shared:
-            own = [[layers[side].name(layers[side].of(pair[side])) for pair in others or users] for side in (0, 1)]
+            own = [[layers[side].name(layers[side].of(pair[side])) for pair in apart or users] for side in (0, 1)]
             old, new = (names[0] if len(set(names)) == 1 else common_scope(names) or names[0] for names in own)
             lenders_of = common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
-            lender = f"shared with {lenders_of}" if others and lenders_of else "shared"
+            lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
             detail = {"key": "weights", word: OWN, "old" if which else "new": lender}
             ops = sum(change.ops for change in parts)
             return Change("changed", "op", old, new, ops, detail, edits=edits_of(changes))
     return None
+
+
+def only_reads(change: Change) -> bool:
+    """Whether nothing but reads of variables came, or went: each layer has its own.
+
+    >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
+    >>> [only_reads(Change("added", "op", None, "a", 2, {"op_types": kind})) for kind in kinds]
+    [True, False]
+    """
+    return change.kind in ("added", "removed") and change.detail["op_types"].keys() <= READS
 
 
 def common_scope(names: Sequence[str]) -> str:
@@ -51,8 +64,17 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     graph, index = other.side.graph, other.side.graph.index[0]
     names = []
     for wire in change.detail.get("links", ()):
-        node = index.get(str(wire["old" if which else "new"] or "").partition(":")[0], -1)
+        node = variable(other.side, index.get(str(wire["old" if which else "new"] or "").partition(":")[0], -1))
         partner = int((m.to_b if which else m.to_a)[node]) if node >= 0 else -1
         if node >= 0 and partner >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
             names.append(other.name(other.of(node)))
     return names
+
+
+def variable(side: Side, node: int) -> int:
+    """The variable that a node reads; the node itself where it reads none."""
+    graph = side.graph
+    if node < 0 or graph.op_types[graph.op[node]] not in READS:
+        return node
+    sources = graph.source[side.in_edges(node)].tolist()
+    return sources[0] if sources else node
