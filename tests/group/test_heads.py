@@ -86,3 +86,29 @@ def test_what_else_comes_before_a_stage_is_no_block() -> None:
     stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
     assert stages
     assert all(len(hierarchy.children(row)) > 2 for row in stages)
+
+
+def test_repetitions_behind_an_odd_one_begin_as_those_before_it() -> None:
+    # (Conv2D Tanh Relu) ×3   Conv2D Tanh Elu Relu   (Conv2D Tanh Relu) ×6
+    made = Network()
+    block = ("Conv2D", "Tanh", "Relu")
+    top = made.chain(made.op("Placeholder"), block * 3)
+    made.chain(made.chain(top, ("Conv2D", "Tanh", "Elu", "Relu")), (*block * 6, "Mean"))
+    hierarchy = made.hierarchy()
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    types = hierarchy.graph.op_types
+
+    def held(row: int) -> list[str]:
+        return [types[hierarchy.graph.op[hierarchy.node[child]]] for child in hierarchy.children(row)]
+
+    assert sorted(len(hierarchy.children(row)) for row in stacks) == [3, 6]
+    first = [first_in_flow(hierarchy, repetition) for row in stacks for repetition in hierarchy.children(row)]
+    assert {types[hierarchy.graph.op[hierarchy.node[row]]] for row in first} == {"Conv2D"}
+    assert all(sorted(held(repetition)) == sorted(block) for row in stacks for repetition in hierarchy.children(row))
+
+
+def first_in_flow(hierarchy: Hierarchy, group: int) -> int:
+    """The child of a chain that no other child feeds."""
+    fed = {int(hierarchy.edge_to[edge]) for edge in hierarchy.owned(group)}
+    (first,) = (child for child in hierarchy.children(group).tolist() if child not in fed)
+    return int(first)

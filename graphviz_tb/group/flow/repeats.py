@@ -98,7 +98,8 @@ def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -
         stretches = repeats_of(sequence, words, period)
         if not stretches:
             continue
-        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
+        along = sorted(stretches)  # the first decides where all of one template begin: later ones may follow an odd box
+        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in along]
         folded, hit = put_together(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
             return folded
