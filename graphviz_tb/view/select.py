@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from graphviz_tb.errors import RequestError, UnknownNode
+from graphviz_tb.errors import RequestError, UnknownNode, nearest
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy, Kind
 from graphviz_tb.model.paths import Path, address, last_segment
 
@@ -168,7 +168,16 @@ class Names:
 
     def _unknown(self, pattern: str, around: list[Path]) -> UnknownNode:
         """The error that names the nearest, and says where all names are."""
-        error = UnknownNode.among(pattern, self._addresses(around), "node or group")
+        names = self._addresses(around)
+        if is_wild(pattern):  # what is like the last word of it
+            leaves = {last_segment(name): name for name in reversed(names)}
+            word = last_segment(pattern).replace("*", "").replace("?", "")
+            names = [leaves[leaf] for leaf in nearest(word, leaves)]
+            error = UnknownNode(
+                f"no node or group {pattern!r}" + (f"; nearest: {', '.join(map(repr, names))}" if names else "")
+            )
+        else:
+            error = UnknownNode.among(pattern, names, "node or group")
         error.hint = "`tbgraph tree MODEL` lists every group, with --ops every op"
         return error
 

@@ -204,3 +204,9 @@ def test_what_is_in_a_function_that_nobody_calls_is_found_behind_its_name() -> N
     assert found("f::*") == ["f::s"]
     with pytest.raises(UnknownNode, match="nearest: 'f::s/"):
         model.names.find("f::s/c")
+
+
+def test_a_pattern_that_finds_nothing_names_what_is_like_its_last_word() -> None:
+    model = graphviz_tb.load(GraphDef(node=[{"name": "net/decoder_0/self_att/MatMul", "op": "MatMul"}]))
+    with pytest.raises(UnknownNode, match="nearest: 'net/decoder_0/self_att'"):
+        model.picture(open=("**/zelf_att",))
