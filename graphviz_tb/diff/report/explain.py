@@ -127,7 +127,7 @@ def remarks(changes: Changes) -> list[str]:
     """What was left out, and bounds that were hit."""
     lines = []
     if changes.renumbered:
-        lines.append(f"{counted(changes.renumbered, 'name')} only renumbered by insertions or removals")
+        lines.append(f"{counted(changes.renumbered, 'name')} only renumbered")
     if changes.ignored:
         listed = ", ".join(f"{word} {count:,}" for word, count in changes.ignored.items())
         lines.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")

@@ -86,13 +86,15 @@ def _what(change: Change, most: int) -> str:
         return f"signature ({', '.join(detail['tensors'])})"
     types: Mapping[str, int] = detail["op_types"]
     first = list(types.items())[: most if len(types) > most + 1 else most + 1]
-    rest = f", {len(types) - len(first)} other types" if len(types) > len(first) else ""
+    rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
     if not detail["scope"] and change.ops == 1:
         return f"op {next(iter(types)) or 'without type'}"
-    return f"{'scope' if detail['scope'] else 'op'}, {counted(change.ops, 'op')} ({shown})"
+    several = len(detail.get("parts", ()))
+    unit = counted(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
+    return f"{unit}, {counted(change.ops, 'op')} ({shown})"
 
 
 def between(change: Change) -> str:
