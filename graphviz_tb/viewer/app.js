@@ -21,7 +21,7 @@ class App extends Acting {
 
   /** Take a state over: what it names and is not here is told. @param {Record<string, any>} state */
   async restore(state) {
-    const { open, select, colour, theme, trace, at, aux, main, step, ungroup, ...rest } = state;
+    const { open, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, ...rest } = state;
     this.extra = rest;
     this.came = "";
     const lost = [];
@@ -46,6 +46,9 @@ class App extends Acting {
     this.touched = open !== undefined && !foreign;
     if (theme === undefined || theme === "light" || theme === "dark") this.themeChoice = theme ?? "system";
     else lost.push(theme);
+    const spoken = tongue !== undefined && Object.hasOwn(STRINGS, tongue);
+    if (tongue !== undefined && !spoken) lost.push(tongue);
+    this.speak(spoken ? tongue : "");
     this.at = step === undefined ? -1 : this.head.steps.indexOf(step);
     if (step !== undefined && this.at < 0) lost.push(step);
     const usual = this.head.options.color_by;

@@ -29,6 +29,7 @@ class Card {
     body.append(this.actions(path), this.list(path, row), ...this.became(row));
     const parts = [heading, close, body];
     this.panel.hidden = false;
+    raise(this.panel);
     this.panel.replaceChildren(...parts);
     this.panel.scrollTop = 0;
     const edges = await facts.edges().catch(() => null);

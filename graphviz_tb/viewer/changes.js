@@ -68,6 +68,7 @@ class ChangeList {
 
   toggle(show = this.panel.hidden) {
     this.panel.hidden = !show;
+    if (show) raise(this.panel);
     document.body.classList.toggle("comparing", show);
   }
 

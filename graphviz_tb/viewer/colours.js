@@ -152,7 +152,7 @@ class Colouring {
   figure(path) {
     if (!this.measured) return this.second(path);
     const value = this.value(this.index(path));
-    return value === null ? null : this.inWords(value).replace(/ parameters?$/, "");
+    return value === null ? null : this.inWords(value).replace(/ (parameters?|FLOPs)$/, "");
   }
 
   /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */

@@ -46,6 +46,12 @@ const byId = (id) => document.getElementById(id);
 /** @param {Element} element */
 const empty = (element) => element.replaceChildren();
 
+/** Put a panel in front of the others: what was asked for last is what is looked at. @param {HTMLElement} panel */
+function raise(panel) {
+  for (const one of document.querySelectorAll(".raised")) one.classList.remove("raised");
+  panel.classList.add("raised");
+}
+
 /** Wait for the next frame. */
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -245,10 +245,14 @@ class Picture {
     empty(this.layers.chosen);
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
-    for (const one of this.scene.routes) {
+    this.scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
       const mine = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
-      if (mine && shown(one)) this.layers.chosen.append(grouped(layout.route(one, this.paint.theme, true, null)));
-    }
+      if (!mine || !shown(one)) return;
+      const tint = this.paint.tints.routes[at];
+      const told = tint?.sign ? tint : null; // what became of a line is to be seen before and after
+      const line = grouped(layout.route(one, this.paint.theme, true, told), this.layers.chosen);
+      fill(line, { class: told && "told", "data-from": safe(one.identity.source), "data-to": safe(one.identity.target) });
+    });
   }
 
   /** The lines near a point of the world. @param {number} x @param {number} y @param {number} reach */

@@ -33,6 +33,14 @@ class Framed extends Standing {
     this.defs.querySelector("path").setAttribute("stroke", layout.THEMES.get(this.theme).stroke);
   }
 
+  /** Speak a language, or that of the reader's browser. @param {string} word */
+  speak(word) {
+    this.tongue = word;
+    if (language === (word || OWN_LANGUAGE)) return;
+    language = word || OWN_LANGUAGE;
+    this.changes?.draw();
+  }
+
   /** Functions of the file by themselves, each to be gone to. */
   graphs() {
     const { graph, head } = this;
@@ -43,6 +51,7 @@ class Framed extends Standing {
   /** @param {string} text @param {number} [milliseconds] that it stays */
   toast(text, milliseconds = 3500) {
     byId("toast").textContent = text;
+    byId("toast").classList.remove("bad");
     byId("toast").classList.add("shown");
     clearTimeout(this.toasting);
     this.toasting = setTimeout(() => byId("toast").classList.remove("shown"), milliseconds);
@@ -155,6 +164,7 @@ class Framed extends Standing {
 
   fit(moving = true) {
     const { scene, camera } = this;
+    if (!scene) return Promise.resolve(); // it could not be drawn
     const room = this.stageRoom();
     const whole = [0, 0, scene.width, scene.height];
     const [wide, tall] = camera.size;

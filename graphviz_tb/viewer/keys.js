@@ -22,8 +22,16 @@ class Hands {
     stage.addEventListener("dblclick", (event) => this.twice(event));
     stage.addEventListener("contextmenu", (event) => this.menu(event));
     stage.addEventListener("pointermove", (event) => this.hover(event));
-    stage.addEventListener("pointerleave", () => this.leave());
+    stage.addEventListener("pointerleave", () => {
+      this.over = undefined;
+      this.leave();
+    });
     document.addEventListener("keydown", (event) => this.key(event));
+    for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => this.hush(), true);
+    /** @type {string | undefined} the item under the pointer, by its key */
+    this.over = undefined;
+    /** @type {string | undefined} that whose tooltip has been read */
+    this.hushed = undefined;
     this.buttons();
   }
 
@@ -62,11 +70,15 @@ class Hands {
 
   /** @param {string} word */
   speak(word) {
-    language = word;
     const { app } = this;
-    app.dressPage();
-    app.changes?.draw();
-    app.queue(() => app.redraw(null, false)).then(() => app.selected && app.card.show(app.selected));
+    app.queue(async () => {
+      app.step();
+      app.speak(word);
+      app.dressPage();
+      await app.redraw(null, false);
+      if (app.selected) app.told = app.card.show(app.selected);
+      app.remember();
+    });
   }
 
   help() {
@@ -133,7 +145,15 @@ class Hands {
       clearTimeout(this.lighting);
       this.lighting = setTimeout(() => app.glow(), 40);
     }
-    this.tip(over?.tip ?? over?.element?.item?.tip ?? "", event.clientX, event.clientY);
+    this.over = over?.key;
+    if (this.hushed !== this.over) this.hushed = undefined;
+    this.tip(this.hushed ? "" : (over?.tip ?? ""), event.clientX, event.clientY);
+  }
+
+  /** Take the tooltip away until the pointer is over something else. */
+  hush() {
+    this.hushed = this.over;
+    this.tip("", 0, 0);
   }
 
   leave() {

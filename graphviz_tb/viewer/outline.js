@@ -15,6 +15,7 @@ class Outline {
 
   toggle(show = this.panel.hidden) {
     this.panel.hidden = !show;
+    if (show) raise(this.panel);
     document.body.classList.toggle("outlined", show);
     byId("outline-button").setAttribute("aria-pressed", String(show));
     if (this.app.scene) this.app.legend();

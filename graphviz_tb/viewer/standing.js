@@ -19,6 +19,8 @@ class Standing {
     this.colourings = new Map();
     this.scheme = head.options.color_by;
     this.themeChoice = "system";
+    /** the language that the reader chose, or else "" */
+    this.tongue = "";
     /** the step whose measurements are shown, all together at -1 */
     this.at = -1;
     /** @type {Record<string, any>} */
@@ -102,6 +104,7 @@ class Standing {
     if (this.scheme !== this.head.options.color_by) out.colour = this.scheme;
     if (this.at >= 0) out.step = this.head.steps[this.at];
     if (this.themeChoice !== "system") out.theme = this.themeChoice;
+    if (this.tongue) out.language = this.tongue;
     for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
       if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
     }

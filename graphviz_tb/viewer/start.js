@@ -60,14 +60,23 @@ function sceneTold(scene) {
   };
 }
 
+/** Say what went wrong, until it is closed: the file is damaged, or this program failed. @param {any} error */
+function fault(error) {
+  const toast = byId("toast");
+  const text = error instanceof Damaged ? t("unreadable") : t("failed", { error: brief(error?.message ?? String(error)) });
+  const close = () => toast.classList.remove("shown", "bad");
+  toast.replaceChildren(el("span", {}, text), el("button", { class: "icon", "aria-label": t("close"), onclick: close }, "×"));
+  toast.classList.add("shown", "bad");
+}
+
 /** @type {any} */
 const api = {};
+addEventListener("unhandledrejection", (event) => fault(event.reason));
 /** @type {any} */ (window).tbgraph = api;
 api.ready = start().then(
   () => undefined,
   (error) => {
     console.error(error);
-    byId("toast").textContent = t("unreadable");
-    byId("toast").classList.add("shown", "bad");
+    fault(error);
   },
 );

@@ -17,7 +17,7 @@ const STRINGS = {
     ops: "{n} ops", oneOp: "1 op", shown: "{n} shown", hits: "{n} found", oneHit: "1 found", noHits: "Nothing found",
     moreHits: "The first {n} are listed", moreLike: "{n} more like this", and: "and {n} more", fewer: "Fewer", longer: "… {n} characters in all",
     damaged: "Part of this file is damaged: {names}. The rest is shown.", missing: "This link names what is not in this file: {names}. The rest is shown.",
-    unreadable: "This file is damaged and cannot be shown.", notHeld: "What is in {name} is not in this file. Write it with a larger --page-max, or with --open {name}.",
+    unreadable: "This file is damaged and cannot be shown.", failed: "This picture could not be drawn: {error}", notHeld: "What is in {name} is not in this file. Write it with a larger --page-max, or with --open {name}.",
     notAll: "This is too much to open at once: what lies deeper is still closed.", left: "{n} groups left out",
     carries: "{n} tensors", undo: "Back", redo: "Forward", picture: "Graph of {name}", loading: "Loading…",
     "kind.scope": "Scope", "kind.op": "Operation", "kind.series": "Series", "kind.fold": "Fold", "kind.function": "Function",
@@ -50,7 +50,7 @@ const STRINGS = {
     ops: "연산 {n}개", oneOp: "연산 1개", shown: "{n}개 표시", hits: "{n}개 찾음", oneHit: "1개 찾음", noHits: "찾지 못했습니다",
     moreHits: "처음 {n}개만 나열합니다", moreLike: "같은 구조 {n}개 더", and: "외 {n}개", fewer: "줄이기", longer: "… 모두 {n}자",
     damaged: "파일 일부가 손상되었습니다: {names}. 나머지는 표시합니다.", missing: "링크에 있지만 이 파일에 없음: {names}. 나머지는 표시합니다.",
-    unreadable: "파일이 손상되어 표시할 수 없습니다.", notHeld: "{name}의 내용은 이 파일에 없습니다. --page-max를 늘리거나 --open {name}으로 다시 만드십시오.",
+    unreadable: "파일이 손상되어 표시할 수 없습니다.", failed: "그림을 그릴 수 없습니다: {error}", notHeld: "{name}의 내용은 이 파일에 없습니다. --page-max를 늘리거나 --open {name}으로 다시 만드십시오.",
     notAll: "한 번에 모두 열기에는 너무 많습니다. 더 깊은 것은 닫혀 있습니다.", left: "묶음 {n}개 생략",
     carries: "텐서 {n}개", undo: "뒤로", redo: "앞으로", picture: "{name} 그래프", loading: "불러오는 중…",
     "kind.scope": "스코프", "kind.op": "연산", "kind.series": "연속 묶음", "kind.fold": "접은 묶음", "kind.function": "함수",
@@ -79,7 +79,8 @@ const STRINGS = {
   },
 };
 
-let language = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
+const OWN_LANGUAGE = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
+let language = OWN_LANGUAGE;
 
 /** A word in the reader's language. @param {string} key @param {Record<string, string | number>} [values] */
 function t(key, values = {}) {

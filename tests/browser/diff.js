@@ -63,3 +63,18 @@ test("keys walk through the changes too, from any place but a field", async ({ t
   await tab.keyboard.press("?");
   ok(await tab.getByRole("dialog").getByText("n", { exact: true }).isVisible(), "the help says so");
 });
+
+test("lines of what is chosen still say what became of them", async ({ tab, page }) => {
+  await page("inserted.html");
+  const pens = (layer) => tab.evaluate((layer) => [...document.querySelectorAll(`#world > .${layer} > g`)].flatMap((line) => {
+    const path = line.querySelector("path[stroke]");
+    return path ? [[line.dataset.from, line.dataset.to, path.getAttribute("stroke"), path.getAttribute("stroke-dasharray"), Number(path.getAttribute("stroke-width") ?? 1), line.querySelectorAll("text, circle, path").length]] : [];
+  }), layer);
+  const [came, gone] = ["#00875F", "#C2410C"];
+  const tinted = (await pens("edges")).filter(([, , colour]) => [came, gone].includes(colour));
+  ok(tinted.length, "some lines came or went");
+  for (const [from, to, colour, dashes, width, parts] of tinted.slice(0, 6)) {
+    await tab.evaluate((name) => window.tbgraph.select(name), from);
+    await until(async () => (await pens("chosen")).some((one) => one[0] === from && one[1] === to && one[2] === colour && one[3] === dashes && one[4] > width && one[5] === parts), `${from} → ${to} keeps ${colour} ${dashes}`);
+  }
+});

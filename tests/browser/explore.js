@@ -232,3 +232,85 @@ test("the legend speaks the reader's language, and names in it stay", async ({ t
   equal(korean.length, english.length);
   ok(english.filter((one) => one.includes("like")).every((one) => korean.includes(one)), "names");
 });
+
+test("a failure of the program is no damage of the file, and can be closed", async ({ tab, page }) => {
+  await tab.addInitScript(() => (console.error = () => {}));
+  await page("failing.html");
+  const told = tab.getByRole("status").filter({ hasText: "This picture could not be drawn: no room at all" });
+  await told.waitFor();
+  await tab.getByRole("button", { name: "Fit" }).click();
+  await tab.getByRole("button", { name: "Zoom in" }).click();
+  await told.getByRole("button", { name: "Close" }).click();
+  await until(async () => (await told.evaluate((one) => getComputedStyle(one).opacity)) === "0", "it goes");
+});
+
+test("a tooltip that was read goes with a click or a key, until the pointer is elsewhere", async ({ tab, page }) => {
+  await page("mnist.html");
+  const tip = tab.getByRole("tooltip");
+  for (const done of [() => tab.mouse.down().then(() => tab.mouse.up()), () => tab.keyboard.press("t")]) {
+    const box = await node(tab, "conv1").boundingBox();
+    await tab.mouse.move(box.x + 20, box.y + box.height / 2);
+    await tip.waitFor();
+    await done();
+    await tip.waitFor({ state: "hidden" });
+    const now = await node(tab, "conv1").boundingBox();
+    await tab.mouse.move(now.x + 24, now.y + box.height / 2 + 1);
+    await tab.mouse.move(now.x + 26, now.y + box.height / 2);
+    ok(!(await tip.isVisible()), "nor does it come back at once");
+    await node(tab, "conv2").hover();
+    await tip.waitFor();
+  }
+});
+
+test("the language is in the link, and is kept when the page is loaded anew", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("combobox", { name: "Language" }).selectOption("ko");
+  await until(async () => (await hash(tab)).includes("language=ko"));
+  await tab.reload();
+  await tab.evaluate(() => window.tbgraph.ready);
+  await tab.getByRole("combobox", { name: "언어" }).waitFor();
+  await tab.goBack();
+  await tab.getByRole("combobox", { name: "Language" }).waitFor();
+  await page("mnist.html", "language=xx");
+  await tab.getByRole("status").filter({ hasText: /^This link .*xx/ }).waitFor();
+});
+
+test(
+  "a small screen has room for all of the bar",
+  async ({ tab, page }) => {
+    for (const file of ["diff.html", "steps.html"]) {
+      await page(file);
+      const bar = await tab.locator("header").boundingBox();
+      const parts = await tab.locator("header :is(button, select, summary, input)").evaluateAll((all) => all.filter((one) => one.checkVisibility()).map((one) => [one.id || one.tagName, one.getBoundingClientRect().toJSON()]).filter(([, rect]) => rect.width));
+      ok(parts.length >= 7, parts.length);
+      for (const [id, { left, right, bottom }] of parts) ok(left >= 0 && right <= 390 && bottom <= bar.y + bar.height, `${id} ${left} ${right} ${bottom}`);
+      await tab.getByLabel("Share", { exact: true }).click();
+      const save = await tab.getByRole("button", { name: "Save SVG" }).boundingBox();
+      ok(save.x >= 0 && save.x + save.width <= 390, "and for what it offers");
+      ok(await tab.getByRole("combobox", { name: "Language" }).isVisible());
+      ok((await tab.locator("main").boundingBox()).y >= bar.y + bar.height - 1, "the picture is below it");
+    }
+  },
+  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+);
+
+test(
+  "on a small screen the panel that was asked for last lies in front",
+  async ({ tab, page }) => {
+    await page("diff.html");
+    const front = (name) => tab.evaluate((name) => {
+      const panel = document.querySelector(`[aria-label="${name}"]:is(nav, aside)`);
+      const { left, top, width, height } = panel.getBoundingClientRect();
+      return panel.contains(document.elementFromPoint(left + width / 2, top + height - 20));
+    }, name);
+    await node(tab, "fc1").tap();
+    await card(tab).waitFor();
+    for (const name of ["Outline", "Changes"]) {
+      await tab.getByRole("button", { name, exact: true }).tap();
+      await until(() => front(name), name);
+    }
+    await tab.evaluate(() => window.tbgraph.select("fc2"));
+    await until(() => front("Details"), "and the card again");
+  },
+  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+);

@@ -174,6 +174,16 @@ def damaged(folder: Path) -> None:
     (folder / "page.html").write_text(whole.replace(block[1], block[1][: len(block[1]) // 2]), encoding="utf-8")
 
 
+def failing(folder: Path) -> None:
+    """A page whose program fails as it places the boxes."""
+    drawn("mnist_cnn.pbtxt", folds=False)(folder)
+    whole = (folder / "page.html").read_text(encoding="utf-8")
+    broken, count = re.subn(r"(?m)^ *function place\(.*\{$", r"\g<0> throw new Error('no room at all');", whole)
+    broken = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", broken)
+    assert count == 1
+    (folder / "page.html").write_text(broken, encoding="utf-8")
+
+
 def against(folder: Path) -> None:
     """The page of a trace compared with an earlier one, and the colours that Python gives some pictures of it."""
     trace = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
@@ -223,6 +233,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "notebook": notebook,
     "big": big,
     "damaged": damaged,
+    "failing": failing,
 }
 
 
