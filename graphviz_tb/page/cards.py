@@ -34,8 +34,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
     (control 1, reference 2), what it carries."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
-    kept = np.flatnonzero((source >= 0) & (target >= 0))
-    kept = kept[np.lexsort((graph.slot[kept], target[kept]))]
+    kept = listed(hierarchy)
     keys = [table(key) for key in graph.keys]
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
     outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]
@@ -52,6 +51,14 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
             *(carried[at] for at in place.tolist()),
         ],
     )
+
+
+def listed(hierarchy: Hierarchy) -> np.ndarray:
+    """The numbers of the edges between nodes that have a row, in the order of `edges`."""
+    graph = hierarchy.graph
+    source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+    kept = np.flatnonzero((source >= 0) & (target >= 0))
+    return kept[np.lexsort((graph.slot[kept], target[kept]))]
 
 
 def tensor(facts: Facts, node: int, key: int) -> str:

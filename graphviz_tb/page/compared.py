@@ -23,6 +23,7 @@ from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.build import Extra, data
+from graphviz_tb.page.cards import listed
 from graphviz_tb.page.colours import named
 from graphviz_tb.page.listing import Listing
 from graphviz_tb.page.walk import walk
@@ -99,6 +100,7 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
             numbers += bits
     yield words("changes/index", index)
     yield ints("changes/bits", numbers)
+    yield ints("changes/edges", states[listed(hierarchy)].tolist())
 
 
 class Unlisted(Overlay):

@@ -78,9 +78,11 @@ class Listing:
         return "/".join(reversed(parts))
 
     def rows_of(self, change: Change) -> list[int]:
-        """Where a change and its other places are in the merged graph: what is new, and what of the old is gone."""
+        """Where a change, its other places and its parts are in the merged graph: what is new or gone."""
         found: dict[int, None] = {}
-        for old, new in ((change.old, change.new), *change.also[:ALSO]):
+        parts = change.detail.get("parts", ())[:ALSO]
+        within = [(part, None) if change.new is None else (None, part) for part in parts]
+        for old, new in ((change.old, change.new), *change.also[:ALSO], *within):
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_at, names) if row > 0]
             found.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))

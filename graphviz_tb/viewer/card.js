@@ -155,9 +155,10 @@ class Card {
     const control = (/** @type {number[]} */ list) => list.filter((one) => edges.flags[one] & 1);
     const told = (/** @type {number} */ one) => el("span", { class: "tensor" }, words[edges.tensor[one]] || "?");
     const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
-    const incoming = data(into).map((one) => [el("span", {}, this.link(this.beside(path, edges.source[one])), key(one)), told(one)]);
-    const outgoing = data(out).map((one) => [el("span", {}, this.link(this.beside(path, edges.target[one])), ` ${key(one)}`), told(one)]);
-    const held = control(into).map((one) => [this.link(this.beside(path, edges.source[one]))]);
+    const sign = (/** @type {number} */ one) => wireSign(edges, [one]);
+    const incoming = data(into).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.source[one])), key(one)), told(one)]);
+    const outgoing = data(out).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.target[one])), ` ${key(one)}`), told(one)]);
+    const held = control(into).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.source[one])))]);
     if (incoming.length) tables.push(this.table("inputs", incoming.slice(0, LISTED), incoming.length - LISTED));
     if (held.length) tables.push(this.table("controlInputs", held.slice(0, LISTED), held.length - LISTED));
     if (outgoing.length) tables.push(this.table("outputs", outgoing.slice(0, LISTED), outgoing.length - LISTED));
@@ -171,13 +172,13 @@ class Card {
       const found = [...this.app.facts.crossing(edges, row, inward)];
       const data = found.filter(([, one]) => one.tensors);
       const rows = data.map(([other, one]) => [
-        this.link(this.beside(path, other)),
+        el("span", { class: "wire" }, wireSign(edges, one.edges), this.link(this.beside(path, other))),
         el("span", { class: "tensor" }, one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors })),
       ]);
       if (rows.length) tables.push(this.table(caption, rows.slice(0, LISTED), rows.length - LISTED));
       const control = found.filter(([, one]) => !one.tensors);
       if (inward && control.length) {
-        tables.push(this.table("controlInputs", control.slice(0, LISTED).map(([other]) => [this.link(this.beside(path, other))]), control.length - LISTED));
+        tables.push(this.table("controlInputs", control.slice(0, LISTED).map(([other, one]) => [el("span", { class: "wire" }, wireSign(edges, one.edges), this.link(this.beside(path, other)))]), control.length - LISTED));
       }
     }
     return tables;
@@ -204,6 +205,20 @@ class Card {
     table.caption.append(el("em", {}, ` ${t("moreLike", { n: found.length })}`));
     return table;
   }
+}
+
+/** What a diff says of edges: the sign that their line bears, and its words. */
+const WIRES = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
+
+/** The sign of what became of some edges, null where nothing did. @param {any} edges @param {number[]} numbers */
+function wireSign({ states }, numbers) {
+  let bits = 0;
+  if (states) for (const at of numbers) bits |= 1 << states[at];
+  const [sign, ...words] = (WIRES[bits] ?? "").split(" ");
+  if (!sign) return null;
+  const said = words.join(" ");
+  const told = STRINGS[language][`legend.${said}`] ?? said;
+  return el("span", { class: `sign ${WORDS_OF[sign]}`, role: "img", "aria-label": told, title: told }, sign);
 }
 
 /** A name that may break at its slashes. @param {string} name @returns {any[]} */

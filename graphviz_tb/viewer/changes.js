@@ -79,7 +79,7 @@ class ChangeList {
     this.walked.forEach((one, at) => list.append(this.item(one, () => this.go(at), at)));
     const { same, remarks, beside } = this.app.head;
     this.panel.replaceChildren(
-      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), count > 0 && el("span", {}, button("previous", -1), button("next", 1))),
+      el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${counted(count)}`), count > 0 && el("span", { class: "steps" }, button("previous", -1), button("next", 1))),
       same ? el("p", { class: "remark", role: "status" }, t("same")) : "",
       list,
       beside.length ? this.folded("reconnected", beside) : "",
@@ -114,6 +114,8 @@ class ChangeList {
   }
 
   mark() {
+    const there = this.walked.length === 1 && this.at === 0; // nowhere else to go
+    for (const one of this.panel.querySelectorAll(".steps button")) one.disabled = there;
     this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
       const mine = Number(one.dataset.change) === this.at;
       one.classList.toggle("current", mine);

@@ -14,13 +14,15 @@ class Facts {
 
   /** The edges by column, and where those of a source and of a target begin. */
   edges() {
-    this.columns ??= this.graph.blocks.get("edges").then((/** @type {Int32Array} */ all) => {
+    const { blocks } = this.graph;
+    const became = () => (blocks.has("changes/edges") ? blocks.get("changes/edges").catch(() => null) : null);
+    this.columns ??= Promise.all([blocks.get("edges"), became()]).then(([all, states]) => {
       const count = all.length / 6;
       const column = (/** @type {number} */ at) => all.subarray(at * count, (at + 1) * count);
       const [source, target, key, slot, flags, tensor] = [0, 1, 2, 3, 4, 5].map(column);
       const into = starts(target, this.graph.count);
       const out = starts(source, this.graph.count);
-      return { source, target, key, slot, flags, tensor, into, out };
+      return { source, target, key, slot, flags, tensor, states, into, out };
     });
     return this.columns;
   }
@@ -53,7 +55,8 @@ class Facts {
       const edge = index.order[at];
       const outside = other[edge];
       if (outside >= row && outside < end) continue;
-      const one = found.get(outside) ?? { tensors: 0, control: 0, told: "", inside: mine[edge] };
+      const one = found.get(outside) ?? { tensors: 0, control: 0, told: "", inside: mine[edge], edges: [] };
+      one.edges.push(edge);
       if (edges.flags[edge] & 1) one.control++;
       else {
         one.tensors++;

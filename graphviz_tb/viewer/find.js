@@ -1,6 +1,7 @@
 // Find: names, op types and devices at once, attributes as their blocks are unpacked; Enter walks through what was found.
 
 const MOST_HITS = 200; // listed; all are counted
+const REGEX = /^\/(.+)\/([a-z]*)$/;
 const FIELD = /^(name|op|device|attr|key):\s*(.*)$/is; // looks in one field alone
 
 class Find {
@@ -14,18 +15,24 @@ class Find {
     this.at = -1;
     this.turn = 0;
     this.box.addEventListener("input", () => this.run(this.box.value));
-    this.box.addEventListener("focus", () => this.box.value && (this.panel.hidden = false));
+    for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && (this.panel.hidden = false));
+    /** @type {Set<string> | null} the op types of the graph, in small letters */
+    this.types = null;
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
     });
   }
 
-  /** What a text asks for; null where it is no regular expression. @param {string} text */
-  test(text) {
-    const regex = /^\/(.+)\/([a-z]*)$/.exec(text);
+  /** What a text asks for; null where it is no regular expression. An op type that there is means itself alone.
+   * @param {string} text @param {string} field */
+  test(text, field) {
+    const regex = REGEX.exec(text);
     if (!regex) {
       const wanted = text.toLowerCase();
+      this.types ??= new Set(Array.from(new Set(this.app.graph.op), (at) => (this.app.graph.words[at] ?? "").toLowerCase()));
+      if (field === "op" && this.types.has(wanted)) return (/** @type {string} */ value) => value.toLowerCase() === wanted;
+      if (field === "op" && wanted.includes("*")) return starred(wanted);
       return (/** @type {string} */ value) => value.toLowerCase().includes(wanted);
     }
     try {
@@ -47,28 +54,53 @@ class Find {
       this.app.mark([]);
       return [];
     }
-    const [, word, rest] = FIELD.exec(text) ?? [text, "", text];
-    const field = word.toLowerCase().replace("key", "attr");
-    const test = this.test(rest);
-    if (!test) {
+    const whole = this.term(text);
+    if (!whole.text) {
+      this.show(t("fields"));
+      return [];
+    }
+    const words = whole.regex ? [] : this.words(text);
+    const asked = words.length > 1 ? [[whole], words] : [[whole]]; // all of it as it stands, or each of its words
+    if (asked.flat().some((one) => !one.test)) {
       this.show(t("regexError"));
       return [];
     }
-    this.hits = rest ? this.byName(test, field) : [];
-    if (field === "attr" || !rest) this.show(t("fields"));
+    const found = asked.map((terms) => terms.map((one) => new Set(this.byName(one))));
+    const hits = () => [...new Set(found.flatMap(common))];
+    this.hits = hits();
+    const open = asked.map((terms) => terms.map(({ field }) => !field || field === "attr"));
+    if (asked.every((terms) => terms.every((one) => one.field === "attr"))) this.show(t("fields"));
     else this.list();
-    if ((field && field !== "attr") || !rest) return this.hits;
-    const more = await this.byAttribute(test, turn);
-    if (turn === this.turn && (more.length || field)) {
-      const known = new Set(this.hits);
-      this.hits.push(...more.filter((row) => !known.has(row)));
-      this.list();
+    if (!open.flat().some(Boolean)) return this.hits;
+    for (const [at, terms] of asked.entries()) {
+      for (const [number, one] of terms.entries()) {
+        if (!open[at][number]) continue;
+        for (const row of await this.byAttribute(one.test, turn)) found[at][number].add(row);
+        if (turn !== this.turn) return this.hits;
+      }
     }
+    const known = new Set(this.hits);
+    const more = hits().filter((row) => !known.has(row));
+    this.hits.push(...more);
+    if (more.length || whole.field) this.list();
     return this.hits;
   }
 
-  /** Rows by name, op type and device, or by one of these. @param {(text: string) => boolean} test @param {string} field */
-  byName(test, field) {
+  /** One thing that is looked for. @param {string} text */
+  term(text) {
+    const [, word, rest] = FIELD.exec(text) ?? [text, "", text];
+    const field = word.toLowerCase().replace("key", "attr");
+    return { field, text: rest, regex: REGEX.test(rest), test: this.test(rest, field) };
+  }
+
+  /** The words of a text, each with the field that it names. @param {string} text */
+  words(text) {
+    const joined = text.replace(/(^|\s)(name|op|device|attr|key):\s+/gi, "$1$2:");
+    return joined.split(/\s+/).filter(Boolean).map((one) => this.term(one)).filter((one) => one.text);
+  }
+
+  /** Rows by name, op type and device, or by one of these. @param {{test: (text: string) => boolean, field: string}} term */
+  byName({ test, field }) {
     const { graph } = this.app;
     const [name, op, device] = ["name", "op", "device"].map((one) => !field || field === one);
     const words = new Map();
@@ -115,10 +147,16 @@ class Find {
       const name = graph.address(facts.path(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
       const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
-      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": "false", title: brief(name), onclick: () => this.go(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
+      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": "false", title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });
     this.app.mark(this.hits);
+  }
+
+  /** Go to a hit, and put the list away: the picture is looked at now. @param {number} at */
+  take(at) {
+    if (this.hits.length) this.panel.hidden = true;
+    return this.go(at);
   }
 
   /** @param {number} at */
@@ -136,10 +174,11 @@ class Find {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Enter") this.go(this.at + (event.shiftKey ? -1 : 1));
-    else if (event.key === "ArrowDown") this.go(this.at + 1);
-    else if (event.key === "ArrowUp") this.go(this.at - 1);
-    else if (event.key === "Escape") {
+    if (event.key === "Enter") this.take(this.at + (event.shiftKey ? -1 : 1));
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      this.panel.hidden = !this.box.value;
+      this.go(this.at + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Escape") {
       if (this.box.value) {
         this.box.value = "";
         this.run("");
@@ -148,4 +187,24 @@ class Find {
     } else return;
     event.preventDefault();
   }
+}
+
+/** What is in each of some sets, in the order of the first. @param {Set<number>[]} sets @returns {number[]} */
+const common = ([first, ...others]) => [...first].filter((row) => others.every((one) => one.has(row)));
+
+/** Whether a text is as one in which each star stands for anything. @param {string} pattern in small letters */
+function starred(pattern) {
+  const parts = pattern.split("*");
+  const [first, last] = [parts[0], /** @type {string} */ (parts.at(-1))];
+  return (/** @type {string} */ value) => {
+    const text = value.toLowerCase();
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const part of parts.slice(1, -1)) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at <= text.length - last.length;
+  };
 }

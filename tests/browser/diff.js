@@ -78,3 +78,28 @@ test("lines of what is chosen still say what became of them", async ({ tab, page
     await until(async () => (await pens("chosen")).some((one) => one[0] === from && one[1] === to && one[2] === colour && one[3] === dashes && one[4] > width && one[5] === parts), `${from} → ${to} keeps ${colour} ${dashes}`);
   }
 });
+
+test("a change marks every part that it is made of, and nothing comes after the only one", async ({ tab, page }) => {
+  await page("inserted.html");
+  const { rows, count } = await tab.evaluate(() => {
+    const [first, ...others] = JSON.parse(document.getElementById("head").textContent).changes;
+    return { rows: first.rows.length, count: others.length + 1 };
+  });
+  const next = tab.getByRole("button", { name: "Next change" });
+  ok(await next.isEnabled());
+  await next.click();
+  await card(tab).waitFor();
+  equal(await next.isEnabled(), count > 1);
+  await until(async () => (await tab.locator("g.node.found").count()) >= Math.min(rows, 2) || rows === 1, `${rows} parts`);
+});
+
+test("the card signs the wires that came and those that are gone", async ({ tab, page }) => {
+  await page("diff.html");
+  await tab.evaluate(() => window.tbgraph.select("fc1"));
+  await card(tab).getByRole("table", { name: "Outputs" }).waitFor();
+  equal(await card(tab).getByRole("table", { name: "Inputs" }).getByRole("img").count(), 0, "nothing happened here");
+  await page("consequences.html");
+  await tab.evaluate(() => window.tbgraph.select("adam"));
+  const table = card(tab).getByRole("table", { name: "Inputs", exact: true });
+  await table.getByRole("img", { name: /new|removed/ }).first().waitFor();
+});

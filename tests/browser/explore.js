@@ -314,3 +314,44 @@ test(
   },
   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 );
+
+test("an op type means itself alone, a star all that are like it, two words both", async ({ tab, page }) => {
+  await page("mnist.html");
+  const exact = await count(tab, "op:conv2d");
+  equal(exact, await count(tab, "op:/^Conv2D$/"));
+  const like = await count(tab, "op:Conv*");
+  equal(like, await count(tab, "op:/^Conv/"));
+  ok(exact >= 2 && like > exact, `${exact} of ${like}`);
+  equal(await count(tab, "op:*pool"), await count(tab, "op:/Pool$/"));
+  equal(await count(tab, "op:Conv2D conv1"), 1);
+  equal(await count(tab, "conv1 op: Conv2D"), 1);
+  equal(await count(tab, "op:Conv2D attr:padding=SAME"), exact);
+  equal(await count(tab, "op:Conv2D padding=SAME name:conv1"), 1);
+  equal(await count(tab, "op:Conv2D nowhere"), 0);
+});
+
+test("the list of what was found goes when one is taken, and comes back", async ({ tab, page }) => {
+  await page("mnist.html");
+  const list = tab.getByRole("listbox", { name: "Find" });
+  await find(tab).fill("conv");
+  await list.getByRole("option").first().waitFor();
+  await find(tab).press("Enter");
+  await card(tab).waitFor();
+  ok(!(await list.isVisible()), "the picture is seen");
+  const first = (await state(tab)).select;
+  await find(tab).press("Enter");
+  await until(async () => (await state(tab)).select !== first, "Enter walks on");
+  ok(!(await list.isVisible()));
+  await find(tab).press("ArrowUp");
+  await list.waitFor();
+  await until(async () => (await state(tab)).select === first, "arrows walk in the list");
+  await list.getByRole("option").nth(2).click();
+  await list.waitFor({ state: "hidden" });
+});
+
+test("a number bears its unit once", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.evaluate(() => window.tbgraph.select("conv1/biases/summaries/Mean"));
+  const row = card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name: /^FLOPs/ });
+  equal((await row.textContent()).match(/FLOPs/g).length, 1, await row.textContent());
+});
