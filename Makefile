@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help install test coverage lint format type bench fuzz interpreters goldens viewer docs fixtures check-fixtures ci clean
+.PHONY: help install test coverage lint format type bench fuzz fuzz-guided interpreters goldens viewer docs fixtures check-fixtures ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,9 @@ bench: .venv/bin/python ## measure, and print the tables
 
 fuzz: .venv/bin/python ## try bad files and odd command lines; SEED=1 MINUTES=60 for as long as you like
 	$(PYTHON) -m tests.fuzz --seed $(or $(SEED),0) $(if $(MINUTES),--minutes $(MINUTES))
+
+fuzz-guided: .venv/bin/python ## fuzz reading by coverage, with atheris; MINUTES=5
+	$(PYTHON) -m tests.fuzz.guided --seed $(or $(SEED),1) --minutes $(or $(MINUTES),5)
 
 interpreters: ## the same bytes from every Python that is here, and with the oldest dependencies
 	python3 .ci/interpreters.py

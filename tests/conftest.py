@@ -29,9 +29,10 @@ PARTS = {
     "typescript": "npm install typescript, and NODE_PATH where it is not beside the repository",
     "firefox-esr": "apt-get install firefox-esr",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
+    "atheris": "pip install atheris, where it has a wheel",
 }
-MODULES = {"tensorflow": "tensorflow", "h5py": "h5py", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
-NOT_IN_ALL = {"tensorflow"}  # half a gigabyte: wanted only where it is named
+MODULES = {"tensorflow": "tensorflow", "h5py": "h5py", "atheris": "atheris", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
+NOT_IN_ALL = {"tensorflow", "atheris"}  # half a gigabyte; no wheel for every machine: wanted only where named
 
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.
 # `pytest --hypothesis-profile=explore` looks for new ones, and shrinks them.

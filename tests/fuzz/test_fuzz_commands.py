@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -25,6 +26,17 @@ def test_nothing_is_found_in_half_a_minute(seed: int, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 with faults" in done.stdout
+
+
+def test_guided_by_coverage_nothing_is_found_in_half_a_minute(require: Callable[..., None], tmp_path: Path) -> None:
+    require("atheris")
+    words = ["--minutes", "0.5", "--keep", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.guided", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Done " in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_same_seed_makes_the_same_files_and_lines() -> None:

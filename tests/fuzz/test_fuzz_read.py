@@ -22,35 +22,8 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import contents, profiles, read
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.pbtxt import parse
+from tests.fuzz.seeds import KINDS
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
-
-
-def logs(folder: str) -> bytes:
-    return next(path for path in sorted((FIXTURES / "logdirs" / folder).rglob("*")) if path.is_file()).read_bytes()
-
-
-def keras_archive() -> bytes:
-    return (FIXTURES / "containers/keras3_mnist.keras").read_bytes()
-
-
-COLOCATE = (FIXTURES / "real/colocate.pb").read_bytes()
-KINDS = {
-    "graph": COLOCATE,
-    "text": (FIXTURES / "real/hidden_scope.pbtxt").read_bytes(),
-    "spelled": (FIXTURES / "rules/text_features.pbtxt").read_bytes(),
-    "library": (FIXTURES / "real/func_library_nested.pb").read_bytes(),
-    "meta": (FIXTURES / "containers/saver.meta").read_bytes()[:40_000],
-    "saved_model": (FIXTURES / "containers/saved_model/saved_model.pb").read_bytes(),
-    "events": logs("xor_filewriter"),
-    "keras_events": logs("keras3_callback"),
-    "trace_events": logs("trace_export"),
-    "keras": (FIXTURES / "containers/keras3_functional.json").read_bytes(),
-    "keras_archive": keras_archive(),
-    "run_metadata": (FIXTURES / "run_metadata/mnist_cnn_step099.pb").read_bytes(),
-    "gzip": gzip.compress(COLOCATE),
-    "checkpoint": (FIXTURES / "broken/model.ckpt.index").read_bytes(),
-}
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
@@ -249,5 +222,5 @@ def test_no_spelling_takes_quadratic_time(text: bytes) -> None:
 
 
 def test_all_of_it_still_reads_what_is_whole() -> None:
-    graph = GraphDef.FromString(COLOCATE)
+    graph = GraphDef.FromString(KINDS["graph"])
     assert read(text_format.MessageToString(graph).encode()).graph_def == graph
