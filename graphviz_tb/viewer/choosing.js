@@ -84,6 +84,8 @@ class Choosing extends Shown {
     if (!seen.length) return;
     const rect = [Math.min, Math.min, Math.max, Math.max].map((most, side) => most(...seen.map((/** @type {number[]} */ one) => one[side])));
     const [across, along] = camera.free();
+    const [top, bottom] = [camera.y, camera.y + this.scene.height * camera.k];
+    if (top >= 0 && bottom <= tall) [rect[1], rect[3]] = [Math.min(rect[1], top), Math.max(rect[3], bottom)]; // all of it was seen, and is
     if (rect[2] - rect[0] < across[1] - across[0] - 24 && rect[3] - rect[1] < along[1] - along[0] - 24) return this.unhide(rect);
     const world = rect.map((value, side) => (value - (side % 2 ? camera.y : camera.x)) / camera.k);
     const whole = camera.fitting(world, camera.k, 16);

@@ -193,7 +193,7 @@ test("what is found is not hidden by the list of what was found", async ({ tab, 
   await tab.keyboard.type("conv2");
   await tab.getByRole("option").first().waitFor();
   for (let at = 0; at < 4; at++) {
-    await tab.keyboard.press("Enter");
+    await tab.keyboard.press("ArrowDown");
     const name = (await card(tab).getByRole("heading").first().textContent()).trim();
     const list = await tab.locator("#found").boundingBox();
     const box = (await node(tab, name).count()) ? await node(tab, name).boundingBox() : null;

@@ -355,3 +355,21 @@ test("a number bears its unit once", async ({ tab, page }) => {
   const row = card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name: /^FLOPs/ });
   equal((await row.textContent()).match(/FLOPs/g).length, 1, await row.textContent());
 });
+
+test("the bar of a trace hides no box of a picture that was seen as a whole", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.getByRole("button", { name: "Fit" }).click();
+  const [first, ...others] = await tab.evaluate(async () => (await window.tbgraph.scene()).boxes.filter((box) => !box.open).sort((a, b) => a.y - b.y).map((box) => box.name));
+  for (const [name, key] of [[first, "i"], [others.at(-1), "i"]]) {
+    await tab.evaluate((name) => window.tbgraph.select(name), name);
+    await tab.keyboard.press(key);
+    await tab.getByRole("status").filter({ hasText: /^Inputs of/ }).waitFor();
+    const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
+    await until(async () => {
+      const tops = await tab.locator("g.node.closed").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      return tops.every((top) => top >= bar.y + bar.height);
+    }, `${name}: all boxes are below it`);
+    await tab.getByRole("button", { name: "End trace" }).click();
+    await tab.getByRole("button", { name: "Fit" }).click();
+  }
+});
