@@ -2,6 +2,7 @@
 
 const FONTS = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif";
 const LONGEST_SIDE = 8000; // pixels of a PNG
+const [FADED, FADED_TEXT] = ["0.22", "0.75"]; // what a trace leaves aside, as on the screen (style.css)
 
 /** The picture as one SVG document. @param {App} app */
 function wholePicture(app) {
@@ -16,8 +17,10 @@ function wholePicture(app) {
   svgEl("rect", { width, height, fill: drawing.ground }, svg);
   for (const part of drawing.parts) {
     const held = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
-    for (const group of part.groups) {
+    const traced = part.name === "graph" && app.traced;
+    for (const [group, faded] of traced ? tracedGroups(app) : part.groups.map((/** @type {any} */ group) => [group, false])) {
       const one = grouped(group, held);
+      if (faded) for (const shape of one.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT : FADED);
       if (group.address !== null && group.address !== undefined) one.setAttribute("data-name", safe(group.address));
       if (group.tooltip) {
         const title = document.createElementNS(SVG, "title");
@@ -27,6 +30,26 @@ function wholePicture(app) {
     }
   }
   return svg;
+}
+
+/** The graph while a trace is on: each group, and whether the trace leaves it aside. @param {App} app @returns {Array<[any, boolean]>} */
+function tracedGroups(app) {
+  const { picture, scene, paint } = app;
+  const chosen = app.selected ? picture.boxOf.get(app.graph.address(app.selected)) ?? -1 : -1;
+  const lineAt = new Map(scene.routes.map((/** @type {any} */ route, /** @type {number} */ at) => [route, at]));
+  const drawn = (/** @type {any} */ item) => {
+    const { box, layer, route } = item;
+    if (box >= 0 && box === chosen && layer !== "titles") return layout.node(scene, box, paint, scene.boxes[box].open ? [] : picture.inside.get(box) ?? [], new Set([box]));
+    if (route && (route.source === chosen || route.target === chosen) && app.onTrace(route.identity)) return layout.route(route, paint.theme, true, paint.tints.routes[lineAt.get(route)]);
+    return item.make(0);
+  };
+  const probe = svgEl("g", {});
+  const faded = (/** @type {any} */ item) => {
+    app.shed(item, probe);
+    return probe.classList.contains("faded");
+  };
+  const items = LAYERS.flatMap((layer) => picture.items.filter((/** @type {any} */ item) => item.layer === layer && !item.bundle));
+  return items.map((/** @type {any} */ item) => [drawn(item), faded(item)]);
 }
 
 /** The title, and which step is shown where colours tell what was measured. @param {App} app */

@@ -373,3 +373,30 @@ test("the bar of a trace hides no box of a picture that was seen as a whole", as
     await tab.getByRole("button", { name: "Fit" }).click();
   }
 });
+
+test("a picture saved during a trace leaves aside what the screen does", async ({ tab, page }) => {
+  await page("mnist.html", "select=fc2");
+  const save = async () => {
+    await tab.getByLabel("Share").click();
+    const waiting = tab.waitForEvent("download");
+    await tab.getByRole("button", { name: "Save SVG" }).click();
+    const text = require("node:fs").readFileSync(await (await waiting).path(), "utf8");
+    await tab.getByLabel("Share").click(); // which closes its menu
+    return text;
+  };
+  const read = (text) => tab.evaluate((text) => {
+    const file = new DOMParser().parseFromString(text, "image/svg+xml");
+    const boxes = [...file.querySelectorAll("g[data-name]")].map((one) => [one.getAttribute("data-name"), one.firstElementChild.nextElementSibling.hasAttribute("opacity")]);
+    return { boxes, shapes: file.querySelectorAll("path, rect, text, circle").length, faded: file.querySelectorAll("[opacity='0.22']").length };
+  }, text);
+  const whole = await read(await save());
+  await card(tab).getByRole("button", { name: "Trace inputs" }).click();
+  await tab.getByRole("group", { name: "How far" }).waitFor();
+  const traced = await read(await save());
+  equal(traced.shapes, whole.shapes, "nothing is lost");
+  equal(whole.faded, 0);
+  ok(traced.faded > 3, `${traced.faded} shapes`);
+  const seen = await tab.evaluate(() => [...document.querySelectorAll("g.node[data-name]")].map((one) => [one.getAttribute("data-name"), one.classList.contains("faded")]));
+  const saved = new Map(traced.boxes);
+  for (const [name, faded] of seen) equal(saved.get(name), faded, name);
+});
