@@ -86,19 +86,20 @@ def core_of(
     inner: Inner,
     direction: Direction,
 ) -> Core:
-    """The level laid out, turned to the screen, its lines drawn on to the boxes and labelled.
+    """The level laid out and drawn.
 
     After: what labels of the main path stand out at its sides is part of its size. A line of the main path whose label
     finds no place gets more room, in one way after the other, where that helps.
     """
-    core = drawn(view, pieces, lines, said, inner, direction, {})
     rooms: dict[int, Room] = {}
+    core = drawn(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms))
     for shares in WIDENED:
         silent = unlabelled(said, core)
         if not silent or view.skeleton.plain or len(lines) > MANY:
             break
         wider = {wire: room_for(across_along(direction, said[wire].size), shares) for wire in silent}
-        other = drawn(view, pieces, lines, said, inner, direction, rooms | wider)
+        level = laid_out(view, pieces, lines, said, inner, direction, rooms | wider)
+        other = drawn(view, pieces, lines, said, direction, level)
         if len(unlabelled(said, other)) < len(silent):
             core, rooms = other, rooms | wider
     return core
@@ -120,12 +121,10 @@ def drawn(
     pieces: Sequence[Piece],
     lines: Mapping[int, Line],
     said: Mapping[int, Label],
-    inner: Inner,
     direction: Direction,
-    rooms: Mapping[int, Room],
+    level: Level,
 ) -> Core:
-    """The level where some lines have `rooms` more in the gap below their upper end."""
-    level = laid_out(view, pieces, lines, said, inner, direction, rooms)
+    """A level that is laid out, turned to the screen, its lines drawn on to the boxes and labelled."""
     aside = set(loose(view.skeleton))
     turn = Turn(direction, level.width, level.height)
     slots = {
@@ -196,7 +195,8 @@ def laid_out(
     direction: Direction,
     rooms: Mapping[int, Room],
 ) -> Level:
-    """The level with coordinates, its flow running down."""
+    """The level with coordinates, its flow running down; some lines have `rooms` more in the gap below their upper
+    end."""
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]

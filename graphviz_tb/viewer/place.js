@@ -2663,16 +2663,17 @@ class Core {
   }
 }
 function core_of(view, pieces, lines_, said, inner, direction) {
-  let core, rooms, shares, silent, wider, other;
-  core = drawn_of_core(view, pieces, lines_, said, inner, direction, new Map());
+  let rooms, core, shares, silent, wider, level, other;
   rooms = new Map();
+  core = drawn_of_core(view, pieces, lines_, said, direction, laid_out(view, pieces, lines_, said, inner, direction, rooms));
   for (shares of WIDENED) {
     silent = unlabelled(said, core);
     if ((!silent.length || view.skeleton.plain || (lines_.size > MANY_of_core))) {
       break;
     }
     wider = (() => { const out = new Map(); for (const wire of silent) { out.set(wire, room_for(across_along(direction, said.get(wire).size), shares)); } return out; })();
-    other = drawn_of_core(view, pieces, lines_, said, inner, direction, py_union(rooms, wider));
+    level = laid_out(view, pieces, lines_, said, inner, direction, py_union(rooms, wider));
+    other = drawn_of_core(view, pieces, lines_, said, direction, level);
     if ((unlabelled(said, other).length < silent.length)) {
       [core, rooms] = [other, py_union(rooms, wider)];
     }
@@ -2687,9 +2688,8 @@ function room_for(label_, shares) {
   more = (label_[1] + ((label_[1] > label_[0]) ? ASLANT : LABEL_ROOM_of_core));
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more)];
 }
-function drawn_of_core(view, pieces, lines_, said, inner, direction, rooms) {
-  let level, aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, found;
-  level = laid_out(view, pieces, lines_, said, inner, direction, rooms);
+function drawn_of_core(view, pieces, lines_, said, direction, level) {
+  let aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, found;
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();

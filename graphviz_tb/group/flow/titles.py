@@ -132,8 +132,8 @@ def joined(parts: Sequence[str]) -> str:
     """
     text = parts[0]
     for part in parts[1:]:
-        longer = f"{text} · {part}"
-        text = longer if len(longer) <= ROOM else text
+        more = f"{text} · {part}"
+        text = more if len(more) <= ROOM else text
     return text
 
 
