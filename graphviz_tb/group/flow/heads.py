@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from graphviz_tb.group.flow.repeats import Element, block
+from graphviz_tb.group.flow.repeats import block
+from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import Setting
 
 SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder

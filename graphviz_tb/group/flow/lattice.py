@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphviz_tb.group.flow.box import group, stack
-from graphviz_tb.group.flow.repeats import Element, Found, fold_repeats, numbered, periods
+from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
+from graphviz_tb.group.flow.repeats import fold_repeats
+from graphviz_tb.group.flow.sequence import Element, Found
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed
-from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import How
 
 SHORTEST = 8  # elements of a template; shorter ones are accidents where lines run far
@@ -44,13 +45,6 @@ def candidates(sequence: Sequence[Element]) -> list[Found]:
         for start, stop in stretches_of(symbols, period):
             repeats += best_phase(sequence, start, stop, period)
     return repeats
-
-
-def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
-    """Maximal stretches that repeat themselves after `period`."""
-    equal = np.concatenate(([False], symbols[:-period] == symbols[period:], [False]))
-    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
-    return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
 
 def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) -> list[Found]:

@@ -13,7 +13,8 @@ from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread
-from graphviz_tb.group.flow.repeats import Element, fold_repeats, same_inside
+from graphviz_tb.group.flow.repeats import fold_repeats, same_inside
+from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import HEADS, fold_stages

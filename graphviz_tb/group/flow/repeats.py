@@ -8,69 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import replace
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, group, stack
+from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
+from graphviz_tb.group.flow.sequence import Element, Found
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import form, shared
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 30  # levels of repeats in repeats; networks have three or four
-ALL_PERIODS = 400  # in sequences up to this long every period is tried
-LONGEST = 512  # boxes of one repetition: more are no repeat that a reader sees
-SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
-STRETCHES = (4, 16)  # boxes of the equal stretches whose distances are candidates for a period
 PLAIN = 3  # a box of few ops repeats if it does three times
 LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
 MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
-
-
-@dataclass(slots=True, eq=False)
-class Element:
-    """One box of a sequence. `symbol` is equal for equal structures that are wired alike; `word` is what is compared:
-    stacks of one unit are equal whatever their height.
-
-    `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
-    on what comes before it. `held` are the symbols of the boxes of a level in it, in the order of the flow; `shortcut`
-    says that the last of them also takes what all of them are given.
-    """
-
-    box: Box
-    symbol: int
-    word: object
-    cut: int = 0
-    fork: bool = False
-    stage: bool = False
-    side: bool = False
-    held: tuple[int, ...] = ()
-    shortcut: bool = False
-
-    @property
-    def plain(self) -> bool:
-        """Neither stack nor stage."""
-        return not self.stage and not self.box.stack
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """`count` repetitions of `period` elements from place `start` on."""
-
-    start: int
-    period: int
-    count: int
-
-    @property
-    def stop(self) -> int:
-        """One past the last element."""
-        return self.start + self.period * self.count
-
-    def turns(self) -> list[tuple[int, int]]:
-        """Where each repetition starts and stops."""
-        return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
-
 
 Rotations = dict[tuple[str, ...], tuple[object, ...]]
 
@@ -114,48 +65,9 @@ def mark_members(sequence: list[Element]) -> None:
             element.word = ("stack", element.symbol)
 
 
-def numbered(words: Sequence[object]) -> Longs:
-    """Equal words as equal numbers."""
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(word, len(known)) for word in words], np.int64)
-
-
-def periods(words: Longs) -> list[int]:
-    """Which periods are tried, shortest first."""
-    most = min(len(words) // 2, LONGEST)
-    if len(words) < ALL_PERIODS:
-        return list(range(1, most + 1))
-    gaps: Counter[int] = Counter()
-    for length in (1, *STRETCHES):
-        gaps.update(distances(stretches(words, length)))
-    common = sorted(gaps, key=lambda gap: (-gaps[gap], gap))[:COMMON]
-    return sorted({*(gap for gap in common if gap <= len(words) // 2), *range(1, min(SHORT, most) + 1)})
-
-
-def stretches(words: Longs, length: int) -> Longs:
-    """A number for each stretch of `length` words."""
-    mixed = words.astype(np.uint64)
-    for step in range(1, length):
-        mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step : step + len(mixed) - 1].astype(np.uint64)
-    return mixed.view(np.int64)
-
-
-def distances(words: Longs) -> dict[int, int]:
-    """How often each distance occurs between a word and the next one equal to it."""
-    by_word = np.argsort(words, kind="stable")
-    near = words[by_word][1:] == words[by_word][:-1]
-    gaps, counts = np.unique(np.diff(by_word)[near], return_counts=True)
-    return dict(zip(gaps.tolist(), counts.tolist(), strict=True))
-
-
 def repeats_of(sequence: list[Element], words: Longs, period: int) -> list[tuple[int, int]]:
     """Maximal stretches that repeat themselves after `period`, those with most repetitions first."""
-    equal = np.concatenate(([False], words[:-period] == words[period:], [False]))
-    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
-    stretches = [
-        (start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period
-    ]
-    kept = [(start, stop) for start, stop in stretches if worth(sequence, start, stop, period)]
+    kept = [(start, stop) for start, stop in stretches_of(words, period) if worth(sequence, start, stop, period)]
     return sorted(kept, key=lambda stretch: (-((stretch[1] - stretch[0]) // period), stretch[0]))
 
 

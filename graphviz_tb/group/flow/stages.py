@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, group
-from graphviz_tb.group.flow.repeats import Element, block, holds_stack
+from graphviz_tb.group.flow.repeats import block, holds_stack
+from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.model.hierarchy import How
 
