@@ -23,12 +23,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
     from graphviz_tb.options import Options
-    from graphviz_tb.pipeline import Model, Picture, load
+    from graphviz_tb.picture import Picture
+    from graphviz_tb.pipeline import Model, load
 
 _HOME = {
     "load": "pipeline",
     "Model": "pipeline",
-    "Picture": "pipeline",
+    "Picture": "picture",
     "Options": "options",
     "TbGraphError": "errors",
     "ReadError": "errors",

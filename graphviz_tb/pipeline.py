@@ -12,9 +12,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate, shapes_of
@@ -28,32 +27,27 @@ from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
 from graphviz_tb.model.costs import Cost, Costs
-from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paint import Caption, Paint
-from graphviz_tb.model.paths import Path, address
-from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.model.units import plural
-from graphviz_tb.model.view import View
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
+from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.place import place
 from graphviz_tb.read import read
-from graphviz_tb.render import compose
 from graphviz_tb.render.json import document
 from graphviz_tb.report import Report
-from graphviz_tb.statistics import check_measured, statistics, statistics_before, steps_shown
-from graphviz_tb.view import Names, NodeLabels, build_view, facts_line, open_groups
+from graphviz_tb.statistics import check_measured, statistics, statistics_before
+from graphviz_tb.view import Names, NodeLabels, build_view, open_groups
 
 if TYPE_CHECKING:
-    import graphviz
     import networkx
 
     from graphviz_tb.page.notebook import Frame
@@ -138,7 +132,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-class Model:
+class Model(Folded):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
     def __init__(
@@ -150,21 +144,13 @@ class Model:
         report: Report | None = None,
         source: Any = None,
     ) -> None:
-        self.source = source
-        self.hierarchy = hierarchy
-        self.facts = facts
-        self.options = options
-        self.loaded = loaded
+        super().__init__(hierarchy, facts, options, loaded, source)
         self.report = report or Report()
         self.colouring: Colouring | None = None
         self.expander = Expander(hierarchy, facts, options.expand)
         self.arrangements = Arrangements()
         self._last: Picture | None = None
         self._check_names()
-
-    def __repr__(self) -> str:
-        ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
-        return f"<Model: {ops:,} {plural(ops, 'op')}, {edges:,} {plural(edges, 'edge')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
@@ -181,19 +167,6 @@ class Model:
     def names(self) -> Names:
         """Finds rows by name."""
         return Names(self.hierarchy)
-
-    @property
-    def name(self) -> str:
-        """The name of what was opened, without the folders above it: the same wherever the file lies."""
-        label = self.loaded.label if self.loaded else ""
-        source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
-        inside = source.name and label.startswith(str(source))
-        return source.name + label.removeprefix(str(source)) if inside else label
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """What was odd on the way."""
-        return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
 
     def shapes(self) -> dict[tuple[str, int], Shape]:
         """The shape of every output of the main graph, by the name of its node and its position.
@@ -220,10 +193,6 @@ class Model:
         if self.facts.cost is None:
             raise MissingFacts("no costs: the shapes of this graph were not looked at")
         return self.facts.cost()
-
-    def inputs(self) -> tuple[Any, ...]:
-        """What was given to read: no output may take its place."""
-        return (self.source, *self.options.read.run_metadata, *self.options.read.against)
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
@@ -297,60 +266,6 @@ class Model:
                 raise UnknownNode.among(name, self.names.index(0))
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A picture of a model: its words, its coordinates, its colours."""
-
-    model: Model
-    view: View
-    scene: Scene
-    paint: Paint
-    caption: Caption
-    options: PictureOptions
-    notices: tuple[Notice, ...]
-
-    def __repr__(self) -> str:
-        shown = sum(not box.open for box in self.scene.boxes)
-        return f"<Picture: {shown:,} {plural(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the model; unpickling draws the picture again, to the same bytes."""
-        return draw, (self.model, self.options)
-
-    @cached_property
-    def drawing(self) -> Drawing:
-        """The whole sheet as primitives, title and legend included."""
-        return compose(self.scene, self.paint, self.caption, self.options.legend)
-
-    def render(self, format: str = "svg") -> bytes:
-        """The whole file as bytes."""
-        return self.model.render(format, self.options)
-
-    def shortfalls(self, format: str) -> tuple[Notice, ...]:
-        """What a format cannot do quite as asked."""
-        return self.model.shortfalls(format, self.options)
-
-    def to_graphviz(self) -> graphviz.Source:
-        """The picture as a `graphviz.Source`, to be placed and drawn by the user's own Graphviz."""
-        from graphviz_tb.render.dot import source
-
-        return source(self.render("dot"))
-
-    def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write it; the format follows from the suffix."""
-        keep_inputs((*self.model.inputs(), *self.options.font_files), [target])
-        write(target, self.render(format_of(target, format)))
-
-    def show(self, height: int = 640) -> Frame:
-        """The page in a notebook's cell, what is open here open at first."""
-        from graphviz_tb.page.notebook import Frame
-
-        return Frame(self.render("html"), height)
-
-    def _repr_svg_(self) -> str:
-        return self.render("svg").decode()
-
-
 def unpickled(
     loaded: Loaded,
     options: Options,
@@ -363,20 +278,6 @@ def unpickled(
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
     return model if colouring is None else model.coloured(colouring)
-
-
-def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
-    """What the title row says."""
-    title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
-    shown = sum(not box.open for box in scene.boxes)
-    left_out = model.loaded.left_out if model.loaded else 0
-    facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
-    return Caption(title, facts, selected(model, options))
-
-
-def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
-    """Addresses picked out with `select`."""
-    return tuple(address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern))
 
 
 __all__ = ["Model", "Picture", "draw", "load"]

@@ -108,7 +108,9 @@ def test_no_import_circles() -> None:
 
 
 # What puts stages together, and the stages of a picture.
-JOINTS = [path for path in MODULES if re.match(r"(pipeline|formats|statistics|color/|view/|render/)", name_of(path))]
+JOINTS = [
+    path for path in MODULES if re.match(r"(pipeline|picture|formats|statistics|color/|view/|render/)", name_of(path))
+]
 
 
 @pytest.mark.parametrize("path", JOINTS, ids=name_of)

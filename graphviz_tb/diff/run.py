@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import Source
 from graphviz_tb.errors import RequestError
 from graphviz_tb.flatten import flatten
+from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
@@ -88,7 +88,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
     if isinstance(source, Input):
         return source
-    if is_model(source):
+    if isinstance(source, Folded):
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = flatten(graph.graph_def) if options.tensorboard else graph
@@ -102,9 +102,3 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     loaded = read(source, ReadOptions(**mine))
     graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
     return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
-
-
-def is_model(source: Any) -> bool:
-    """Whether it is a Model; the pipeline is not imported to find out."""
-    pipeline = sys.modules.get("graphviz_tb.pipeline")
-    return pipeline is not None and isinstance(source, pipeline.Model)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.report.words import place, value
+from graphviz_tb.diff.picture.brief import brief, brief_wire, was
 from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
-from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.place.names import OP_MOST
-from graphviz_tb.place.sizes import BADGE_ROOM
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.proto import GraphDef, NodeDef
 
 MOST_PLACES = 3  # of one change that are opened in the picture
-ROOM = OP_MOST - 2 * BADGE_ROOM  # for the second line of a box
 SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
@@ -173,31 +169,6 @@ def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
             yield where, brief_wire(wires[where[1]])
 
 
-def was(old: str, new: str) -> str:
-    """What a node or scope with another name was.
-
-    >>> was("a/kernel", "a/other"), was("a/b/c", "d/c"), was("a/b", "c")
-    ('was kernel', 'from a/b', 'was a/b')
-    """
-    around = old.rpartition("/")[0], new.rpartition("/")[0]
-    if around[0] == around[1]:
-        return f"was {leaf(old)}"
-    if leaf(old) != leaf(new):
-        return shortest("was ", old)
-    return shortest("from ", around[0]) if around[0] else "from the root"
-
-
-def shortest(before: str, name: str) -> str:
-    """As much of a name as there is room for: all, its first and last segment, its last.
-
-    >>> shortest("from ", "optimizer/gradients/loss/nce_loss")
-    'from optimizer/…/nce_loss'
-    """
-    first, _, rest = name.partition("/")
-    short = f"{before}{first}/…/{leaf(name)}" if "/" in rest else f"{before}{name}"
-    return fitting(f"{before}{name}", short, f"{before}…/{leaf(name)}")
-
-
 def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
     """Say that nodes, and scopes with all in them, have another name, and what it was."""
     for old, node in edits.nodes:
@@ -224,42 +195,6 @@ def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[
         return [where_new(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
     return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
-
-
-def brief(change: Change) -> str:
-    """What changed at a node, so short that the old and the new value are read in its box."""
-    detail = change.detail
-    if change.kind == "changed":
-        ends = f"{value(detail['old'])} → {value(detail['new'])}"
-        return fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value(detail['new'])}")
-    if detail.get("reordered"):
-        return "inputs reordered"
-    if order := detail.get("order"):
-        return fitting(" → ".join(", ".join(order[side]) for side in ("old", "new")), "in another order")
-    inputs = detail["inputs"]
-    if len(inputs) > 1:
-        return f"{len(inputs)} inputs rewired"
-    return brief_wire(inputs[0])
-
-
-def brief_wire(wire: Mapping[str, Any]) -> str:
-    """What became of one input."""
-    ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
-    return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
-
-
-def leaf(name: str | None) -> str:
-    """The last segment of a name."""
-    return name.rsplit("/", 1)[-1] if name else "nothing"
-
-
-def fitting(*words: str) -> str:
-    """The first of `words` that a box has room for on its second line, else the last.
-
-    >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
-    'a_rather_long_name → other'
-    """
-    return next((one for one in words if width(one, SMALL_SIZE) <= ROOM), words[-1])
 
 
 def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import mixed, plain
-from graphviz_tb.diff.picture.merge import Merged, Where, fitting, merge
+from graphviz_tb.diff.picture.brief import fitting
+from graphviz_tb.diff.picture.merge import Merged, Where, merge
 from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
 from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, shape_from_input, unknown
 from graphviz_tb.annotate.infer.symbols import HIDDEN
-from graphviz_tb.annotate.infer.values import Dims, Out, merge
+from graphviz_tb.annotate.infer.values import Dims, Out
 
 
 def constant(op: Op) -> Given:
@@ -198,43 +198,6 @@ def span(op: Op) -> Given:
     return [(op.symbols.calc("span", *(number[0] for number in numbers if number)),)]
 
 
-def diagonal(op: Op) -> Given:
-    """`Diag`: the shape twice."""
-    shape = op.shape(0)
-    return [None if shape is None else shape + shape]
-
-
-def diagonal_part(op: Op) -> Given:
-    """`DiagPart`: the first half."""
-    shape = op.shape(0)
-    if shape is None or len(shape) % 2:
-        return [None]
-    return [merge(shape[: len(shape) // 2], shape[len(shape) // 2 :])]
-
-
-def matrix_diagonal(op: Op) -> Given:
-    """`MatrixDiag`: the last dimension twice."""
-    shape = op.shape(0)
-    return [(*shape, shape[-1]) if shape else None]
-
-
-def matrix_diagonals(op: Op) -> Given:
-    """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix as large as is said, or as it needs to be."""
-    shape, above, rows, columns = op.shape(0), op.number(1), op.number(2), op.number(3)
-    if not shape or above is None or rows is None or columns is None:
-        return [None]
-    down, right = (op.symbols.calc("add", shape[-1], max(way, 0)) for way in (-above, above))
-    if rows == columns == -1:
-        down = right = down if above < 0 else right
-    return [(*shape[:-1], down if rows == -1 else rows, right if columns == -1 else columns)]
-
-
-def matrix_diagonal_part(op: Op) -> Given:
-    """`MatrixDiagPart`: the smaller of the last two dimensions."""
-    shape = op.shape(0)
-    return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calc("min", *shape[-2:]))]
-
-
 def line_space(op: Op) -> Given:
     """`LinSpace`: as many as input 2 says."""
     return [(op.size(2),)]
@@ -293,16 +256,5 @@ RULES: dict[str, Rule] = {
     "LinSpace": line_space,
     "Fill": shape_from_input(0),
     "Empty": shape_from_input(0),
-    "Diag": diagonal,
-    "DiagPart": diagonal_part,
-    "MatrixDiag": matrix_diagonal,
-    "BatchMatrixDiag": matrix_diagonal,
-    "MatrixDiagV2": matrix_diagonals,
-    "MatrixDiagV3": matrix_diagonals,
-    "MatrixDiagPart": matrix_diagonal_part,
-    "BatchMatrixDiagPart": matrix_diagonal_part,
-    "MatrixSetDiag": same,
-    "MatrixSetDiagV2": same,
-    "MatrixSetDiagV3": same,
     "ListDiff": list_difference,
 }

@@ -1,0 +1,50 @@
+"""A folded graph: what the stages once per file made of a source."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.units import plural
+
+if TYPE_CHECKING:
+    from graphviz_tb.options import Options
+
+
+class Folded:
+    """The tree of groups over a flat graph, what is known of both, and where they are from."""
+
+    def __init__(
+        self, hierarchy: Hierarchy, facts: Facts, options: Options, loaded: Loaded | None = None, source: Any = None
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.facts = facts
+        self.options = options
+        self.loaded = loaded
+        self.source = source
+
+    def __repr__(self) -> str:
+        ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
+        return f"<{type(self).__name__}: {ops:,} {plural(ops, 'op')}, {edges:,} {plural(edges, 'edge')}>"
+
+    @property
+    def name(self) -> str:
+        """The name of what was opened, without the folders above it: the same wherever the file lies."""
+        label = self.loaded.label if self.loaded else ""
+        source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
+        inside = source.name and label.startswith(str(source))
+        return source.name + label.removeprefix(str(source)) if inside else label
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was odd on the way."""
+        return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
+
+    def inputs(self) -> tuple[Any, ...]:
+        """What was given to read: no output may take its place."""
+        return (self.source, *self.options.read.run_metadata, *self.options.read.against)

@@ -1,0 +1,102 @@
+"""One picture: its words, coordinates and colours, and the ways to write it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.color import Colouring
+from graphviz_tb.formats import format_of
+from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paint import Caption, Paint
+from graphviz_tb.model.paths import address
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.units import plural
+from graphviz_tb.model.view import View
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.output import keep_inputs, write
+from graphviz_tb.render import compose
+from graphviz_tb.statistics import steps_shown
+from graphviz_tb.view import facts_line
+
+if TYPE_CHECKING:
+    import graphviz
+
+    from graphviz_tb.page.notebook import Frame
+    from graphviz_tb.pipeline import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture of a model: its words, its coordinates, its colours."""
+
+    model: Model
+    view: View
+    scene: Scene
+    paint: Paint
+    caption: Caption
+    options: PictureOptions
+    notices: tuple[Notice, ...]
+
+    def __repr__(self) -> str:
+        shown = sum(not box.open for box in self.scene.boxes)
+        return f"<Picture: {shown:,} {plural(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the model; unpickling draws the picture again, to the same bytes."""
+        return drawn_again, (self.model, self.options)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The whole sheet as primitives, title and legend included."""
+        return compose(self.scene, self.paint, self.caption, self.options.legend)
+
+    def render(self, format: str = "svg") -> bytes:
+        """The whole file as bytes."""
+        return self.model.render(format, self.options)
+
+    def shortfalls(self, format: str) -> tuple[Notice, ...]:
+        """What a format cannot do quite as asked."""
+        return self.model.shortfalls(format, self.options)
+
+    def to_graphviz(self) -> graphviz.Source:
+        """The picture as a `graphviz.Source`, to be placed and drawn by the user's own Graphviz."""
+        from graphviz_tb.render.dot import source
+
+        return source(self.render("dot"))
+
+    def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write it; the format follows from the suffix."""
+        keep_inputs((*self.model.inputs(), *self.options.font_files), [target])
+        write(target, self.render(format_of(target, format)))
+
+    def show(self, height: int = 640) -> Frame:
+        """The page in a notebook's cell, what is open here open at first."""
+        from graphviz_tb.page.notebook import Frame
+
+        return Frame(self.render("html"), height)
+
+    def _repr_svg_(self) -> str:
+        return self.render("svg").decode()
+
+
+def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
+    """What the title row says."""
+    title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
+    shown = sum(not box.open for box in scene.boxes)
+    left_out = model.loaded.left_out if model.loaded else 0
+    facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
+    return Caption(title, facts, selected(model, options))
+
+
+def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
+    """Addresses picked out with `select`."""
+    return tuple(address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern))
+
+
+def drawn_again(model: Model, options: PictureOptions) -> Picture:
+    """A picture as it was pickled."""
+    return model.picture(options)
