@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
@@ -39,8 +40,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; a file instead of one is most likely to be drawn."""
         word = args[0]
-        if word not in COMMANDS and not word.startswith("-") and Path(word).exists():
-            ctx.fail(f"no command {word!r}; did you mean: tbgraph render {word}")
+        if word not in COMMANDS and not word.startswith("-"):
+            ctx.fail(f"no command {word!r}; {instead_of(word)}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,6 +60,18 @@ class LazyGroup(click.Group):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+
+
+def instead_of(word: str) -> str:
+    """What to say instead of something that is no command.
+
+    >>> instead_of("rendr"), instead_of("serve")
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, tree')
+    """
+    if word and Path(word).exists():
+        return f"did you mean: tbgraph render {word}"
+    near = get_close_matches(word, COMMANDS, n=1)
+    return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -25,6 +25,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
+from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_nodes
@@ -40,6 +41,7 @@ Progress = Callable[[int, int | None], None]  # bytes read so far, and all there
 Reader = messages.Reader
 
 DEFAULT = ReadOptions()
+FILES = (str, os.PathLike, bytes, bytearray, memoryview)
 FORMS = {kind.DESCRIPTOR.name: form for form, kind in MESSAGES.items()}
 
 
@@ -68,6 +70,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     >>> read(b'node { name: "x" op: "NoOp" }').graph_def.node[0].op
     'NoOp'
     """
+    if options.signature is not None and not isinstance(source, FILES):
+        source, options = message_of(source, options.signature), replace(options, signature=None)
     name, holding = _hold(source, options, progress)
     chosen = choose(holding, options)
     content = chosen.load()
@@ -82,7 +86,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     if options.max_bytes is None and entry.bytes:
         check_nodes(graph, entry.bytes, name)
     if options.signature is not None and not content.signatures:
-        raise RequestError("no signature can be chosen here: the source has none")
+        raise RequestError(NO_SIGNATURE)
     if options.strict:
         _refuse_odd((*holding.notices, *content.notices))
     return Loaded(
@@ -219,7 +223,7 @@ def _of_object(source: Any, options: ReadOptions) -> Holding:
     """A message, ours or TensorFlow's; or something of a running TensorFlow that has a graph."""
     if isinstance(source, GraphDef):
         return _holding(source)
-    message = message_of(source)
+    message = message_of(source, options.signature)
     if isinstance(message, GraphDef):
         return _holding(message)
     form = FORMS.get(type(message).__name__, "graph")

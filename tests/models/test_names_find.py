@@ -78,3 +78,18 @@ def test_a_file_instead_of_a_command() -> None:
     result = CliRunner().invoke(cli, [path])
     assert result.exit_code == 2
     assert f"did you mean: tbgraph render {path}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("rendr", "no command 'rendr'; did you mean: tbgraph render"),
+        ("Tree", "no command 'Tree'; did you mean: tbgraph tree"),
+        ("serve", "no command 'serve'; choose one of: render, diff, info, tree"),
+        ("", "no command ''; choose one of: "),
+    ],
+)
+def test_a_command_that_there_is_not_names_the_nearest(word: str, said: str) -> None:
+    result = CliRunner().invoke(cli, [word, "x"])
+    assert result.exit_code == 2
+    assert said in result.output

@@ -1,0 +1,172 @@
+"""From an object of a running TensorFlow that has no graph yet to the function that makes one, or to what to call.
+
+A function is traced if its input signature is known, a Keras model by the shapes of its inputs; a loaded SavedModel has
+its signatures, a `tf.Module` its functions. For anything else `RequestError` finishes the sentence.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice
+
+SERVING = "serving_default"  # the signature that TensorFlow Serving calls
+SPECIFICATION = "tf.TensorSpec([None, 8])"  # an example
+MANNERS = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
+CALL = "__call__"
+NO_SIGNATURE = "no signature can be chosen here: the source has none"
+# What is told by the attributes it has, the message for it, and what to do. `{name}` is what the object calls itself.
+REFUSED: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (
+        ("named_parameters", "state_dict"),
+        "the PyTorch module {name!r} has no graph",
+        "write one with SummaryWriter.add_graph(module, inputs) and give its log directory",
+    ),
+    (
+        ("add_weight", "call"),
+        "the layer {name!r} is no model",
+        "give a model of it: load(keras.Sequential([keras.Input((8,)), layer]))",
+    ),
+    (
+        ("submodules", "with_name_scope"),
+        "the module {name!r} has no tf.function",
+        f"give load(tf.function(module).get_concrete_function({SPECIFICATION}))",
+    ),
+    (
+        ("dtype", "shape"),
+        "{a_type} is a value, and no graph",
+        "give the function that works it out: tf.function(f).get_concrete_function(…), or keras.Model(inputs, outputs)",
+    ),
+    (
+        ("__code__",),
+        "the Python function {name!r} is not traced yet",
+        f"give load(tf.function({{short}}).get_concrete_function({SPECIFICATION}))",
+    ),
+)
+
+
+def concrete(source: Any, signature: str | None = None) -> Any:
+    """Before: any object. After: one that has a graph: itself, or a concrete function of it."""
+    if source is None or isinstance(source, type):
+        raise refusal(source)
+    if is_model(source) or hasattr(source, "get_concrete_function"):
+        made = traced_model(source) if is_model(source) else traced(source, short_name(source))
+    elif hasattr(source, "as_graph_def") or hasattr(source, "graph"):
+        made = source
+    elif isinstance(signatures := getattr(source, "signatures", None), Mapping) and signatures:
+        return chosen(signatures, signature)
+    elif functions := functions_of(source):
+        return traced_of(source, functions, signature)
+    else:
+        raise refusal(source)
+    if signature is not None:
+        raise RequestError(NO_SIGNATURE)
+    return made
+
+
+def is_model(source: Any) -> bool:
+    """Whether an object is a Keras model."""
+    return callable(getattr(source, "to_json", None)) and hasattr(source, "layers")
+
+
+def traced(function: Any, called: str) -> Any:
+    """The concrete function of a `tf.function` whose signature is known, or that was loaded with only one."""
+    loaded = getattr(function, "concrete_functions", None)
+    if isinstance(loaded, list) and len(loaded) == 1:
+        return loaded[0]
+    if getattr(function, "input_signature", None) is not None:
+        return function.get_concrete_function()
+    raise RequestError(
+        f"{called!r} is a function of many graphs, one for each signature",
+        hint=f"give one of them: load({called}.get_concrete_function({SPECIFICATION}))",
+    )
+
+
+def traced_model(model: Any) -> Any:
+    """The concrete function that calls a built Keras model."""
+    tensorflow, inputs = sys.modules.get("tensorflow"), getattr(model, "inputs", None)
+    if tensorflow is None or not inputs:
+        raise RequestError(
+            f"the model {getattr(model, 'name', '')!r} does not say what it is called with",
+            hint=f"give tf.function(model).get_concrete_function({SPECIFICATION}), or save it first",
+        )
+    specs = [tensorflow.TensorSpec(each.shape, each.dtype, name=each.name.partition(":")[0]) for each in inputs]
+
+    def call(*tensors: Any) -> Any:
+        return model(tensors[0] if len(tensors) == 1 else list(tensors))
+
+    return tensorflow.function(call).get_concrete_function(*specs)
+
+
+def chosen(signatures: Mapping[str, Any], asked: str | None) -> Any:
+    """The signature that is asked for, else the one that is served, else the only one."""
+    if asked is not None and asked not in signatures:
+        raise UnknownChoice.among("signature", asked, signatures)
+    if asked is None and SERVING not in signatures and len(signatures) > 1:
+        raise Ambiguous(f"signatures {listed(signatures)}", hint=f"give signature={next(iter(signatures))!r}")
+    return signatures[asked or (SERVING if SERVING in signatures else next(iter(signatures)))]
+
+
+def functions_of(source: Any) -> dict[str, Any]:
+    """The `tf.function`s of an object, by name: its own and those of its class."""
+    own = getattr(source, "__dict__", {})
+    names = sorted({*own, *(name for kind in type(source).__mro__ for name in vars(kind))})
+    held = {
+        name: inspect.getattr_static(source, name, None) for name in names if not name.startswith("__") or name == CALL
+    }
+    return {name: getattr(source, name) for name, value in held.items() if hasattr(value, "get_concrete_function")}
+
+
+def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> Any:
+    """The function of an object that is asked for, else the only one whose signature is known."""
+    if asked is not None and asked not in functions:
+        raise UnknownChoice.among("function", asked, functions)
+    known = [name for name, function in functions.items() if getattr(function, "input_signature", None) is not None]
+    name = asked or (known[0] if len(known) == 1 else next(iter(functions)))
+    if asked is None and len(known) != 1 and len(functions) > 1:
+        raise Ambiguous(
+            f"{kind_of(source)} has functions {listed(functions)}", hint=f"give one of them: load(module.{name})"
+        )
+    return traced(functions[name], "module" if name == CALL else f"module.{name}")
+
+
+def refusal(source: Any) -> RequestError:
+    """What to say of an object that leads to no graph."""
+    if source is None or isinstance(source, type):
+        what = "None" if source is None else f"the class {source.__name__!r}"
+        return RequestError(f"{what} is no graph", hint=MANNERS)
+    for attributes, message, hint in REFUSED:
+        if all(hasattr(source, attribute) for attribute in attributes):
+            told = {"name": called(source), "a_type": kind_of(source), "short": short_name(source)}
+            return RequestError(message.format(**told), hint=hint.format(**told))
+    return RequestError(f"{kind_of(source)} is no graph", hint=MANNERS)
+
+
+def kind_of(source: Any) -> str:
+    """The class of an object, with its article.
+
+    >>> kind_of(3.5), kind_of(3)
+    ('a float', 'an int')
+    """
+    name = type(source).__name__.lstrip("_")
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def called(source: Any) -> str:
+    """What an object calls itself, else its class."""
+    name = getattr(source, "name", None) or getattr(source, "__name__", None)
+    return name if isinstance(name, str) else type(source).__name__
+
+
+def short_name(function: Any) -> str:
+    """The name of a function as a program can say it."""
+    name = str(getattr(function, "__name__", "f"))
+    return name if name.isidentifier() else "f"
+
+
+def listed(words: Mapping[str, Any]) -> str:
+    """Words, quoted."""
+    return ", ".join(map(repr, words))
