@@ -27,7 +27,7 @@ def is_collection(path: str) -> bool:
     if not folder.is_dir():
         return False
     names = [name for _, _, names in os.walk(folder) for name in names]
-    return not any(EVENTS in name for name in names) and any(found != "." for found in models(folder))
+    return not any(EVENTS in name for name in names) and any(model != "." for model in models(folder))
 
 
 def models(folder: Path) -> Iterator[str]:

@@ -50,8 +50,8 @@ class Changes:
     def __bool__(self) -> bool:
         return bool(self.items)
 
-    def __getitem__(self, at: int) -> Change:
-        return self.items[at]
+    def __getitem__(self, index: int) -> Change:
+        return self.items[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Changes) and self.items == other.items
@@ -67,7 +67,7 @@ class Changes:
     @property
     def kinds(self) -> dict[Kind, int]:
         """How many changes of each kind."""
-        counts = Counter(one.kind for one in self.items)
+        counts = Counter(change.kind for change in self.items)
         return {kind: counts[kind] for kind in KINDS if kind in counts}
 
     @property
@@ -86,7 +86,7 @@ class Changes:
             "changes": len(self.items),
             "kinds": self.kinds,
             "severities": {
-                word: count for word in SEVERITIES if (count := sum(one.severity == word for one in self.items))
+                word: count for word in SEVERITIES if (count := sum(change.severity == word for change in self.items))
             },
             **as_dicts(self.numbers),
             "matched": self.matched,
@@ -98,11 +98,11 @@ class Changes:
     def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Changes:
         """Only changes of a kind, of a severity, at or below a name."""
         kept = [
-            one
-            for one in self.items
-            if (kind is None or one.kind == kind)
-            and (severity is None or one.severity == severity)
-            and (under is None or any(_below(name, under) for name in (one.old, one.new)))
+            change
+            for change in self.items
+            if (kind is None or change.kind == kind)
+            and (severity is None or change.severity == severity)
+            and (under is None or any(_below(name, under) for name in (change.old, change.new)))
         ]
         return replace(self, items=tuple(kept))
 

@@ -42,43 +42,43 @@ class Input:
 
 def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
-    one, two = load_flat(old, choices, 0), load_flat(new, choices, 1)
-    if {one.kind, two.kind} == {"op", "conceptual"}:
+    before, after = load_flat(old, choices, 0), load_flat(new, choices, 1)
+    if {before.kind, after.kind} == {"op", "conceptual"}:
         raise RequestError(
-            f"{one.label or 'old'} and {two.label or 'new'}: layers of a Keras model cannot be compared with ops",
+            f"{before.label or 'old'} and {after.label or 'new'}: layers of a Keras model cannot be compared with ops",
             hint="compare two .keras files, or export both models to the same form",
         )
-    return compared(one, two, options)
+    return compared(before, after, options)
 
 
-def compared(one: Input, two: Input, options: DiffOptions) -> Changes:
+def compared(before: Input, after: Input, options: DiffOptions) -> Changes:
     """The changes between two flat graphs."""
     known: Known = {}
-    a, b = Side(one.graph, options, known), Side(two.graph, options, known)
+    a, b = Side(before.graph, options, known), Side(after.graph, options, known)
     known.clear()
     if a.whole() > b.whole():
-        return straight(two, one, b, a, options).inverted()
-    return straight(one, two, a, b, options)
+        return straight(after, before, b, a, options).inverted()
+    return straight(before, after, a, b, options)
 
 
-def straight(one: Input, two: Input, a: Side, b: Side, options: DiffOptions) -> Changes:
+def straight(before: Input, after: Input, a: Side, b: Side, options: DiffOptions) -> Changes:
     """The changes, matched in the given orientation."""
     m = match(a, b)
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
-    promised = signatures(m, one.signatures, two.signatures)
-    if changes and not (one.signatures and two.signatures):
+    promised = signatures(m, before.signatures, after.signatures)
+    if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
     items = with_signatures(changes, promised)
     return Changes(
         items=items,
         found=len(items),
-        old_name=one.label,
-        new_name=two.label,
+        old_name=before.label,
+        new_name=after.label,
         matched=int(np.count_nonzero(m.to_b >= 0)),
         ignored=ignored(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
-        notices=(*one.notices, *two.notices, *m.notices),
+        notices=(*before.notices, *after.notices, *m.notices),
         left_out=left_out(layers),
         source=Source(m, layers),
     )

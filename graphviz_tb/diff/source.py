@@ -79,8 +79,8 @@ class Source:
         """How the inputs of two matched nodes differ."""
         if not self.turned:
             return rewires(self.matching, old, new)
-        found = rewires(self.matching, new, old)
-        return [replace(one, old=old, new=new, before=one.after, after=one.before) for one in found]
+        wires = rewires(self.matching, new, old)
+        return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def renumbered(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Scopes and nodes that only have another number, because members of their series came or went."""

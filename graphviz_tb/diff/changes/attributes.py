@@ -43,40 +43,40 @@ class Difference:
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
     """All differences of two matched nodes that count; nothing about names and inputs."""
     a, b = m.a.graph, m.b.graph
-    one, two = a.node_def(old), b.node_def(new)
-    if one is None or two is None:
+    mine, other = a.node_def(old), b.node_def(new)
+    if mine is None or other is None:
         kinds = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
         if kinds[0] != kinds[1]:
             yield Difference("dtype", "", *kinds)
         return
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
-        yield Difference("op", "", one.op, two.op)
-    if options.devices and one.device != two.device:
-        yield Difference("device", "", one.device, two.device)
+        yield Difference("op", "", mine.op, other.op)
+    if options.devices and mine.device != other.device:
+        yield Difference("device", "", mine.device, other.device)
     unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
     if unknown[0] != unknown[1]:
         yield Difference("unknown inputs", "", *unknown)
     called = _called(m, old, True), _called(m, new, False)
     block = int(m.a.block[old]), int(m.b.block[new])
-    for key in sorted({*one.attr, *two.attr}):
-        if key in NOISE or is_counter(key, (one if key in one.attr else two).attr):
+    for key in sorted({*mine.attr, *other.attr}):
+        if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
             continue
         if (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
             continue
-        sides = one.attr.get(key), two.attr.get(key)
+        sides = mine.attr.get(key), other.attr.get(key)
         yield from _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
     yield from _of_meaning(m, old, new)
 
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
     """A weight's shape, and the settings of a Keras layer."""
-    one, two = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
-    if one is not None and two is not None:
-        if one[0] and two[0] and one[0] != two[0]:
-            yield Difference("dtype", "", one[0], two[0])
-        if one[1] != two[1]:
-            yield Difference("weight", SHAPE, one[1], two[1])
+    mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
+    if mine is not None and other is not None:
+        if mine[0] and other[0] and mine[0] != other[0]:
+            yield Difference("dtype", "", mine[0], other[0])
+        if mine[1] != other[1]:
+            yield Difference("weight", SHAPE, mine[1], other[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
     if before.get("class") != after.get("class"):
         yield Difference("op", "", before.get("class"), after.get("class"))
@@ -103,37 +103,37 @@ def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
 def _of_attribute(
     m: Matching,
     key: str,
-    one: AttrValue | None,
-    two: AttrValue | None,
+    mine: AttrValue | None,
+    other: AttrValue | None,
     called: tuple[dict[str, Any], dict[str, Any]],
     options: DiffOptions,
     block: tuple[int, int],
     setting: bool,
 ) -> Iterator[Difference]:
-    if one is None or two is None:
-        present = one if one is not None else two
+    if mine is None or other is None:
+        present = mine if mine is not None else other
         word = "dtype" if present is not None and present.WhichOneof("value") == "type" else key
-        yield Difference(word, key, None if one is None else plain(one), None if two is None else plain(two))
+        yield Difference(word, key, None if mine is None else plain(mine), None if other is None else plain(other))
         return
-    if one.WhichOneof("value") == two.WhichOneof("value") == "tensor":
-        yield from _of_tensors(key, one, two, options.constants or setting, setting)
+    if mine.WhichOneof("value") == other.WhichOneof("value") == "tensor":
+        yield from _of_tensors(key, mine, other, options.constants or setting, setting)
         return
-    if key in COLOCATION and _same_colocation(m, block, one, two):
+    if key in COLOCATION and _same_colocation(m, block, mine, other):
         return
-    mine = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
-    counts = canonical(one, _library(m, True)), canonical(two, _library(m, False))
-    if mine[0].keys() == mine[1].keys() and mine[0] != mine[1]:
-        yield Difference(key, key, _callee(m, one, True), _callee(m, two, False))
-    elif types := other_type(one, two):
+    counters = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
+    counts = canonical(mine, _library(m, True)), canonical(other, _library(m, False))
+    if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
+        yield Difference(key, key, _callee(m, mine, True), _callee(m, other, False))
+    elif types := other_type(mine, other):
         yield Difference("dtype", key, *types)
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
-        types = one.WhichOneof("value") == two.WhichOneof("value") == "type"
-        yield Difference("dtype" if types else key, key, plain(one), plain(two))
+        types = mine.WhichOneof("value") == other.WhichOneof("value") == "type"
+        yield Difference("dtype" if types else key, key, plain(mine), plain(other))
 
 
-def other_type(one: AttrValue, two: AttrValue) -> tuple[str, str] | None:
+def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
     """The type that became another one, where two lists of types differ in that alone."""
-    lists = list(one.list.type), list(two.list.type)
+    lists = list(mine.list.type), list(other.list.type)
     pairs = {(old, new) for old, new in zip(*lists, strict=False) if old != new}
     if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
         return None
@@ -150,9 +150,9 @@ def _library(m: Matching, old: bool) -> Collection[str]:
     return frozenset(function.name for function in (m.a if old else m.b).graph.functions)
 
 
-def _of_tensors(key: str, one: AttrValue, two: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
+def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
     """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
-    old, new = one.tensor, two.tensor
+    old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
         yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
     if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
@@ -163,13 +163,13 @@ def _of_tensors(key: str, one: AttrValue, two: AttrValue, counted: bool, setting
         yield Difference("value", key, tensor_word(old), tensor_word(new))
 
 
-def _same_colocation(m: Matching, block: tuple[int, int], one: AttrValue, two: AttrValue) -> bool:
+def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other: AttrValue) -> bool:
     """Whether two lists of colocated nodes name matched nodes."""
-    if len(one.list.s) != len(two.list.s):
+    if len(mine.list.s) != len(other.list.s):
         return False
-    mine = [m.a.index.get((block[0], colocated(text)), -1) for text in one.list.s]
-    others = [m.b.index.get((block[1], colocated(text)), -1) for text in two.list.s]
-    return min((*mine, *others), default=-1) >= 0 and sorted(m.to_b[mine].tolist()) == sorted(others)
+    nodes = [m.a.index.get((block[0], colocated(text)), -1) for text in mine.list.s]
+    partners = [m.b.index.get((block[1], colocated(text)), -1) for text in other.list.s]
+    return min((*nodes, *partners), default=-1) >= 0 and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 
 def colocated(text: bytes) -> str:

@@ -32,12 +32,12 @@ MANY = 3  # numbered members of one series that came or went: fewer are reported
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
-def folded(m: Matching, layers: tuple[Layers, Layers], found: Sequence[tuple[Change, bool]]) -> list[Change]:
+def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]]) -> list[Change]:
     """The changes of one graph with their consequences; of graphs with little in common all that was found."""
     if any(notice.code == UNRELATED for notice in m.notices):
-        return [change for change, _ in found]
-    others = [change for change, _ in found if change.kind not in FOLDED]
-    items = [item_of(m, layers, change, follows) for change, follows in found if change.kind in FOLDED]
+        return [change for change, _ in changes]
+    others = [change for change, _ in changes if change.kind not in FOLDED]
+    items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and stands_alone(item, near, said)]
@@ -105,7 +105,7 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
     for change in loud or units:
         around, _, leaf = change.name.rpartition("/")
         groups[COUNTED.sub("", leaf) if change.detail["scope"] else around].append(change)
-    return max(groups.values(), key=lambda group: (sum(one.ops for one in group), group[0].name))
+    return max(groups.values(), key=lambda group: (sum(part.ops for part in group), group[0].name))
 
 
 def at_places(causes: Sequence[Change]) -> list[Change]:
@@ -127,12 +127,12 @@ def are_numbered(members: Sequence[Change]) -> bool:
 def at_once(members: Sequence[Change]) -> Change:
     """One change for all."""
     first = members[0]
-    also = [place for one in members for place in ((one.old, one.new), *one.also)][1:]
+    also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
     detail = dict(first.detail)
     if "op_types" in detail:
         detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
-    behind = in_order(inner for one in members for inner in one.consequences)
-    ops = sum(one.ops for one in members)
+    behind = in_order(inner for member in members for inner in member.consequences)
+    ops = sum(member.ops for member in members)
     return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)
 
 

@@ -54,10 +54,10 @@ Found = tuple[Change, bool]
 
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """All changes, the gravest first."""
-    found = differences_of(m, layers, options)
-    main = found.pop(0, [])
+    by_block = differences_of(m, layers, options)
+    main = by_block.pop(0, [])
     blocks: ByBlock = defaultdict(list)
-    for block, inside in found.items():
+    for block, inside in by_block.items():
         blocks[block] = folded(m, layers, inside)
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
@@ -71,17 +71,17 @@ def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOpti
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
     wires = unit_links(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Found]] = defaultdict(list)
-    for found in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
-        for block, changes in found.items():
+    for blocks in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
+        for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in changes]
     for block, change, follows in node_changes(m, layers, options):
         by_block[block].append((change, follows))
     return by_block
 
 
-def collect(blocks: ByBlock, found: ByBlock) -> None:
+def collect(blocks: ByBlock, more: ByBlock) -> None:
     """Add changes to those of their block (of the new graph)."""
-    for block, changes in found.items():
+    for block, changes in more.items():
         blocks[block].extend(changes)
 
 
@@ -95,18 +95,18 @@ def node_changes(
     weights: list[Atom] = []
     settings: list[Atom] = []
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
-        found = list(differences(m, mine, other, options))
-        if any(one.key == "op" for one in found):
-            found = [one for one in found if one.key == "op"]
-        for one in (of_batch(m, other, one) for one in found):
-            if is_weight(m, other, one):
-                weights.append((mine, other, one))
-            elif one.key == "value" and m.b.labels.settings[other]:
-                settings.append((mine, other, one))
+        own = list(differences(m, mine, other, options))
+        if any(difference.key == "op" for difference in own):
+            own = [difference for difference in own if difference.key == "op"]
+        for difference in (of_batch(m, other, difference) for difference in own):
+            if is_weight(m, other, difference):
+                weights.append((mine, other, difference))
+            elif difference.key == "value" and m.b.labels.settings[other]:
+                settings.append((mine, other, difference))
             else:
-                wording = json.dumps([one.key, one.old, one.new], sort_keys=True, default=str)
+                wording = json.dumps([difference.key, difference.old, difference.new], sort_keys=True, default=str)
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
-                groups[int(m.b.block[other]), wording, layer].append((mine, other, one))
+                groups[int(m.b.block[other]), wording, layer].append((mine, other, difference))
     for (block, *_), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUTS and is_inner(m, places))
@@ -115,15 +115,15 @@ def node_changes(
     yield from setting_changes(m, layers, settings)
 
 
-def of_batch(m: Matching, new: int, one: Difference) -> Difference:
+def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
     """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
     given now, or no more, in a word."""
-    if one.key in INPUTS and isinstance(one.old, list) and isinstance(one.new, list):
-        return replace(one, old=shape_of(one.old), new=shape_of(one.new))
-    if one.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
-        return one
-    (old, *rest), (now, *others) = (str(shape).split("×") for shape in (one.old, one.new))
-    return replace(one, key=BATCH, old=old, new=now) if rest == others and "?" in (old, now) else one
+    if difference.key in INPUTS and isinstance(difference.old, list) and isinstance(difference.new, list):
+        return replace(difference, old=shape_of(difference.old), new=shape_of(difference.new))
+    if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
+        return difference
+    (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
+    return replace(difference, key=BATCH, old=old, new=now) if rest == others and "?" in (old, now) else difference
 
 
 def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
@@ -134,7 +134,7 @@ def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
 def _changed(m: Matching, members: list[Atom]) -> Change:
     first = members[0][2]
     places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new, _ in members})
-    attributes = sorted({one.attribute for *_, one in members if one.attribute})
+    attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
     detail = {"key": first.key, "old": first.old, "new": first.new}
     if attributes and attributes != [first.key]:
         detail["attributes"] = attributes
@@ -142,7 +142,7 @@ def _changed(m: Matching, members: list[Atom]) -> Change:
     edits = (
         Edits(ops=pairs)
         if first.key == "op"
-        else Edits(attributes=tuple((old, new, one.attribute or one.key) for old, new, one in members))
+        else Edits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
     )
     severity = severity_of(m, first, [new for _, new in pairs])
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
@@ -220,25 +220,25 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     for block, changes in sorted(blocks.items()):
         if changes:
             inside = in_order(changes)
-            wording = json.dumps([one.to_json() for one in inside], sort_keys=True, default=str)
+            wording = json.dumps([change.to_json() for change in inside], sort_keys=True, default=str)
             groups[wording].append((block - 1, inside))
-    found = []
+    alike_changes = []
     for members in groups.values():
         inside = members[0][1]
         places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
-        severity = min((one.severity for one in inside), key=SEVERITIES.index)
+        severity = min((change.severity for change in inside), key=SEVERITIES.index)
         edits = Edits()
         for _, alike in members:
-            for one in alike:
-                edits = edits + one.all_edits()
+            for change in alike:
+                edits = edits + change.all_edits()
         written = tuple((back[other], other) for other, _ in members if other_outputs(m, back[other], other))
         edits = edits + Edits(functions=written)
         base = base_name(places[0][1])
-        ops = sum(one.ops for one in inside) * len(members)
+        ops = sum(change.ops for change in inside) * len(members)
         detail = {"function": base}
         also = tuple(places[1:])
-        found.append(Change("function-changed", severity, *places[0], ops, detail, also, inside, edits=edits))
-    return found
+        alike_changes.append(Change("function-changed", severity, *places[0], ops, detail, also, inside, edits=edits))
+    return alike_changes
 
 
 def whole_functions(m: Matching) -> list[Change]:

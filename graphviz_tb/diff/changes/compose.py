@@ -80,7 +80,7 @@ def came_or_went(
     side = m.b if kind == "added" else m.a
     parts = in_flow(side, parts)
     first = next((change for change in parts if change.detail["scope"]), parts[0])
-    nodes = [node for one in parts for node in (*one.edits.added, *one.edits.removed)]
+    nodes = [node for item in parts for node in (*item.edits.added, *item.edits.removed)]
     shown = shown_ops(side, nodes)
     inside = {name for change in parts for name in names_of(m, change, kind)}
     links = [wire for change in parts for wire in change.detail.get("links", ())]
@@ -103,11 +103,11 @@ def came_or_went(
 
 def in_flow(side: Side, parts: list[Change]) -> list[Change]:
     """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
-    of = {node: number for number, one in enumerate(parts) for node in (*one.edits.added, *one.edits.removed)}
+    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
     for node, number in of.items():
         ahead[number] |= {
-            of[one] for one in side.graph.source[side.in_edges(node)].tolist() if of.get(one, number) != number
+            of[source] for source in side.graph.source[side.in_edges(node)].tolist() if of.get(source, number) != number
         }
     ordered: list[int] = []
     left = set(range(len(parts)))
@@ -153,9 +153,9 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     if words[0] == words[1]:
         words = in_types(layers[0], went), in_types(layers[1], came)
     detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
-    more = [one for one in changes if one.kind == "changed"]
+    more = [item for item in changes if item.kind == "changed"]
     if more:
-        detail["with"] = [part(one) for one in more]
+        detail["with"] = [part(item) for item in more]
     if counts := group_counts(layers, changes):
         detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
     old, new = where(layers[0], went), where(layers[1], came)
@@ -174,8 +174,8 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
 
 def where(layers: Layers, nodes: Sequence[int]) -> int:
     """The layer of most nodes of the model among these; a scope rather than an op by itself."""
-    found = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
-    return max(found, key=lambda layer: (layer >= 0, found[layer], layers.name(layer)))
+    counts = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
+    return max(counts, key=lambda layer: (layer >= 0, counts[layer], layers.name(layer)))
 
 
 def what(layers: Layers, nodes: Sequence[int]) -> str:
@@ -217,9 +217,9 @@ def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
-            found = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
-            if convolution is not None and found:
-                sizes = [shape := block_shape(side, found[0]), [1] * len(shape)]
+            widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
+            if convolution is not None and widened:
+                sizes = [shape := block_shape(side, widened[0]), [1] * len(shape)]
                 old, new = sizes if side is m.a else sizes[::-1]
                 return replace(convolution, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
     return None
@@ -253,7 +253,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
     others = [change for change in changes[1:] if change.kind == "changed" and not repeats(first, change)]
     detail = dict(first.detail)
     if others:
-        detail["with"] = [part(one) for one in others]
+        detail["with"] = [part(item) for item in others]
     wires = [wire for change in changes[1:] for wire in change.detail.get("inputs", change.detail.get("links", ()))]
     if wires:
         detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]

@@ -93,8 +93,8 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
             for source in side.graph.source[side.in_edges(node)].tolist()
         }
         for number, item in enumerate(items):
-            wires = [one for pair in rewired_at(item) for one in rewires(m, *pair) if not one.control]
-            for lost, kept in [(one.before, one.after) if new else (one.after, one.before) for one in wires]:
+            wires = [wire for pair in rewired_at(item) for wire in rewires(m, *pair) if not wire.control]
+            for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
                 source = int(partner[other.graph.source[lost]]) if lost >= 0 > kept else -1
                 if source in fed:
                     yield fed[source], number
@@ -130,10 +130,10 @@ def through_casts(m: Matching, change: Change) -> bool:
     ends = [
         {side.graph.op_types[side.graph.op[side.graph.source[edge]]] if edge >= 0 else "" for side, edge in pair}
         for old, new in change.edits.inputs
-        for one in rewires(m, old, new)
-        for pair in [((m.a, one.before), (m.b, one.after))]
+        for wire in rewires(m, old, new)
+        for pair in [((m.a, wire.before), (m.b, wire.after))]
     ]
-    return all("Cast" in one for one in ends)
+    return all("Cast" in end for end in ends)
 
 
 def only_types(change: Change) -> bool:

@@ -31,14 +31,14 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
 
 def input_sizes(side: Side, nodes: Iterable[int]) -> set[tuple[int, bool]]:
     """The inputs that the kernels of convolutions take, and whether a function that is called holds the convolution."""
-    found = set()
+    sizes = set()
     for node in nodes:
         called = holds_convolution(side, node)
         if called or side.graph.op_types[side.graph.op[node]] in CONVOLUTIONS:
             for shape in kernels(side, node):
                 if shape[-2]:
-                    found.add((shape[-2], called))
-    return found
+                    sizes.add((shape[-2], called))
+    return sizes
 
 
 def holds_convolution(side: Side, node: int) -> bool:

@@ -23,7 +23,7 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
     """
     blocks: dict[int, list[Change]] = defaultdict(list)
     for mine, other in sorted(m.functions.items()):
-        one, two = m.a.graph.functions[mine], m.b.graph.functions[other]
+        before, after = m.a.graph.functions[mine], m.b.graph.functions[other]
         detail: dict[str, Any] = {}
         for word, (old, new) in (
             ("arguments", (_arguments(m.a, mine), _arguments(m.b, other))),
@@ -31,12 +31,12 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
         ):
             if old != new:
                 detail[word] = {"old": old, "new": new}
-        if not detail and not same_results(m, one.returns, two.returns):
+        if not detail and not same_results(m, before.returns, after.returns):
             detail["returned"] = {"old": _returned(m.a, mine), "new": _returned(m.b, other)}
         if detail:
             edits = Edits(functions=((mine, other),))
             blocks[other + 1].append(
-                Change("signature-changed", "signature", one.name, two.name, 0, detail, edits=edits)
+                Change("signature-changed", "signature", before.name, after.name, 0, detail, edits=edits)
             )
     return blocks
 
@@ -47,17 +47,17 @@ def same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tupl
     Outputs of other op types have other names.
     """
     return len(old) == len(new) and all(
-        (one < 0 and two < 0 and here == there)
-        or (one >= 0 and two >= 0 and int(m.to_b[one]) == two and (here == there or other_op(m, one, two)))
-        or (one >= 0 and two >= 0 and int(m.to_b[one]) < 0 and int(m.to_a[two]) < 0)
-        for (one, here), (two, there) in zip(old, new, strict=True)
+        (mine < 0 and other < 0 and here == there)
+        or (mine >= 0 and other >= 0 and int(m.to_b[mine]) == other and (here == there or other_op(m, mine, other)))
+        or (mine >= 0 and other >= 0 and int(m.to_b[mine]) < 0 and int(m.to_a[other]) < 0)
+        for (mine, here), (other, there) in zip(old, new, strict=True)
     )
 
 
 def other_outputs(m: Matching, mine: int, other: int) -> bool:
     """Whether what a function gives back is written otherwise, whatever it means."""
-    one, two = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
-    return [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in one] != list(two)
+    before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
+    return [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in before] != list(after)
 
 
 def other_op(m: Matching, old: int, new: int) -> bool:
@@ -88,17 +88,17 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     changes = []
     alike: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
     for name in sorted({*here, *there}):
-        one, two = here.get(name), there.get(name)
-        if one is None or two is None:
-            kind: Kind = "added" if one is None else "removed"
+        before, after = here.get(name), there.get(name)
+        if before is None or after is None:
+            kind: Kind = "added" if before is None else "removed"
             changes.append(
                 Change(
-                    kind, "signature", None if one is None else name, None if two is None else name, 0,
-                    {"signature": True, "tensors": _keys(two if one is None else one)},
+                    kind, "signature", None if before is None else name, None if after is None else name, 0,
+                    {"signature": True, "tensors": _keys(after if before is None else before)},
                 )
             )  # fmt: skip
             continue
-        ports = [*_ports(m, "input", one.inputs, two.inputs), *_ports(m, "output", one.outputs, two.outputs)]
+        ports = [*_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)]
         if ports:
             alike[repr(ports)].append((name, ports))
     for members in alike.values():
@@ -116,10 +116,10 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
     here, there = {spec.key: spec for spec in old}, recounted(old, new)
     ports = []
     for key in sorted({*here, *there}):
-        one, two = here.get(key), there.get(key)
-        before, after = _spec(one), _spec(two)
-        if before == after and one is not None and two is not None and not same_tensor(m, one.tensor, two.tensor):
-            before, after = one.tensor, two.tensor
+        mine, other = here.get(key), there.get(key)
+        before, after = _spec(mine), _spec(other)
+        if before == after and mine is not None and other is not None and not same_tensor(m, mine.tensor, other.tensor):
+            before, after = mine.tensor, other.tensor
         if before != after:
             ports.append({"side": side, "key": key, "old": before, "new": after})
     return ports
@@ -149,8 +149,8 @@ def same_tensor(m: Matching, old: str, new: str) -> bool:
     """Whether two tensors of the main graphs come from matched nodes."""
     if old == new:
         return True
-    (one, _, key), (two, _, other) = old.partition(":"), new.partition(":")
-    here, there = m.a.index.get((0, one), -1), m.b.index.get((0, two), -2)
+    (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
+    here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
     if here < 0 and there < 0:
         return True  # of the file around the body that is compared
     return here >= 0 and int(m.to_b[here]) == there and key == other
@@ -162,8 +162,12 @@ def versions(m: Matching, options: DiffOptions) -> list[Change]:
     if not options.versions or old == new:
         return []
     words = [
-        {"producer": one.producer, "min_consumer": one.min_consumer, "bad_consumers": list(one.bad_consumers)}
-        for one in (old, new)
+        {
+            "producer": version.producer,
+            "min_consumer": version.min_consumer,
+            "bad_consumers": list(version.bad_consumers),
+        }
+        for version in (old, new)
     ]
     detail = {"key": "versions", "old": words[0], "new": words[1]}
     return [Change("changed", "cosmetic", "", "", 0, detail, edits=Edits(versions=True))]

@@ -71,19 +71,19 @@ def may_follow(inner: Change) -> bool:
 
 def other_outputs(m: Matching, change: Change) -> bool:
     """Whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
-    wires = [one for old, new in change.edits.inputs for one in rewires(m, old, new)]
+    wires = [wire for old, new in change.edits.inputs for wire in rewires(m, old, new)]
     return all(
-        one.before >= 0 <= one.after
-        and not one.control
-        and int(m.to_b[m.a.graph.source[one.before]]) == int(m.b.graph.source[one.after])
-        for one in wires
+        wire.before >= 0 <= wire.after
+        and not wire.control
+        and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
+        for wire in wires
     )
 
 
 def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     """The nodes of the main graphs whose calls lead to the functions of a change, old and new."""
     names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
-    found: list[set[int]] = []
+    by_side: list[set[int]] = []
     for side in (m.a, m.b):
         wanted = {index for name in names for index in side.functions_called.get(name, ())}
         seen: set[int] = set()
@@ -93,8 +93,8 @@ def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
             calling = {node for function in wanted for node in side.callers.get(function, ())}
             nodes |= {node for node in calling if side.block[node] == 0}
             wanted = {int(side.block[node]) - 1 for node in calling if side.block[node]} - seen
-        found.append(nodes)
-    return ({node for node in found[0] if m.to_b[node] < 0}, found[1])
+        by_side.append(nodes)
+    return ({node for node in by_side[0] if m.to_b[node] < 0}, by_side[1])
 
 
 def touched(change: Change) -> tuple[set[int], set[int]]:

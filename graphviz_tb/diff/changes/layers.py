@@ -119,10 +119,10 @@ def attentions(side: Side) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
     products = [op_id for op_id, op in enumerate(graph.op_types) if op in PRODUCTS]
-    found = set()
+    rows = set()
     for row in np.unique(scopes.of_node[np.isin(graph.op, products)]).tolist():
         around = int(scopes.parent[row])  # the product of queries and keys lies in a scope of its own
         for scope in {row, around} - {-1}:
             if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(scope)} >= PROJECTIONS:
-                found.add(scope)
-    return sorted(found)
+                rows.add(scope)
+    return sorted(rows)

@@ -19,9 +19,9 @@ def model_settings(m: Matching) -> Iterator[Change]:
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if partner >= 0 else ""
         if name in old.layers and other in new.layers and name not in old.index[0]:
-            found = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
-            for key, one, two in found:
-                detail = {"key": key, "old": one, "new": two}
+            differences = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
+            for key, before, after in differences:
+                detail = {"key": key, "old": before, "new": after}
                 yield Change("changed", "attribute", name, other, 0, detail)
             yield from other_results(m, name, other)
 
@@ -29,14 +29,14 @@ def model_settings(m: Matching) -> Iterator[Change]:
 def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
     """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
-    before = [partner_name(one, (m.a, m.b), m.to_b, m.scope_to_b) for one in old]
-    back = [partner_name(one, (m.b, m.a), m.to_a, m.scope_to_a) for one in new]
+    before = [partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b) for result in old]
+    back = [partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a) for result in new]
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = [
-        {"side": "output", "key": str(number), "old": one, "new": two}
-        for number, (one, two, partner) in enumerate(zip_longest(old, new, before))
-        if partner != two
+        {"side": "output", "key": str(number), "old": result, "new": new_result}
+        for number, (result, new_result, partner) in enumerate(zip_longest(old, new, before))
+        if partner != new_result
     ]
     yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
 

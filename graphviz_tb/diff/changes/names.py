@@ -38,20 +38,21 @@ class Renamed:
 
 def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Scopes and nodes that have another number because members of a series came or went, or were counted anew."""
-    found = [one for one in all_names(m) if not one.moved and is_shift(m, one)]
-    found += counted_anew(m, other_names(m))
-    return [(one.old, one.new) for one in found if one.scope], [(one.old, one.new) for one in found if not one.scope]
+    renamed = [name for name in all_names(m) if not name.moved and is_shift(m, name)]
+    renamed += counted_anew(m, other_names(m))
+    scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
+    return scopes, nodes
 
 
 def other_names(m: Matching) -> list[Renamed]:
     """Everything whose own name changed; what an insertion in a series renumbered is left out."""
-    return [one for one in all_names(m) if one.moved or not is_shift(m, one)]
+    return [renamed for renamed in all_names(m) if renamed.moved or not is_shift(m, renamed)]
 
 
-def is_shift(m: Matching, one: Renamed) -> bool:
+def is_shift(m: Matching, renamed: Renamed) -> bool:
     """Whether a name has only another number, because members of a series came or went."""
-    known = (m.renumbered_scopes if one.scope else m.renumbered).get(one.old, False)
-    return known or shifted(m, one)
+    known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
+    return known or shifted(m, renamed)
 
 
 def all_names(m: Matching) -> list[Renamed]:
@@ -61,25 +62,25 @@ def all_names(m: Matching) -> list[Renamed]:
     partner = m.scope_to_b[rows]
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
     other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
-    found = [
+    renamed = [
         Renamed(old, new, True, gone, int(b.block[new]))
         for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
     ]
     old_nodes, new_nodes = m.together()
     moved = ~m.parents_match(old_nodes, new_nodes)
     other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~left_behind(m.a)[old_nodes]
-    found += [
+    renamed += [
         Renamed(old, new, False, gone, int(m.b.block[new]))
         for old, new, gone in zip(
             old_nodes[other].tolist(), new_nodes[other].tolist(), moved[other].tolist(), strict=True
         )
     ]
-    return found
+    return renamed
 
 
-def shifted(m: Matching, one: Renamed) -> bool:
+def shifted(m: Matching, renamed: Renamed) -> bool:
     """Whether a new number follows from an insertion into another series of the same words."""
-    before, after = leaf(m, one, True), leaf(m, one, False)
+    before, after = leaf(m, renamed, True), leaf(m, renamed, False)
     here, there = numbered(before), numbered(after)
     if here is None or there is None or here[0] != there[0]:
         return False
@@ -88,22 +89,22 @@ def shifted(m: Matching, one: Renamed) -> bool:
     return caused and known is not None and known.get(here[1]) == there[1]
 
 
-def leaf(m: Matching, one: Renamed, old: bool) -> str:
+def leaf(m: Matching, renamed: Renamed, old: bool) -> str:
     """The last segment of the old or the new name."""
-    scopes, row_or_node = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
-    return scopes.leaf[row_or_node] if one.scope else scopes.node_leaf[row_or_node]
+    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
+    return scopes.leaf[row_or_node] if renamed.scope else scopes.node_leaf[row_or_node]
 
 
-def name(m: Matching, one: Renamed, old: bool) -> str:
+def name(m: Matching, renamed: Renamed, old: bool) -> str:
     """The whole name."""
-    side, row_or_node = (m.a, one.old) if old else (m.b, one.new)
-    return side.scopes.name[row_or_node] if one.scope else side.graph.name[row_or_node]
+    side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
+    return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
 
 
-def around(m: Matching, one: Renamed, old: bool) -> int:
+def around(m: Matching, renamed: Renamed, old: bool) -> int:
     """The row of the scope around it."""
-    scopes, row_or_node = (m.a.scopes, one.old) if old else (m.b.scopes, one.new)
-    return int(scopes.parent[row_or_node] if one.scope else scopes.of_node[row_or_node])
+    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
+    return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
@@ -112,25 +113,25 @@ def substitution(old: str, new: str) -> tuple[str, str]:
     >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
     (('dense', 'fc'), ('3', '4'))
     """
-    one, two = PART.findall(old), PART.findall(new)
+    mine, other = PART.findall(old), PART.findall(new)
     start = 0
-    while start < min(len(one), len(two)) and one[start] == two[start]:
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
         start += 1
     stop = 0
-    while stop < min(len(one), len(two)) - start and one[-1 - stop] == two[-1 - stop]:
+    while stop < min(len(mine), len(other)) - start and mine[-1 - stop] == other[-1 - stop]:
         stop += 1
-    return "".join(one[start : len(one) - stop]), "".join(two[start : len(two) - stop])
+    return "".join(mine[start : len(mine) - stop]), "".join(other[start : len(other) - stop])
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
     """The changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
-    found = other_names(m)
-    recounted = counted_anew(m, found)
+    names = other_names(m)
+    recounted = counted_anew(m, names)
     m.recounted = len(recounted)
     groups: Groups = defaultdict(list)
-    for one in found:
-        if one not in recounted:
-            groups[_key(m, one)].append(one)
+    for renamed in names:
+        if renamed not in recounted:
+            groups[_key(m, renamed)].append(renamed)
     by_block: dict[int, list[Change]] = defaultdict(list)
     for key, members in one_substitution(m, groups).items():
         by_block[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
@@ -151,17 +152,17 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
             key
             for key in waiting
             if old and key[0] != "number" and first[0] != "number" and key[1] == first[1]
-            and all(_made_by(m, one, old, new) for one in groups[key])
+            and all(_made_by(m, renamed, old, new) for renamed in groups[key])
         ]  # fmt: skip
         waiting = [key for key in waiting if key not in alike]
-        members = [one for key in (first, *alike) for one in groups[key]]
+        members = [renamed for key in (first, *alike) for renamed in groups[key]]
         merged[("renamed", first[1], old, new) if alike else first] = members
     return merged
 
 
-def exchanged(m: Matching, one: Renamed) -> tuple[str, str]:
+def exchanged(m: Matching, renamed: Renamed) -> tuple[str, str]:
     """The segments of a whole name that were exchanged, without counted numbers."""
-    old, new = (COUNTED.sub("", name(m, one, which)).split("/") for which in (True, False))
+    old, new = (COUNTED.sub("", name(m, renamed, which)).split("/") for which in (True, False))
     while old and new and old[0] == new[0]:
         old.pop(0), new.pop(0)
     while old and new and old[-1] == new[-1]:
@@ -169,12 +170,12 @@ def exchanged(m: Matching, one: Renamed) -> tuple[str, str]:
     return "/".join(old), "/".join(new)
 
 
-def _made_by(m: Matching, one: Renamed, old: str, new: str) -> bool:
-    before, after = (COUNTED.sub("", name(m, one, which)) for which in (True, False))
+def _made_by(m: Matching, renamed: Renamed, old: str, new: str) -> bool:
+    before, after = (COUNTED.sub("", name(m, renamed, which)) for which in (True, False))
     return old in before and before.replace(old, new) == after
 
 
-def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
+def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
     """Names that only have another number behind them, where all of their kind in a scope keep their order.
 
     `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
@@ -182,36 +183,36 @@ def counted_anew(m: Matching, found: list[Renamed]) -> set[Renamed]:
     """
     groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
     anew: set[Renamed] = set()
-    for one in found:
-        base = counter(leaf(m, one, True))
-        counted = not one.moved and base[0] == counter(leaf(m, one, False))[0]
-        if is_made_up(m, one) or is_argument(m, one) or (counted and is_constant(m, one)):
-            anew.add(one)
+    for renamed in names:
+        base = counter(leaf(m, renamed, True))
+        counted = not renamed.moved and base[0] == counter(leaf(m, renamed, False))[0]
+        if is_made_up(m, renamed) or is_argument(m, renamed) or (counted and is_constant(m, renamed)):
+            anew.add(renamed)
         elif counted:
-            groups[one.scope, around(m, one, True), base[0]].append(one)
+            groups[renamed.scope, around(m, renamed, True), base[0]].append(renamed)
     for (scope, row, word), members in groups.items():
         numbers = sorted(_numbers(m, scope, row, word))
-        if all(one[1] < two[1] for one, two in pairwise(numbers)):
+        if all(before[1] < after[1] for before, after in pairwise(numbers)):
             anew |= set(members)
     return anew
 
 
-def is_made_up(m: Matching, one: Renamed) -> bool:
+def is_made_up(m: Matching, renamed: Renamed) -> bool:
     """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
-    names = leaf(m, one, True), leaf(m, one, False)
-    if not one.scope and "::" in m.a.graph.op_types[m.a.graph.op[one.old]]:
-        return not one.moved and len({VALUE.sub("", name) for name in names}) == 1
-    return not one.moved and all(name.isdecimal() for name in names)
+    names = leaf(m, renamed, True), leaf(m, renamed, False)
+    if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
+        return not renamed.moved and len({VALUE.sub("", name) for name in names}) == 1
+    return not renamed.moved and all(name.isdecimal() for name in names)
 
 
-def is_argument(m: Matching, one: Renamed) -> bool:
+def is_argument(m: Matching, renamed: Renamed) -> bool:
     """Whether it is an argument of a function: those are known by their place."""
-    return not one.scope and one.block > 0 and int(m.a.graph.definition[one.old]) < 0
+    return not renamed.scope and renamed.block > 0 and int(m.a.graph.definition[renamed.old]) < 0
 
 
-def is_constant(m: Matching, one: Renamed) -> bool:
+def is_constant(m: Matching, renamed: Renamed) -> bool:
     """Whether it is a constant: those are known by their user."""
-    return not one.scope and m.a.graph.op_types[m.a.graph.op[one.old]] in CONSTANTS
+    return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANTS
 
 
 def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -223,9 +224,9 @@ def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[
     for member in rows:
         new = int(partner[member])
         if new >= 0:
-            one, two = counter(leaves[member]), counter(others[new])
-            if one[0] == two[0] == base:
-                pairs.add((one[1], two[1]))
+            mine, other = counter(leaves[member]), counter(others[new])
+            if mine[0] == other[0] == base:
+                pairs.add((mine[1], other[1]))
     return list(pairs)
 
 
@@ -238,31 +239,37 @@ def counter(leaf: str) -> tuple[str, tuple[int, ...]]:
     return COUNTED.sub("", leaf), tuple(int(number) for number in COUNTED.findall(leaf))
 
 
-def _key(m: Matching, one: Renamed) -> tuple[object, ...]:
-    before, after = leaf(m, one, True), leaf(m, one, False)
-    if one.moved:
+def _key(m: Matching, renamed: Renamed) -> tuple[object, ...]:
+    before, after = leaf(m, renamed, True), leaf(m, renamed, False)
+    if renamed.moved:
         same = before == after
-        return ("moved", one.block, around(m, one, True), around(m, one, False), *(() if same else (before, after)))
+        return (
+            "moved",
+            renamed.block,
+            around(m, renamed, True),
+            around(m, renamed, False),
+            *(() if same else (before, after)),
+        )
     here, there = numbered(before), numbered(after)
     if here and there and here[0] == there[0]:
-        return ("number", one.block, here[0])
-    return ("renamed", one.block, *substitution(before, after))
+        return ("number", renamed.block, here[0])
+    return ("renamed", renamed.block, *substitution(before, after))
 
 
 def _ops(m: Matching, members: list[Renamed]) -> int:
-    return sum(m.b.scopes.size(one.new) if one.scope else 1 for one in members)
+    return sum(m.b.scopes.size(renamed.new) if renamed.scope else 1 for renamed in members)
 
 
 def _edits(members: list[Renamed]) -> Edits:
     return Edits(
-        scopes=tuple((one.old, one.new) for one in members if one.scope),
-        nodes=tuple((one.old, one.new) for one in members if not one.scope),
+        scopes=tuple((renamed.old, renamed.new) for renamed in members if renamed.scope),
+        nodes=tuple((renamed.old, renamed.new) for renamed in members if not renamed.scope),
     )
 
 
 def _places(m: Matching, members: list[Renamed]) -> list[Place]:
     """Where, the outermost first; an op and the scope of its name are one place."""
-    places = sorted({(name(m, one, True), name(m, one, False)) for one in members})
+    places = sorted({(name(m, renamed, True), name(m, renamed, False)) for renamed in members})
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 

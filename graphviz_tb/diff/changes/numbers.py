@@ -59,13 +59,13 @@ class Numbers:
         """The nodes that a change is about, old and new: those edited, their layers, and their partners."""
         edits = change.all_edits()
         old, new = (np.zeros(len(layers.side), bool) for layers in self.layers)
-        pairs = [*edits.ops, *edits.inputs, *((one, two) for one, two, _ in edits.attributes)]
-        old[[*edits.removed, *(one for one, _ in pairs)]] = True
-        new[[*edits.added, *(two for _, two in pairs)]] = True
+        pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
+        old[[*edits.removed, *(mine for mine, _ in pairs)]] = True
+        new[[*edits.added, *(other for _, other in pairs)]] = True
         own = change.edits
-        pairs = [*own.ops, *((one, two) for one, two, _ in own.attributes)]
-        old |= in_layers(self.layers[0], [*own.removed, *(one for one, _ in pairs)])
-        new |= in_layers(self.layers[1], [*own.added, *(two for _, two in pairs)])
+        pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
+        old |= in_layers(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)])
+        new |= in_layers(self.layers[1], [*own.added, *(other for _, other in pairs)])
         return self.with_partners(old, new)
 
     def with_partners(self, old: Bools, new: Bools) -> tuple[Bools, Bools]:
@@ -116,7 +116,9 @@ def parameters_of(layers: Layers) -> Column:
     graph = layers.side.graph
     sizes = np.zeros(len(graph), np.int64)
     if graph.layers and not graph.weights:
-        counts = {graph.index[0][name]: one.parameters for name, one in graph.layers.items() if name in graph.index[0]}
+        counts = {
+            graph.index[0][name]: layer.parameters for name, layer in graph.layers.items() if name in graph.index[0]
+        }
         if None in counts.values():
             return None
         sizes[list(counts)] = [count or 0 for count in counts.values()]

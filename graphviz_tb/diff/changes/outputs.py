@@ -26,47 +26,53 @@ def other_outputs(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
 
     Before: neither file says it itself. A size that is known on one side only says nothing.
     """
-    found = [one for one in (of_layers(m) if m.a.graph.layers else of_ops(m, layers)) if differ(one[1], one[3])]
-    if not found:
+    changed = [
+        outputs
+        for outputs in (of_layers(m) if m.a.graph.layers else of_ops(m, layers))
+        if differ(outputs[1], outputs[3])
+    ]
+    if not changed:
         return []
-    ports = [{"side": "output", "key": new, "old": spec(one), "new": spec(two)} for _, one, new, two in found]
-    return [Change("signature-changed", "signature", found[0][0], found[0][2], len(ports), {"ports": ports})]
+    ports = [{"side": "output", "key": new, "old": spec(outputs), "new": spec(now)} for _, outputs, new, now in changed]
+    return [Change("signature-changed", "signature", changed[0][0], changed[0][2], len(ports), {"ports": ports})]
 
 
 def differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
     """Whether tensors have another type, another rank, or another size where both are known."""
     return len(old) != len(new) or any(
-        (one.dtype and two.dtype and one.dtype != two.dtype)
-        or (one.shape is not None and two.shape is not None and not fit(one.shape, two.shape))
-        for one, two in zip(old, new, strict=True)
+        (mine.dtype and other.dtype and mine.dtype != other.dtype)
+        or (mine.shape is not None and other.shape is not None and not fit(mine.shape, other.shape))
+        for mine, other in zip(old, new, strict=True)
     )
 
 
-def fit(one: Sequence[int | None], two: Sequence[int | None]) -> bool:
+def fit(shape: Sequence[int | None], other: Sequence[int | None]) -> bool:
     """Whether two shapes may be the same.
 
     >>> fit((None, 3), (4, 3)), fit((None, 3), (None, 5)), fit((3,), (3, 1))
     (True, False, False)
     """
-    return len(one) == len(two) and all(a == b or None in (a, b) for a, b in zip(one, two, strict=True))
+    return len(shape) == len(other) and all(a == b or None in (a, b) for a, b in zip(shape, other, strict=True))
 
 
 def spec(given: Sequence[Tensor]) -> str:
     """Types and shapes in words."""
-    return ", ".join(f"{one.dtype} {'unknown' if one.shape is None else shape_of(one.shape)}".strip() for one in given)
+    return ", ".join(
+        f"{tensor.dtype} {'unknown' if tensor.shape is None else shape_of(tensor.shape)}".strip() for tensor in given
+    )
 
 
 def of_layers(m: Matching) -> Iterator[Ends]:
     """Outputs of Keras models: those of the layers that give them, in order."""
     old, new = m.a.graph.layers, m.b.graph.layers
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
-        mine, other = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
-        if m.scope_to_b[row] < 0 or mine not in old or other not in new:
+        model, partner = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
+        if m.scope_to_b[row] < 0 or model not in old or partner not in new:
             continue
-        pairs = results(old, mine), results(new, other)
+        pairs = results(old, model), results(new, partner)
         if len(pairs[0]) == len(pairs[1]):
-            for one, two in zip(*pairs, strict=True):
-                yield one, given(old[one]), two, given(new[two])
+            for mine, other in zip(*pairs, strict=True):
+                yield mine, given(old[mine]), other, given(new[other])
 
 
 def results(layers: Mapping[str, Layer], model: str) -> list[str]:
@@ -75,7 +81,7 @@ def results(layers: Mapping[str, Layer], model: str) -> list[str]:
     while waiting:
         name = waiting.pop()
         if layers[name].parts:
-            waiting += reversed([one for one in layers[name].results or last(layers, name) if one in layers])
+            waiting += reversed([result for result in layers[name].results or last(layers, name) if result in layers])
         else:
             names.append(name)
     return names
@@ -103,8 +109,8 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
     decode = tensors.Tensors(m.a.graph).decode, tensors.Tensors(m.b.graph).decode
-    for one, two in sorted(pairs, key=lambda pair: names[1][pair[1]]):
-        yield names[0][one], [decode[0](one)("0")], names[1][two], [decode[1](two)("0")]
+    for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
+        yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]
 
 
 def ends(layers: Layers) -> list[int]:
@@ -115,6 +121,6 @@ def ends(layers: Layers) -> list[int]:
     kinds = np.array([op in SOURCES or op in LOOSE for op in graph.op_types] or [True])
     is_end = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
     is_end[graph.source[~graph.control]] = False
-    found = np.flatnonzero(is_end & ~kinds[graph.op] if len(graph) else is_end).tolist()
-    results = [node for node in found if is_result(side, [node])]
-    return sorted(results or found, key=graph.name.__getitem__)
+    nodes = np.flatnonzero(is_end & ~kinds[graph.op] if len(graph) else is_end).tolist()
+    results = [node for node in nodes if is_result(side, [node])]
+    return sorted(results or nodes, key=graph.name.__getitem__)

@@ -10,27 +10,27 @@ from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.model.change import Change, in_order
 
 
-def with_signatures(changes: Sequence[Change], found: Sequence[Change]) -> tuple[Change, ...]:
+def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
     """The changes of a graph and those of its signatures, each said once.
 
     Another type or shape of an input is a cause, and so are inputs and outputs that came or went. That outputs have
     another type or shape follows from it, from a single change of the graph, or from another type of numbers.
     """
-    ports = next((change for change in found if change.kind == "signature-changed"), None)
-    others = [*(one for one in changes), *(one for one in found if one is not ports)]
+    ports = next((change for change in promised if change.kind == "signature-changed"), None)
+    others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
         return in_order(others)
-    said = [one for one in others if is_result(one, ports)]
-    inputs = [one for one in changes if one.severity == "signature" and one.detail.get("key") in ("shape", BATCH)]
+    said = [item for item in others if is_result(item, ports)]
+    inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
     if not only_outputs(ports):
         behind = [*inputs, *said]
-        kept = [one for one in others if one not in behind]
+        kept = [item for item in others if item not in behind]
         return in_order([*kept, replace(ports, consequences=in_order(behind))])
     cause = inputs[0] if inputs else cause_of(ports, changes)
     if cause is None:
         return in_order([*others, ports])
     grave = replace(cause, severity="signature", consequences=in_order([*cause.consequences, ports]))
-    return in_order([grave if one is cause else one for one in others])
+    return in_order([grave if item is cause else item for item in others])
 
 
 def is_result(change: Change, ports: Change) -> bool:

@@ -66,8 +66,8 @@ def left_over(side: Side) -> list[int]:
 def read_edges(graph: Graph) -> Bools:
     """The edges from variables to what only reads them."""
     variable, read = (np.array([word in words for word in graph.op_types]) for words in (VARIABLES, READS))
-    found: Bools = variable[graph.op[graph.source]] & read[graph.op[graph.target]]
-    return found
+    reads: Bools = variable[graph.op[graph.source]] & read[graph.op[graph.target]]
+    return reads
 
 
 def gradients(side: Side) -> tuple[Bools, Bools]:

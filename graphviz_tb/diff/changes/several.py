@@ -23,8 +23,8 @@ def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
             number = first[number]
         return number
 
-    for one, two in pairs:
-        low, high = sorted((top(one), top(two)))
+    for mine, other in pairs:
+        low, high = sorted((top(mine), top(other)))
         first[high] = low
     groups: dict[int, list[int]] = {}
     for number in range(count):
@@ -39,8 +39,8 @@ def edits_of(changes: Iterable[Change]) -> Edits:
 
 def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
     """Where else, each place once."""
-    found = [place for change in changes for place in ((change.old, change.new), *change.also)]
-    return tuple(place for place in dict.fromkeys(found) if place != (first.old, first.new))
+    places = [place for change in changes for place in ((change.old, change.new), *change.also)]
+    return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 
 
 def wording(change: Change) -> str:

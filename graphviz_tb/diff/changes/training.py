@@ -82,14 +82,16 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         return changes
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
     for word in (False, True):
-        found = {
-            (one, two)
-            for one, two in pairs
-            if one >= 0 and two >= 0 and (one in old.trained) != word and (two in new.trained) == word
+        differences = {
+            (mine, other)
+            for mine, other in pairs
+            if mine >= 0 and other >= 0 and (mine in old.trained) != word and (other in new.trained) == word
         }
-        places = sorted({(layers[0].name(layers[0].of(one)), layers[1].name(layers[1].of(two))) for one, two in found})
+        places = sorted(
+            {(layers[0].name(layers[0].of(mine)), layers[1].name(layers[1].of(other))) for mine, other in differences}
+        )
         if places:
             detail = {"key": "trainable", "old": not word, "new": word}
-            also = tuple((one, two) for one, two in places[1:])
-            changes.append(Change("changed", "attribute", places[0][0], places[0][1], len(found), detail, also))
+            also = tuple((mine, other) for mine, other in places[1:])
+            changes.append(Change("changed", "attribute", places[0][0], places[0][1], len(differences), detail, also))
     return changes

@@ -38,11 +38,21 @@ def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[A
 def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
     graph = layers[1].side.graph
     ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
-    shapes = sorted({(str(one.old), str(one.new)) for *_, one in members}, key=lambda pair: (-pair[0].count("×"), pair))
+    shapes = sorted(
+        {(str(difference.old), str(difference.new)) for *_, difference in members},
+        key=lambda pair: (-pair[0].count("×"), pair),
+    )
     score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes) + recurrent(shapes))
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
-    detail = {"key": key, "old": old, "new": new, "weights": [{"old": one, "new": two} for one, two in shapes]}
-    edits = Edits(attributes=tuple((mine, other, one.attribute or one.key) for mine, other, one in members))
+    detail = {
+        "key": key,
+        "old": old,
+        "new": new,
+        "weights": [{"old": before, "new": after} for before, after in shapes],
+    }
+    edits = Edits(
+        attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
+    )
     nodes = len({other for _, other, _ in members})
     return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
 
@@ -77,7 +87,7 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     ]
     phrases: list[Words] = []
     for old, new in known:
-        beside = any(one != old and one[1] == old[1] for one, _ in known)
+        beside = any(shape != old and shape[1] == old[1] for shape, _ in known)
         for gates in GATES if beside and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
                 phrases.append((4, "units", str(old[0]), str(new[0])))
@@ -94,18 +104,18 @@ def words(ops: Sequence[str], old: str, new: str) -> Words:
     >>> words(["MatMul"], "64×10", "128×10"), words(["Mul"], "64", "128")
     ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
     """
-    one, two = old.split("×"), new.split("×")
-    if len(one) != len(two):
+    before, after = old.split("×"), new.split("×")
+    if len(before) != len(after):
         return 1, "weight", old, new
-    convolution = any(op.startswith(CONVOLUTION) for op in ops) or (len(one) >= 4 and one[-2:] == two[-2:])
-    if convolution and len(one) >= 3 and one[:-2] != two[:-2]:
-        return 3, "kernel", "×".join(one[:-2]), "×".join(two[:-2])
-    if len(one) >= 2 and one[-1] != two[-1]:
-        if convolution and len(one) >= 3:
-            return 2, "filters", one[-1], two[-1]
-        if len(one) == 2:
-            return 2, "output_dim" if any(op.startswith(EMBEDDING) for op in ops) else "units", one[-1], two[-1]
+    convolution = any(op.startswith(CONVOLUTION) for op in ops) or (len(before) >= 4 and before[-2:] == after[-2:])
+    if convolution and len(before) >= 3 and before[:-2] != after[:-2]:
+        return 3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])
+    if len(before) >= 2 and before[-1] != after[-1]:
+        if convolution and len(before) >= 3:
+            return 2, "filters", before[-1], after[-1]
+        if len(before) == 2:
+            return 2, "output_dim" if any(op.startswith(EMBEDDING) for op in ops) else "units", before[-1], after[-1]
         return 1, "weight", old, new
-    if len(one) == 2 and any(op.startswith(EMBEDDING) for op in ops):
-        return 2, "input_dim", one[0], two[0]
+    if len(before) == 2 and any(op.startswith(EMBEDDING) for op in ops):
+        return 2, "input_dim", before[0], after[0]
     return FOLLOWS, "weight", old, new

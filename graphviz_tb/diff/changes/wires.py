@@ -20,26 +20,26 @@ def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list
     """
     others = []
     for old, new in zip(*(column.tolist() for column in rewired(m)), strict=True):
-        for one in rewires(m, old, new):
-            came = int(new_of[m.b.graph.source[one.after]]) if one.after >= 0 else -1
-            went = int(old_of[m.a.graph.source[one.before]]) if one.before >= 0 else -1
+        for wire in rewires(m, old, new):
+            came = int(new_of[m.b.graph.source[wire.after]]) if wire.after >= 0 else -1
+            went = int(old_of[m.a.graph.source[wire.before]]) if wire.before >= 0 else -1
             if came >= 0:
-                new_units[came].links.append(Link((old, new), described(m, one)))
+                new_units[came].links.append(Link((old, new), described(m, wire)))
             elif went >= 0:
-                old_units[went].links.append(Link((old, new), described(m, one)))
+                old_units[went].links.append(Link((old, new), described(m, wire)))
             else:
-                others.append(one)
+                others.append(wire)
     return others
 
 
-def described(m: Matching, one: Rewire) -> dict[str, Any]:
+def described(m: Matching, wire: Rewire) -> dict[str, Any]:
     """A rewired input as plain values."""
-    node = {"old": m.a.graph.name[one.old], "new": m.b.graph.name[one.new]}
+    node = {"old": m.a.graph.name[wire.old], "new": m.b.graph.name[wire.new]}
     return {
         "node": node,
-        "input": "control" if one.control else one.slot,
-        "old": source_name(m.a, one.before),
-        "new": source_name(m.b, one.after),
+        "input": "control" if wire.control else wire.slot,
+        "old": source_name(m.a, wire.before),
+        "new": source_name(m.b, wire.after),
     }
 
 
@@ -52,16 +52,16 @@ def source_name(side: Side, edge: int) -> str | None:
     return name if key == "0" or graph.control[edge] else f"{name}:{key}"
 
 
-def wire_changes(m: Matching, found: list[Rewire]) -> dict[int, list[Change]]:
+def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
     """Changes of wires by block: one a node; nodes that exchanged the same source for the same one are one change."""
     by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
-    for one in found:
-        by_node[one.old, one.new].append(one)
+    for wire in wires:
+        by_node[wire.old, wire.new].append(wire)
     groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
     for pair, members in by_node.items():
-        one, block = members[0], int(m.b.block[pair[1]])
-        alone = len(members) == 1 and not one.reordered
-        key = (source_name(m.a, one.before), source_name(m.b, one.after), one.control) if alone else pair
+        wire, block = members[0], int(m.b.block[pair[1]])
+        alone = len(members) == 1 and not wire.reordered
+        key = (source_name(m.a, wire.before), source_name(m.b, wire.after), wire.control) if alone else pair
         groups[block, key].append(pair)
     blocks: dict[int, list[Change]] = defaultdict(list)
     for key, pairs in groups.items():
@@ -72,10 +72,10 @@ def wire_changes(m: Matching, found: list[Rewire]) -> dict[int, list[Change]]:
 def _rewired(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:
     pairs = sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
     members = by_node[pairs[0]]
-    inputs = [{key: value for key, value in described(m, one).items() if key != "node"} for one in members]
+    inputs = [{key: value for key, value in described(m, wire).items() if key != "node"} for wire in members]
     places = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs]
     detail: dict[str, Any] = {"inputs": inputs}
-    if all(one.reordered for one in members):
+    if all(wire.reordered for wire in members):
         detail["reordered"] = True
     return Change(
         "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=Edits(inputs=tuple(pairs))

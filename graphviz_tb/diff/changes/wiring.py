@@ -88,9 +88,9 @@ def _by_slot(
     """The same inputs at other places: something between them names no node."""
     slots = m.a.graph.slot, m.b.graph.slot
     return [
-        Rewire(old, new, int(slots[1][two]), one, two, False, True)
-        for (_, one), (_, two) in zip(before, after, strict=True)
-        if slots[0][one] != slots[1][two]
+        Rewire(old, new, int(slots[1][other]), mine, other, False, True)
+        for (_, mine), (_, other) in zip(before, after, strict=True)
+        if slots[0][mine] != slots[1][other]
     ]
 
 
@@ -101,10 +101,10 @@ def _aligned(
     pairs = common([token for token, _ in before], [token for token, _ in after]) or []
     changed, position = [], (0, 0)
     for stop in [*pairs, (len(before), len(after))]:
-        one, two = before[position[0] : stop[0]], after[position[1] : stop[1]]
-        for place in range(max(len(one), len(two))):
-            gone = one[place][1] if place < len(one) else -1
-            come = two[place][1] if place < len(two) else -1
+        mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
+        for place in range(max(len(mine), len(other))):
+            gone = mine[place][1] if place < len(mine) else -1
+            come = other[place][1] if place < len(other) else -1
             changed.append(Rewire(old, new, (position[1] if come >= 0 else position[0]) + place, gone, come, False))
         position = stop[0] + 1, stop[1] + 1
     return changed

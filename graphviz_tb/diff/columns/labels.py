@@ -83,10 +83,10 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             continue
         data = attribute_bytes(node)
         key = data if len(data) < SHORT else blake2b(data, digest_size=16).digest()
-        found = memo.get(key)
-        if found is None:
-            found = memo[key] = classify(node.attr, library)
-        yield found
+        classes = memo.get(key)
+        if classes is None:
+            classes = memo[key] = classify(node.attr, library)
+        yield classes
 
 
 def definitions(graph: Graph) -> Iterator[Any]:

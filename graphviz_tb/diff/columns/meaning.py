@@ -39,11 +39,11 @@ def settings(graph: Graph) -> Bools:
     """
     counted = np.zeros(len(graph), bool)
     ops = [op_id for op_id, op in enumerate(graph.op_types) if op in CONSTANTS]
-    found = np.flatnonzero(np.isin(graph.op, ops))
-    if not len(found):
+    nodes = np.flatnonzero(np.isin(graph.op, ops))
+    if not len(nodes):
         return counted
     learned, seeds = _lineage(graph)
-    for node in found.tolist():
+    for node in nodes.tolist():
         definition = graph.node_def(node)
         if definition is None or "value" not in definition.attr or node in graph.weights or seeds[node]:
             continue  # asking a message for what it has not would add it
@@ -69,7 +69,11 @@ def _lineage(graph: Graph) -> tuple[Bools, Bools]:
 
 def weights(graph: Graph) -> Weights:
     """Type and shape of every weight, where the graph knows them."""
-    known = {node: (one.dtype, shape_of(one.shape)) for node, one in graph.weights.items() if one.shape is not None}
+    known = {
+        node: (weight.dtype, shape_of(weight.shape))
+        for node, weight in graph.weights.items()
+        if weight.shape is not None
+    }
     reads = [op_id for op_id, op in enumerate(graph.op_types) if op in READS]
     for node in np.flatnonzero(np.isin(graph.op, reads)).tolist():
         definition = graph.node_def(node)
@@ -101,7 +105,7 @@ def configuration(layer: Layer) -> dict[str, Any]:
     return {"class": layer.class_name, **layer.config}
 
 
-def setting_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Each setting that is another: its name, the old and the new value.
 
     What has another class is reported as a whole; of one class the settings inside. Names, and what only says how
@@ -112,11 +116,11 @@ def setting_differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> Itera
     >>> sorted(setting_differences(old, new))
     [('optimizer.learning_rate', 0.1, 0.2), ('units', 4, 8)]
     """
-    waiting = [("", one, two)]
+    waiting = [("", mine, other)]
     while waiting:
-        before, one, two = waiting.pop()
-        for key in sorted({*one, *two} - UNTOLD):
-            old, new = one.get(key), two.get(key)
+        before, mine, other = waiting.pop()
+        for key in sorted({*mine, *other} - UNTOLD):
+            old, new = mine.get(key), other.get(key)
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
             if _class(old) is not None and _class(old) == _class(new) and not _class(old).endswith("Policy"):

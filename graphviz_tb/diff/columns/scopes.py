@@ -48,13 +48,13 @@ class Scopes:
 
     def nodes(self, row: int) -> Ints:
         """All nodes under a row."""
-        found: Ints = self.node_order[self.node_start[row] : self.node_start[self.end[row]]]
-        return found
+        nodes: Ints = self.node_order[self.node_start[row] : self.node_start[self.end[row]]]
+        return nodes
 
     def own_nodes(self, row: int) -> Ints:
         """The nodes directly in a row."""
-        found: Ints = self.node_order[self.node_start[row] : self.node_start[row + 1]]
-        return found
+        nodes: Ints = self.node_order[self.node_start[row] : self.node_start[row + 1]]
+        return nodes
 
     def size(self, row: int) -> int:
         """How many nodes lie under a row."""
@@ -62,22 +62,22 @@ class Scopes:
 
     def sizes(self) -> Longs:
         """The size of every row."""
-        found: Longs = self.node_start[self.end] - self.node_start[:-1]
-        return found
+        sizes: Longs = self.node_start[self.end] - self.node_start[:-1]
+        return sizes
 
     def children(self, row: int) -> list[int]:
         """The scopes directly in a row."""
-        found, child, end = [], row + 1, int(self.end[row])
+        rows, child, end = [], row + 1, int(self.end[row])
         while child < end:
-            found.append(child)
+            rows.append(child)
             child = int(self.end[child])
-        return found
+        return rows
 
     def below(self, row: int, nodes: Ints) -> Hashes:
         """Hashes of the names that `nodes` have below `row`."""
         power = powers(self.depth[self.of_node[nodes]] - self.depth[row] + 1)
-        found: Hashes = self.node_path[nodes] - self.path[row] * power
-        return found
+        hashes: Hashes = self.node_path[nodes] - self.path[row] * power
+        return hashes
 
     def scopes_below(self, row: int) -> tuple[NDArray[np.int64], Hashes]:
         """The scopes under `row`, and hashes of the names they have below it."""
@@ -138,10 +138,10 @@ def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leave
             leaves.append(name)
             continue
         around = name[:cut]
-        found = scopes.get(around)
-        if found is None and len(around := room.within(around)) < cut:
-            found, cut = scopes.get(around, root if not around else None), len(around) or -1
-        of_node.append(add_scope(tree, scopes, root, around, room) if found is None else found)
+        row = scopes.get(around)
+        if row is None and len(around := room.within(around)) < cut:
+            row, cut = scopes.get(around, root if not around else None), len(around) or -1
+        of_node.append(add_scope(tree, scopes, root, around, room) if row is None else row)
         leaves.append(name[cut + 1 :])
 
 

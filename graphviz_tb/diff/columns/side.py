@@ -49,18 +49,18 @@ class Side:
     @cached_property
     def functions_called(self) -> dict[str, list[int]]:
         """The functions of each name: a file may have several."""
-        found: dict[str, list[int]] = {}
+        called: dict[str, list[int]] = {}
         for index, function in enumerate(self.graph.functions):
-            found.setdefault(function.name, []).append(index)
-        return found
+            called.setdefault(function.name, []).append(index)
+        return called
 
     @cached_property
     def callers(self) -> dict[int, list[int]]:
         """The nodes that call each function."""
-        found: dict[int, list[int]] = {}
+        calling: dict[int, list[int]] = {}
         for call in self.graph.calls:
-            found.setdefault(call.function, []).append(call.node)
-        return found
+            calling.setdefault(call.function, []).append(call.node)
+        return calling
 
     @cached_property
     def calls(self) -> tuple[Ints, Hashes, Ints]:
@@ -141,8 +141,8 @@ class Side:
 
     def out_edges(self, node: int) -> Ints:
         """Ids of the edges out of `node`."""
-        found: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]
-        return found
+        edges: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]
+        return edges
 
     def refine(self, colour: Hashes, inward: bool = True, outward: bool = True) -> Hashes:
         """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
@@ -164,11 +164,11 @@ class Side:
         """A hash of everything within `radius` steps: "both", only "in" (what it is made from) or only "out"."""
         if radius == 0:
             return self.node_label
-        found = self.rounds.get((radius, direction))
-        if found is None:
+        hashes = self.rounds.get((radius, direction))
+        if hashes is None:
             inner = self.around(radius - 1, direction)
-            found = self.rounds[radius, direction] = self.refine(inner, direction != "out", direction != "in")
-        return found
+            hashes = self.rounds[radius, direction] = self.refine(inner, direction != "out", direction != "in")
+        return hashes
 
     @cached_property
     def exact(self) -> Hashes:
@@ -204,5 +204,5 @@ class Side:
     def constants(self) -> Bools:
         """Which nodes are constants."""
         ops = [op_id for op_id, op in enumerate(self.graph.op_types) if op in ("Const", "HostConst", "ImmutableConst")]
-        found: Bools = np.isin(self.graph.op, ops)
-        return found
+        constant: Bools = np.isin(self.graph.op, ops)
+        return constant

@@ -28,7 +28,9 @@ def shared_runs(
             continue
         mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]]) for number in sorted(other)]
-        if [(one.number, hash_a[one.id]) for one in mine] != [(one.number, hash_b[one.id]) for one in others]:
+        if [(member.number, hash_a[member.id]) for member in mine] != [
+            (member.number, hash_b[member.id]) for member in others
+        ]:
             runs.append((words, mine, others))
     return runs
 
@@ -39,9 +41,9 @@ def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequ
     known = m.shifts.get(words, {})
     place = {member.number: index for index, member in enumerate(others)}
     top = max(known, default=-1) if words in m.decided else -1
-    wanted = [known.get(one.number, one.number if one.number > top else -1) for one in mine]
-    found = {index: place[number] for index, number in enumerate(wanted) if number in place}
-    return found if found or len(mine) != len(others) else {index: index for index in range(len(mine))}
+    wanted = [known.get(each.number, each.number if each.number > top else -1) for each in mine]
+    pairs = {index: place[number] for index, number in enumerate(wanted) if number in place}
+    return pairs if pairs or len(mine) != len(others) else {index: index for index in range(len(mine))}
 
 
 def align_scopes(
@@ -49,7 +51,7 @@ def align_scopes(
 ) -> list[tuple[int, int]] | None:
     """Align the members of a series of scopes: same content, same structure, then alike."""
     tiers = [
-        ([int(hashes_a[one.id]) for one in mine], [int(hashes_b[one.id]) for one in others])
+        ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
         for hashes_a, hashes_b in ((m.a.exact, m.b.exact), (m.a.structural, m.b.structural))
     ]
     likely = likely_pairs(m, words, mine, others)
@@ -65,7 +67,7 @@ def alike_in_gaps(
     likely: dict[int, int],
 ) -> list[tuple[int, int]]:
     """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
-    found: list[tuple[int, int]] = []
+    more: list[tuple[int, int]] = []
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
@@ -79,10 +81,10 @@ def alike_in_gaps(
             for i in range(a0, a1)
             for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
         }
-        found += heaviest(
+        more += heaviest(
             {pair: share + 0.001 * (likely.get(pair[0]) == pair[1]) for pair, share in shares.items() if share >= ALIKE}
         )
-    return found
+    return more
 
 
 def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
@@ -95,9 +97,9 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     ordered = sorted(weights)
     for number, (i, j) in enumerate(ordered):
         before = [best[k] for k in range(number) if ordered[k][0] < i and ordered[k][1] < j]
-        weight, chain = max(before, key=lambda one: one[0], default=(0.0, ()))
+        weight, chain = max(before, key=lambda weighed: weighed[0], default=(0.0, ()))
         best.append((weight + weights[i, j], (*chain, (i, j))))
-    return list(max(best, key=lambda one: one[0], default=(0.0, ()))[1])
+    return list(max(best, key=lambda weighed: weighed[0], default=(0.0, ()))[1])
 
 
 def alike(m: Matching, old: int, new: int, likely: bool) -> float:

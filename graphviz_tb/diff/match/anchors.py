@@ -55,5 +55,5 @@ def unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free
 
 def _once(keys: Hashes) -> tuple[Hashes, Ints]:
     """The keys that occur once, and where."""
-    found, first, count = np.unique(keys, return_index=True, return_counts=True)
-    return found[count == 1], first[count == 1].astype(np.int32)
+    values, first, count = np.unique(keys, return_index=True, return_counts=True)
+    return values[count == 1], first[count == 1].astype(np.int32)

@@ -91,10 +91,10 @@ def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, li
             )
             continue
         yield series(m, True, words, mine, others, pairs)
-        found = [(mine[i].id, others[j].id) for i, j in pairs]
-        yield scopes([(row, other) for row, other in found if a.leaf[row] == b.leaf[other]], Reason.NAME)
-        yield scopes(found, Reason.SERIES)
-        made += found
+        pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
+        yield scopes([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
+        yield scopes(pairs_by_name, Reason.SERIES)
+        made += pairs_by_name
         _drop(there_a, mine)
         _drop(there_b, others)
     same = [(row, there_b[leaf]) for leaf, row in there_a.items() if leaf in there_b]
@@ -117,7 +117,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
         around_a, around_b = m.a.around(2), m.b.around(2)
         for words, mine, others in shared_runs(mine_of, others_of, around_a, around_b):
             tiers = [
-                ([int(hashes_a[one.id]) for one in mine], [int(hashes_b[one.id]) for one in others])
+                ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
                 for hashes_a, hashes_b in (
                     (around_a, around_b),
                     (m.a.around(1, "in"), m.b.around(1, "in")),
@@ -141,15 +141,15 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
 def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:
     """Free nodes by the last segment of their name; of those that occur twice the first by label is taken."""
     leaves = side.scopes.node_leaf
-    found: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     for node in nodes.tolist():
         if partner[node] < 0:
             leaf = leaves[node]
-            if leaf in found:
-                found[leaf] = min(found[leaf], node, key=lambda one: int(side.node_label[one]))
+            if leaf in by_name:
+                by_name[leaf] = min(by_name[leaf], node, key=lambda other: int(side.node_label[other]))
             else:
-                found[leaf] = node
-    return found
+                by_name[leaf] = node
+    return by_name
 
 
 def by_op(

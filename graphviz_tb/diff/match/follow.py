@@ -29,10 +29,12 @@ def wrapped(m: Matching) -> Findings:
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
-def same_inside(one: Side, root: int, two: Side, other: int) -> int:
+def same_inside(side: Side, root: int, partner: Side, other: int) -> int:
     """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
-    rows = np.arange(other + 1, int(two.scopes.end[other]))
-    same = rows[(two.exact[rows] == one.exact[root]) & (2 * two.scopes.sizes()[rows] > two.scopes.size(other))]
+    rows = np.arange(other + 1, int(partner.scopes.end[other]))
+    same = rows[
+        (partner.exact[rows] == side.exact[root]) & (2 * partner.scopes.sizes()[rows] > partner.scopes.size(other))
+    ]
     return int(same[0]) if len(same) else -1
 
 
@@ -67,14 +69,14 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     away = (m.scope_to_b[start] != stop) & (stop >= 0)
     pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
     free = has_free_children(m)
-    found: list[tuple[int, int]] = []
+    ways: list[tuple[int, int]] = []
     places: Counter[int] = Counter()
     for number in np.argsort(-counts, kind="stable").tolist():
-        one, two = int(pairs[0, number]), int(pairs[1, number])
-        if free[one] and places[one] < MOST_PLACES:
-            places[one] += 1
-            found.append((one, two))
-    return found
+        mine, other = int(pairs[0, number]), int(pairs[1, number])
+        if free[mine] and places[mine] < MOST_PLACES:
+            places[mine] += 1
+            ways.append((mine, other))
+    return ways
 
 
 def has_free_children(m: Matching) -> np.ndarray:

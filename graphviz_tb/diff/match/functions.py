@@ -39,10 +39,10 @@ def body_hashes(side: Side) -> Hashes:
     for _ in range(ROUNDS):
         hashes = _one_round(side)
         side.with_functions(hashes)
-        found = len(np.unique(hashes))
-        if found == known:
+        distinct = len(np.unique(hashes))
+        if distinct == known:
             break
-        known = found
+        known = distinct
     return side.function_class
 
 
@@ -110,8 +110,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
     """Pair functions of one base name by the ops they share."""
     free_a, free_b = free(m, len(names_a), len(names_b))
     groups: dict[str, tuple[list[int], list[int]]] = {}
-    for which, found, names in ((0, free_a, names_a), (1, free_b, names_b)):
-        for index in found:
+    for which, indices, names in ((0, free_a, names_a), (1, free_b, names_b)):
+        for index in indices:
             groups.setdefault(base_name(names[index]), ([], []))[which].append(index)
     for base, (mine, others) in sorted(groups.items()):
         if len(mine) == len(others) == 1:
@@ -136,13 +136,15 @@ def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) ->
     bags_a = {index: bag(m.a, m.a.body(index)) for index in mine}
     bags_b = {index: bag(m.b, m.b.body(index)) for index in others}
     scored = sorted(
-        (-dice(bags_a[one], bags_b[two]), place, one, two) for place, one in enumerate(mine) for two in others
+        (-dice(bags_a[function], bags_b[partner]), place, function, partner)
+        for place, function in enumerate(mine)
+        for partner in others
     )
     taken: set[int] = set()
-    for score, _, one, two in scored:
-        if -score > least and one not in m.functions and two not in taken:
-            m.functions[one] = two
-            taken.add(two)
+    for score, _, function, partner in scored:
+        if -score > least and function not in m.functions and partner not in taken:
+            m.functions[function] = partner
+            taken.add(partner)
 
 
 def bag(side: Side, nodes: Iterable[int]) -> Counter[int]:
@@ -150,14 +152,14 @@ def bag(side: Side, nodes: Iterable[int]) -> Counter[int]:
     return Counter(side.labels.op[np.fromiter(nodes, np.int64)].tolist())
 
 
-def dice(one: Counter[int], two: Counter[int]) -> float:
+def dice(bag: Counter[int], other: Counter[int]) -> float:
     """Twice what is shared, by what there is.
 
     >>> dice(Counter("aab"), Counter("abb"))
     0.6666666666666666
     """
-    total = sum(one.values()) + sum(two.values())
-    return 2 * sum((one & two).values()) / total if total else 1.0
+    total = sum(bag.values()) + sum(other.values())
+    return 2 * sum((bag & other).values()) / total if total else 1.0
 
 
 def share_classes(m: Matching) -> None:
@@ -174,8 +176,8 @@ def share_classes(m: Matching) -> None:
             index = first[index]
         return index
 
-    for one, two in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
-        low, high = sorted((top(one), top(two)))
+    for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
+        low, high = sorted((top(function), top(partner)))
         first[high] = low
     names = [*m.a.graph.functions, *m.b.graph.functions]
     classes = digests(f"{top(index) < count} {names[top(index)].name}" for index in range(len(first)))

@@ -20,12 +20,12 @@ def listed(m: Matching) -> Findings:
     if not m.a.graph.layers or not m.b.graph.layers:
         return
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
-    pairs = align([(one.tolist(), two.tolist()) for one, two in tiers], likely(m))
+    pairs = align([(mine.tolist(), other.tolist()) for mine, other in tiers], likely(m))
     yield nodes(pairs or [], Reason.SERIES)
     named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
-    for one, two in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
+    for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
-        yield Nodes(*unique_pairs(m, one, two, free_a, free_b), Reason.ANCHOR)
+        yield Nodes(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
 def likely(m: Matching) -> dict[int, int]:

@@ -63,49 +63,49 @@ class Matching:
         self.reason = np.zeros(len(self.a), np.int32)
         self.scope_reason = np.zeros(len(self.a.scopes), np.int32)
 
-    def take(self, found: Found) -> None:
+    def take(self, result: Found) -> None:
         """Write down what a step has found; what has a partner already keeps it."""
-        if isinstance(found, Nodes):
-            self._join(found, self.to_b, self.to_a, self.reason)
-        elif isinstance(found, Scopes):
-            self._join(found, self.scope_to_b, self.scope_to_a, self.scope_reason)
-        elif isinstance(found, Apart):
-            part(found.nodes, self.to_b, self.to_a, self.reason)
-            part(found.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
-        elif isinstance(found, Aligned):
-            self.align(found)
+        if isinstance(result, Nodes):
+            self._join(result, self.to_b, self.to_a, self.reason)
+        elif isinstance(result, Scopes):
+            self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
+        elif isinstance(result, Apart):
+            part(result.nodes, self.to_b, self.to_a, self.reason)
+            part(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
+        elif isinstance(result, Aligned):
+            self.align(result)
         else:
-            self.exchange(found)
+            self.exchange(result)
 
-    def _join(self, found: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
-        free = (to_b[found.old] < 0) & (to_a[found.new] < 0)
-        old, new = found.old[free], found.new[free]
-        to_b[old], to_a[new], reason[old] = new, old, found.reason
+    def _join(self, pairs: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+        free = (to_b[pairs.old] < 0) & (to_a[pairs.new] < 0)
+        old, new = pairs.old[free], pairs.new[free]
+        to_b[old], to_a[new], reason[old] = new, old, pairs.reason
 
-    def align(self, found: Aligned) -> None:
+    def align(self, aligned: Aligned) -> None:
         """Remember which numbers shifted, and which members cannot be told from their neighbours."""
-        words, mine, others = found.words, found.mine, found.others
-        caused = len(found.pairs) < max(len(mine), len(others))
-        moved = {mine[i].number: others[j].number for i, j in found.pairs}
+        words, mine, others = aligned.words, aligned.mine, aligned.others
+        caused = len(aligned.pairs) < max(len(mine), len(others))
+        moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
         known = self.shifts.setdefault(words, moved)
         self.caused[words] = self.caused.get(words, False) or caused
         if caused and any(known.get(number) != new for number, new in moved.items()):
             known.update(moved)
-        shifted = self.renumbered_scopes if found.scopes else self.renumbered
-        shifted.update({mine[i].id: caused for i, j in found.pairs if mine[i].number != others[j].number})
-        if not found.scopes:
+        shifted = self.renumbered_scopes if aligned.scopes else self.renumbered
+        shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
+        if not aligned.scopes:
             return
         if words not in self.decided:
-            self.equals.update({("old", True, row): count for row, count in found.gone.items()})
-            self.equals.update({("new", True, row): count for row, count in found.come.items()})
-        if caused and not found.gone and not found.come:
+            self.equals.update({("old", True, row): count for row, count in aligned.gone.items()})
+            self.equals.update({("new", True, row): count for row, count in aligned.come.items()})
+        if caused and not aligned.gone and not aligned.come:
             self.decided.add(words)
 
-    def exchange(self, found: Exchanged) -> None:
+    def exchange(self, exchanged: Exchanged) -> None:
         """Forget what could not be told of the members of a run."""
-        for key in [("old", True, row) for row in found.old] + [("new", True, row) for row in found.new]:
+        for key in [("old", True, row) for row in exchanged.old] + [("new", True, row) for row in exchanged.new]:
             self.equals.pop(key, None)
-        for row, shifted in found.shifted.items():
+        for row, shifted in exchanged.shifted.items():
             self.renumbered_scopes.pop(row, None)
             if shifted:
                 self.renumbered_scopes[row] = True
@@ -134,8 +134,8 @@ class Matching:
 
     def parents_match(self, old: Ints, new: Ints) -> Bools:
         """Whether the scopes around the nodes are matched with one another."""
-        found: Bools = self.scope_to_b[self.a.scopes.of_node[old]] == self.b.scopes.of_node[new]
-        return found
+        fits: Bools = self.scope_to_b[self.a.scopes.of_node[old]] == self.b.scopes.of_node[new]
+        return fits
 
     def note(self, code: str, message: str, where: str = "") -> None:
         """Say that a bound was hit."""

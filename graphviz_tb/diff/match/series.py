@@ -34,8 +34,8 @@ def numbered(leaf: str) -> tuple[Words, int] | None:
     twice = TWICE.fullmatch(leaf)
     if twice:
         return (twice[1], ""), int(twice[2]) * SCOPES + int(twice[3])
-    found = NUMBER.fullmatch(leaf)
-    return ((found[1], found[3]), int(found[2])) if found else None
+    match = NUMBER.fullmatch(leaf)
+    return ((match[1], match[3]), int(match[2])) if match else None
 
 
 def bare(leaf: str) -> list[Words]:
@@ -59,20 +59,20 @@ def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[Words, di
     >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])
     ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
     """
-    found: dict[Words, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
+    runs: dict[Words, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
     for leaf in (leaves := list(leaves)):
         if known := numbered(leaf):
-            found.setdefault(known[0], {}).setdefault(known[1], leaf)
+            runs.setdefault(known[0], {}).setdefault(known[1], leaf)
     for leaf in leaves:
         for words in bare(leaf):
-            if words in found and 0 not in found[words]:
-                found[words][0] = leaf
+            if words in runs and 0 not in runs[words]:
+                runs[words][0] = leaf
                 break
-    return {words: run for words, run in found.items() if run}
+    return {words: run for words, run in runs.items() if run}
 
 
 def common(
-    one: Sequence[Hashable], two: Sequence[Hashable], likely: dict[int, int] | None = None
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
 ) -> list[tuple[int, int]] | None:
     """The longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
 
@@ -81,15 +81,15 @@ def common(
     >>> common("abcd", "abxcd"), common("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
     ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
     """
-    if not one or not two:
+    if not mine or not other:
         return []
-    if len(one) * len(two) > MOST_CELLS:
+    if len(mine) * len(other) > MOST_CELLS:
         return None
-    ids = {word: row for row, word in enumerate(dict.fromkeys([*one, *two]))}
-    left = np.array([ids[word] for word in one], np.int64)
-    right = np.array([ids[word] for word in two], np.int64)
-    great = min(len(one), len(two)) + 1
-    table = np.zeros((len(one) + 1, len(two) + 1), np.int64)
+    ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
+    left = np.array([ids[word] for word in mine], np.int64)
+    right = np.array([ids[word] for word in other], np.int64)
+    great = min(len(mine), len(other)) + 1
+    table = np.zeros((len(mine) + 1, len(other) + 1), np.int64)
     for row, word in enumerate(left.tolist()):
         worth = np.where(right == word, great, 0)
         if likely and (place := likely.get(row)) is not None and worth[place]:
@@ -130,26 +130,28 @@ def align(
         rest = []
         for (a0, a1), (b0, b1) in gaps:
             near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            found = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near)
-            if found is None:
+            aligned = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near)
+            if aligned is None:
                 return None
-            inner = [(a0 + i, b0 + j) for i, j in found]
+            inner = [(a0 + i, b0 + j) for i, j in aligned]
             pairs += inner
             rest += between(inner, (a0, a1), (b0, b1))
         gaps = rest
     return sorted(pairs)
 
 
-def _trimmed(one: Sequence[Hashable], two: Sequence[Hashable], likely: dict[int, int]) -> list[tuple[int, int]] | None:
+def _trimmed(
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int]
+) -> list[tuple[int, int]] | None:
     """`common`, with what is equal at the start and likely taken off first (it is in some longest one)."""
     start, claimed = 0, set(likely.values())
-    while start < min(len(one), len(two)) and one[start] == two[start]:
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
         if likely.get(start) != start and (start in likely or start in claimed):
             break
         start += 1
     moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    found = common(one[start:], two[start:], moved)
-    return None if found is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in found]
+    pairs = common(mine[start:], other[start:], moved)
+    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
 
 
 def between(

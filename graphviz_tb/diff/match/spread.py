@@ -61,11 +61,11 @@ def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]
     taken_a: set[int] = set()
     taken_b: set[int] = set()
     matched = []
-    for one, two in sorted(votes, key=lambda pair: (-votes[pair], pair)):
-        if one not in taken_a and two not in taken_b:
-            matched.append((one, two))
-            taken_a.add(one)
-            taken_b.add(two)
+    for mine, other in sorted(votes, key=lambda pair: (-votes[pair], pair)):
+        if mine not in taken_a and other not in taken_b:
+            matched.append((mine, other))
+            taken_a.add(mine)
+            taken_b.add(other)
     return matched
 
 
@@ -86,5 +86,5 @@ def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Has
         )
     )
     nodes = np.concatenate((graph.source[feeds], graph.target[uses]))
-    found, first, count = np.unique(keys, return_index=True, return_counts=True)
-    return found[count == 1], nodes[first[count == 1]]
+    values, first, count = np.unique(keys, return_index=True, return_counts=True)
+    return values[count == 1], nodes[first[count == 1]]

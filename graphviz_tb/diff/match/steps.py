@@ -35,8 +35,8 @@ def match(a: Side, b: Side) -> Matching:
     """Match two graphs. Before: both sides were made with the same options."""
     m = Matching(a, b)
     pair_functions(m)
-    for found in steps(m):
-        m.take(found)
+    for result in steps(m):
+        m.take(result)
     return m
 
 
@@ -85,14 +85,14 @@ def pair_called(m: Matching) -> bool:
     """Pair free functions that matched calls name by the same attribute; say whether there were any."""
     taken = set(m.functions.values())
     there = {(call.node, call.attr): call.function for call in m.b.graph.calls}
-    found = False
+    paired = False
     for call in m.a.graph.calls:
         new = int(m.to_b[call.node])
         other = there.get((new, call.attr), -1)
         if new >= 0 and other >= 0 and call.function not in m.functions and other not in taken:
             m.functions[call.function] = other
             taken.add(other)
-            found = True
-    if found:
+            paired = True
+    if paired:
         share_classes(m)
-    return found
+    return paired

@@ -27,7 +27,10 @@ def by_wires(m: Matching) -> Findings:
             continue
         ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
         weights = {
-            (i, j): float(len(one & two)) for i, one in enumerate(ends[0]) for j, two in enumerate(ends[1]) if one & two
+            (i, j): float(len(mine & other))
+            for i, mine in enumerate(ends[0])
+            for j, other in enumerate(ends[1])
+            if mine & other
         }
         place = {row: number for number, row in enumerate(new_rows)}
         now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]

@@ -47,7 +47,7 @@ def fitting(*words: str) -> str:
     >>> fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
     'a_rather_long_name → other'
     """
-    return next((one for one in words if width(one, SMALL_SIZE) <= ROOM), words[-1])
+    return next((line for line in words if width(line, SMALL_SIZE) <= ROOM), words[-1])
 
 
 def was(old: str, new: str) -> str:

@@ -32,7 +32,7 @@ def ways(
     opened: dict[Path, None] = {}
     boxes, left = len(metagraph((0,)).children), 0
     for place in dict.fromkeys(shown):
-        row = next((row_of[one] for one in place if one in row_of), -1)
+        row = next((row_of[place_of] for place_of in place if place_of in row_of), -1)
         path = path_of(hierarchy, row, callers) if row >= 0 else None
         chain = groups_around(hierarchy, path, signs, closed) if path else []
         fresh = [group for group in chain if group not in opened]

@@ -114,7 +114,7 @@ class Overlay(Colouring):
         if not change.inside:
             return [self.row(change)]
         where = f"function {change.detail['function']}"
-        return [self.row(one, f"{where}: ") for one in change.inside]
+        return [self.row(inner, f"{where}: ") for inner in change.inside]
 
     def row(self, change: Change, before: str = "") -> LegendRow:
         """One change on one or two lines."""
@@ -130,18 +130,18 @@ class Overlay(Colouring):
         """What became of every line and every stub."""
         lines = Lines(self.hierarchy, view, self.edges)
         return Tints(
-            tuple(self.became(lines.route(scene, one)) for one in scene.routes),
-            tuple(self.became(lines.stub(scene, one)) for one in scene.stubs),
+            tuple(self.became(lines.route(scene, line)) for line in scene.routes),
+            tuple(self.became(lines.stub(scene, line)) for line in scene.stubs),
         )
 
-    def became(self, found: set[int]) -> Tint | None:
+    def became(self, states: set[int]) -> Tint | None:
         """The tint of a line from what became of the edges it represents: all came or are gone, or a part of them."""
-        changed = found - {KEPT}
+        changed = states - {KEPT}
         if not changed:
             return None
         sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
         dashes = LOST_DASHES if sign == "−" else ()
-        if len(found) == 1:
+        if len(states) == 1:
             return Tint(self.colours[sign], dashes, sign)
         return Tint(mixed(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
 
@@ -193,7 +193,7 @@ def first_picture(
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
-    settings, layers = (frozenset(rows_of(hierarchy, one)) for one in (merged.settings, merged.layers))
+    settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
         opened, left = ways(hierarchy, coloured.metagraph, painter.sign, where, merged.shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))

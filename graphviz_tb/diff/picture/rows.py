@@ -32,14 +32,14 @@ def function_at(hierarchy: Hierarchy, row: int) -> str:
 def places(hierarchy: Hierarchy) -> list[Where | None]:
     """For each row that is a node its function and name; None for groups."""
     graph = hierarchy.graph
-    found: list[Where | None] = []
+    places: list[Where | None] = []
     for node in hierarchy.node.tolist():
         if node < 0:
-            found.append(None)
+            places.append(None)
             continue
         function = int(graph.function[node])
-        found.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
-    return found
+        places.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
+    return places
 
 
 def group_signs(
@@ -51,12 +51,12 @@ def group_signs(
     """
     for _ in range(MOST_CALLS):
         sign_groups(hierarchy, signs, words, moved, away)
-        found = [
+        groups = [
             row for row, called in hierarchy.calls.items() if not signs[row] and any(signs[body] for _, body in called)
         ]
-        if not found:
+        if not groups:
             return
-        for row in found:
+        for row in groups:
             signs[row] = HOLDS
             words.setdefault(row, "function changed")
 
@@ -96,7 +96,7 @@ def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple
     """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
     marks = [own == number for number in range(1, len(SIGNS))]
-    total = np.stack([np.concatenate(([0], np.cumsum(one))) for one in (*marks, among)])
+    total = np.stack([np.concatenate(([0], np.cumsum(column))) for column in (*marks, among)])
     inside = total[:, hierarchy.end] - total[:, :-1]
     return inside[:-1], inside[-1]
 

@@ -24,25 +24,25 @@ class Lines:
         self.levels: dict[str, Metagraph] = {}
         todo = [view]
         while todo:
-            one = todo.pop()
-            self.levels[one.address] = one.metagraph
-            todo += one.opened.values()
+            level = todo.pop()
+            self.levels[level.address] = level.metagraph
+            todo += level.opened.values()
 
-    def route(self, scene: Scene, one: Route) -> set[int]:
+    def route(self, scene: Scene, route: Route) -> set[int]:
         """What became of the edges that a line represents."""
-        return self._states(one.identity)
+        return self._states(route.identity)
 
-    def stub(self, scene: Scene, one: Stub) -> set[int]:
+    def stub(self, scene: Scene, stub: Stub) -> set[int]:
         """What became of the edges that a stub represents."""
-        row, inbound = scene.boxes[one.box].row, one.side == "in"
-        found: set[int] = set()
-        for identity in one.identities:
+        row, inbound = scene.boxes[stub.box].row, stub.side == "in"
+        states: set[int] = set()
+        for identity in stub.identities:
             if identity.kind == "annotation":
                 other = self.levels[identity.group].annotations[identity.index].other
-                found |= self._mark(*((other, row) if inbound else (row, other)))
+                states |= self._mark(*((other, row) if inbound else (row, other)))
             else:
-                found |= self._states(identity)
-        return found
+                states |= self._states(identity)
+        return states
 
     def _mark(self, source: int, target: int) -> set[int]:
         """What became of the edges of a constant or summary; looked for only where one of them changed."""
@@ -63,11 +63,11 @@ class Lines:
     def _between(self, source: int, target: int, among: np.ndarray | slice = EVERY) -> set[int]:
         """What became of the edges from one row to another."""
         graph = self.hierarchy.graph
-        found = self._below(source, graph.source[among]) & self._below(target, graph.target[among])
-        return set(np.unique(self.states[among][found]).tolist())
+        between = self._below(source, graph.source[among]) & self._below(target, graph.target[among])
+        return set(np.unique(self.states[among][between]).tolist())
 
     def _below(self, row: int, nodes: np.ndarray) -> np.ndarray:
         """Which of `nodes` lie at or below a row."""
         rows = self.hierarchy.row_of_node[nodes]
-        found: np.ndarray = (rows >= row) & (rows < self.hierarchy.end[row])
-        return found
+        below: np.ndarray = (rows >= row) & (rows < self.hierarchy.end[row])
+        return below

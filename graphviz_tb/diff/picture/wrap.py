@@ -23,14 +23,14 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     if width(text, size) <= most:
         return [text]
     while True:
-        if found := broken(text, most, size):
-            return found
+        if lines := broken(text, most, size):
+            return lines
         shorter = shortened(text)
         if shorter == text:
             break
         text = shorter
     middle = len(text) // 2
-    cut = min((found.start() for found in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
+    cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
     return [elide(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
 
 
@@ -39,8 +39,8 @@ def broken(text: str, most: int, size: int) -> list[str]:
     if width(text, size) <= most:
         return [text]
     for break_ in BREAKS:
-        for found in reversed(list(re.finditer(break_, text))):
-            lines = [text[: found.end()].rstrip(), text[found.end() :]]
+        for match in reversed(list(re.finditer(break_, text))):
+            lines = [text[: match.end()].rstrip(), text[match.end() :]]
             if " " in lines[1] and all(width(line, size) <= most for line in lines):
                 return lines
     return []

@@ -48,7 +48,9 @@ def document(changes: Changes) -> dict[str, Any]:
         "new": changes.new_name,
         "summary": changes.summary,
         "changes": [{**change.to_json(), "numbers": as_dicts(changes.numbers_of(change))} for change in changes],
-        "notices": [{"code": one.code, "message": one.message, "count": one.count} for one in changes.notices],
+        "notices": [
+            {"code": notice.code, "message": notice.message, "count": notice.count} for notice in changes.notices
+        ],
     }
 
 
@@ -83,10 +85,10 @@ def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
     for severity in SEVERITIES:
-        found = [change for change in shown if change.severity == severity]
-        if found:
+        listed = [change for change in shown if change.severity == severity]
+        if listed:
             lines += ["", _bold(HEADINGS[severity], colour)]
-            for change in found:
+            for change in listed:
                 lines += _lines(changes, change, colour, "  ", limit is None)
     if len(shown) < len(changes):
         lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
@@ -168,14 +170,14 @@ def _table(changes: Changes) -> list[str]:
     severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
     lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
     for kind in KINDS:
-        counts = [sum(one.kind == kind and one.severity == word for one in changes) for word in severities]
+        counts = [sum(change.kind == kind and change.severity == word for change in changes) for word in severities]
         if any(counts):
             lines.append(f"| {SIGNS[kind]} {kind} | " + " | ".join(str(count or "") for count in counts) + " |")
     return lines
 
 
-def _rows(changes: Changes, found: Iterable[Change], indent: str = "") -> Iterator[str]:
-    for change in found:
+def _rows(changes: Changes, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
+    for change in listed:
         yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
         for fact in facts(change):
             yield f"{indent}  - {_escaped(fact)}"
@@ -186,13 +188,13 @@ def _rows(changes: Changes, found: Iterable[Change], indent: str = "") -> Iterat
             yield f"{indent}  - {_escaped(behind(change))}"
 
 
-def _fitting(changes: Changes, found: tuple[Change, ...], room: int) -> Iterator[str]:
+def _fitting(changes: Changes, listed: tuple[Change, ...], room: int) -> Iterator[str]:
     """As many changes as there is room for, and how many are left out."""
-    for number, change in enumerate(found):
+    for number, change in enumerate(listed):
         lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
         if room < 0:
-            yield f"- … and {counted(len(found) - number, 'more change')}"
+            yield f"- … and {counted(len(listed) - number, 'more change')}"
             return
         yield from lines
 

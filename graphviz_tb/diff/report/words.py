@@ -138,12 +138,12 @@ def facts(change: Change) -> Iterator[str]:
     detail = change.detail
     if detail.get("equal"):
         yield f"position not determinable: one of {detail['equal']} equal neighbours"
-    for one in detail.get("with", ()):
-        yield f"{one['name']}: {one['key']} {value(one['old'])} → {value(one['new'])}"
+    for inner in detail.get("with", ()):
+        yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
     parts = detail.get("parts", ())
     if MOST_TOLD < len(parts) <= MOST_PARTS:
         yield f"made of {', '.join(part.rsplit('/', 1)[-1] for part in parts)}"
-    shapes = [f"{one['old']} → {one['new']}" for one in detail.get("weights", ())]
+    shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:
         yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")
     if detail.get("casts"):
@@ -153,7 +153,11 @@ def facts(change: Change) -> Iterator[str]:
     wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
     wires += [(wire, wire.get("node", {}).get("new") or "") for wire in detail.get("inputs", ())]
     data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
-    wires = [] if detail.get("order") or detail.get("casts") else data or [one for one in wires if not barrier(one[1])]
+    wires = (
+        []
+        if detail.get("order") or detail.get("casts")
+        else data or [inner for inner in wires if not barrier(inner[1])]
+    )
     for wire, node in wires[:MOST_WIRES]:
         yield _wire(wire, node)
     if len(wires) > MOST_WIRES:
@@ -195,9 +199,9 @@ def behind(change: Change) -> str:
     """How much follows from a change, in a line; nothing where nothing does."""
     if not change.consequences:
         return ""
-    ops = sum(one.ops for one in change.consequences)
+    ops = sum(inner.ops for inner in change.consequences)
     many = counted(len(change.consequences), "consequence")
-    shown = "; ".join(head(one, 1) for one in change.consequences[:1]) if len(change.consequences) == 1 else ""
+    shown = "; ".join(head(inner, 1) for inner in change.consequences[:1]) if len(change.consequences) == 1 else ""
     return f"{many}: {shown}" if shown else f"{many} in {counted(ops, 'op')}"
 
 
