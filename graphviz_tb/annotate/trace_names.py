@@ -169,12 +169,12 @@ class TraceNames:
 
     def _calls_in(self, block: int) -> tuple[dict[str, int], int]:
         """The calls of one body by name, and how many segments their names have at most."""
-        found = self._calls.get(block)
-        if found is None:
+        known = self._calls.get(block)
+        if known is None:
             calls = self.hierarchy.calls
             mine = {name: row for name, row in self.index(block).items() if row in calls}
-            found = self._calls[block] = (mine, max((name.count("/") + 1 for name in mine), default=0))
-        return found
+            known = self._calls[block] = (mine, max((name.count("/") + 1 for name in mine), default=0))
+        return known
 
     def _tails(self, call: int, rest: str) -> list[tuple[int, str]]:
         bodies = self.hierarchy.calls[call]

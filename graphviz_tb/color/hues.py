@@ -35,13 +35,13 @@ def stroke(fill: str, theme: Theme) -> str:
     return mixed(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colour: str, other: str) -> float:
     """The contrast of two colours as WCAG 2 defines it, from 1 to 21.
 
     >>> contrast("#000000", "#FFFFFF")
     21.0
     """
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(colour), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 

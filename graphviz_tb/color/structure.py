@@ -95,13 +95,13 @@ def told_apart(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
         alike_to.setdefault(alike(hierarchy, row), []).append(template)
-    told: dict[int, str] = {}
+    words: dict[int, str] = {}
     for word, templates in alike_to.items():
-        ways = ([more(first[one]) for one in templates] for more in (size, place))
-        numbers = [f" #{at}" for at in range(1, len(templates) + 1)]
+        ways = ([more(first[member]) for member in templates] for more in (size, place))
+        numbers = [f" #{index}" for index in range(1, len(templates) + 1)]
         apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
-        told |= {one: word + more for one, more in zip(templates, apart, strict=True)}
-    return told
+        words |= {member: word + more for member, more in zip(templates, apart, strict=True)}
+    return words
 
 
 def is_slot(graph: Graph, name: str) -> bool:

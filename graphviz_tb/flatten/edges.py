@@ -58,8 +58,8 @@ def split_input(text: str) -> tuple[str, str, bool]:
         text = text[1:]
     if ":" not in text:
         return text, "0", control
-    found = INPUT.fullmatch(text)
-    return (found[1], found[2], control) if found else (text, "0", control)
+    match = INPUT.fullmatch(text)
+    return (match[1], match[2], control) if match else (text, "0", control)
 
 
 def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
@@ -69,12 +69,12 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     function body, every distinct output kept. With `options.tensorboard` an input whose name equals that of the
     input before it is dropped, as TensorBoard does.
     """
-    found = Found()
+    resolved = Found()
     ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
     for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
         inputs = nodes.inputs[start:stop] if len(nodes.index) > 1 else nodes.inputs
-        look_up(found, index, inputs, start)
-    return make_edges(nodes, found, options)
+        look_up(resolved, index, inputs, start)
+    return make_edges(nodes, resolved, options)
 
 
 @dataclass(slots=True)
@@ -98,24 +98,24 @@ def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) 
     source: list[int | None] = list(map(index.get, inputs)) if plain else [None] * len(inputs)
     odd = []
     get = index.get
-    for at in [at for at, node in enumerate(source) if node is None]:
-        node = get(inputs[at][1:]) if plain and inputs[at][:1] == "^" else None
+    for position in [position for position, node in enumerate(source) if node is None]:
+        node = get(inputs[position][1:]) if plain and inputs[position][:1] == "^" else None
         if node is None:
-            odd.append(at)
+            odd.append(position)
         else:
-            source[at] = node
-            found.control_at.append(start + at)
+            source[position] = node
+            found.control_at.append(start + position)
     split: dict[str, tuple[int, int, bool]] = {}
-    for at in odd:
-        text = inputs[at]
+    for position in odd:
+        text = inputs[position]
         if text not in split:
             name, key, control = split_input(text)
             split[text] = index.get(name, -1), found.keys.setdefault(key, len(found.keys)), control
-        source[at] = split[text][0]
-    found.unknown += [inputs[at] for at in odd if source[at] == -1]
-    found.at += [start + at for at in odd]
-    found.key += [split[inputs[at]][1] for at in odd]
-    found.control += [split[inputs[at]][2] for at in odd]
+        source[position] = split[text][0]
+    found.unknown += [inputs[position] for position in odd if source[position] == -1]
+    found.at += [start + position for position in odd]
+    found.key += [split[inputs[position]][1] for position in odd]
+    found.control += [split[inputs[position]][2] for position in odd]
     found.source += source  # type: ignore[arg-type]
 
 

@@ -58,12 +58,12 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
 
 def all_scopes(scopes: set[str]) -> set[str]:
     """The scopes with all scopes around them."""
-    found: set[str] = set()
+    every: set[str] = set()
     for scope in scopes:
-        while scope and scope not in found:
-            found.add(scope)
+        while scope and scope not in every:
+            every.add(scope)
             scope = scope.rpartition("/")[0]
-    return found
+    return every
 
 
 def strict(name: str, scopes: set[str]) -> str:

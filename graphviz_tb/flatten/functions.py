@@ -34,9 +34,11 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
         if calling.get(op) is False:
             continue
         definition = node_def(nodes, graph_def, node)
-        found = [] if definition is None else function_attrs(definition)
-        calling.setdefault(op, bool(found) or bool(ALWAYS_LOOK.search(op)))
-        known = [(attr, at) for attr, name in found if (at := look_up(names, name, nodes, graph_def, node)) >= 0]
+        named = [] if definition is None else function_attrs(definition)
+        calling.setdefault(op, bool(named) or bool(ALWAYS_LOOK.search(op)))
+        known = [
+            (attr, callee) for attr, name in named if (callee := look_up(names, name, nodes, graph_def, node)) >= 0
+        ]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
     return tuple(calls)
 
@@ -83,14 +85,14 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     >>> function_attrs(node)
     [('cond', 'f')]
     """
-    found: list[tuple[str, str]] = []
+    attrs: list[tuple[str, str]] = []
     for attr in sorted(definition.attr):
         value = definition.attr[attr]
         if value.HasField("func"):
-            found.append((attr, value.func.name))
+            attrs.append((attr, value.func.name))
         elif value.HasField("list"):
-            found.extend((f"{attr}[{at}]", func.name) for at, func in enumerate(value.list.func))
-    return found
+            attrs.extend((f"{attr}[{index}]", func.name) for index, func in enumerate(value.list.func))
+    return attrs
 
 
 def result_nodes(nodes: Nodes, graph_def: GraphDef) -> tuple[Function, ...]:

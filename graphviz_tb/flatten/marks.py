@@ -90,17 +90,17 @@ def unused(mark: Bytes, edges: Edges) -> Bools:
     """Which weights nobody uses: a read of a variable then belongs to the variable, as a summary to what it shows."""
     used = np.zeros(len(mark), bool)
     used[edges.source] = True
-    found: Bools = (mark == Mark.WEIGHT) & ~used
-    return found
+    idle: Bools = (mark == Mark.WEIGHT) & ~used
+    return idle
 
 
 def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     """The same where marks hang on marks in long chains: one by one, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
-    for one, two, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
-        beyond[two].append(one)
+    for here, there, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
+        beyond[there].append(here)
         if hanging:
-            beyond[one].append(two)
+            beyond[here].append(there)
     ready = [node for node in beyond if done[node]]
     while ready:
         for node in beyond.get(ready.pop(), ()):
@@ -143,4 +143,4 @@ def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
             owners[source][target] = None
         if back:
             owners[target][source] = None
-    return {node: tuple(found) for node, found in sorted(owners.items())}
+    return {node: tuple(users) for node, users in sorted(owners.items())}

@@ -70,13 +70,13 @@ def mark_plumbing(nodes: Nodes, edges: Edges, mark: Bytes) -> Bytes:
     parameter, since to add weights is work.
     """
     role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in nodes.op_types] or [Role.WORK], np.uint8)[nodes.op_id]
-    found: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
-    if found.any():
-        found[follow(nodes, edges, role, found)] = True
-    return np.where(found, np.uint8(Mark.CONSTANT), mark)
+    plumbing: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
+    if plumbing.any():
+        plumbing[follow(nodes, edges, role, plumbing)] = True
+    return np.where(plumbing, np.uint8(Mark.CONSTANT), mark)
 
 
-def follow(nodes: Nodes, edges: Edges, role: Bytes, found: Bools) -> list[int]:
+def follow(nodes: Nodes, edges: Edges, role: Bytes, plumbing: Bools) -> list[int]:
     """The lists and sums that hold nothing but what was found, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
     into = np.flatnonzero(role[edges.target] >= Role.CARRIER)
@@ -85,7 +85,7 @@ def follow(nodes: Nodes, edges: Edges, role: Bytes, found: Bools) -> list[int]:
     missing = {node: nodes.fan_in[node] for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
     heavy = {node for node in users if role[node] == Role.PARAMETER}
     made = [node for node, count in missing.items() if not count]
-    ready = [*(node for node in users if found[node]), *made]
+    ready = [*(node for node in users if plumbing[node]), *made]
     while ready:
         node = ready.pop()
         for user in users.get(node, ()):
@@ -117,7 +117,7 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
             labels[node] = nodes.name[node].removeprefix("output/")
         elif "::" in op:
             inputs = [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:9]] if mark[node] else []
-            label = told(graph_def.node[node], [labels.get(at, ELLIPSIS) for at in inputs])
+            label = told(graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
             labels[node] = cut(label, LONGEST)
     return labels
 
@@ -131,8 +131,8 @@ def told(node: NodeDef, inputs: list[str]) -> str:
     """
     if node.op in (CONSTANT, PARAMETER):
         value = VALUE.fullmatch(node.attr["attr"].s.decode("utf-8", "replace"))
-        found = value[1] if value else ""
-        return WORDS.get(found, found) or ("None" if node.op == CONSTANT else "parameter")
+        word = value[1] if value else ""
+        return WORDS.get(word, word) or ("None" if node.op == CONSTANT else "parameter")
     if node.op in SAME and inputs:
         return inputs[0]
     if node.op in WRAPS and (inputs or not node.input):

@@ -29,10 +29,10 @@ def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
         source = given.get((node, slot), -1)
         return source if source >= 0 and kind[source] == OPS.index(op) else -1
 
-    found: dict[int, str] = {}
+    words: dict[int, str] = {}
     for ratio in np.flatnonzero(kind == OPS.index("RealDiv")).tolist():
         centred, root = behind(ratio, 0, "Sub"), behind(behind(ratio, 1, "Maximum"), 0, "Sqrt")
-        mean, variance = (int(constant[given.get(at, -1)]) for at in ((centred, 1), (root, 0)))
+        mean, variance = (int(constant[given.get(key, -1)]) for key in ((centred, 1), (root, 0)))
         if (centred, 1) in given and (root, 0) in given and min(mean, variance) >= 0:
-            found |= {mean: "mean", variance: "variance"}
-    return found
+            words |= {mean: "mean", variance: "variance"}
+    return words

@@ -67,19 +67,19 @@ def variable_of(carried: Carried, node: int) -> int:
     origin = int(carried.origin[node])
     if origin not in carried.bound:
         return origin
-    found = carried.bound[origin]
-    return found[0] if len(found) == 1 else -1
+    variable = carried.bound[origin]
+    return variable[0] if len(variable) == 1 else -1
 
 
 def roles_of(nodes: Nodes, edges: Edges, mark: Bytes) -> dict[int, str]:
     """What the first op that has a word for it calls each weight."""
-    found: dict[int, str] = {}
+    roles: dict[int, str] = {}
     for edge in np.flatnonzero((mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)).tolist():
         words = WEIGHT_SLOTS.get(nodes.op_types[nodes.op[edges.target[edge]]], {})
         word = "" if edges.control[edge] else words.get(int(edges.slot[edge]), "")
         if word:
-            found.setdefault(int(edges.source[edge]), word)
-    return found
+            roles.setdefault(int(edges.source[edge]), word)
+    return roles
 
 
 def count_uses(nodes: Nodes, edges: Edges, mark: Bytes, variables: dict[int, int]) -> dict[int, int]:
@@ -99,8 +99,8 @@ def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape
     definition = node_def(nodes, graph, maker)
     if definition is None:
         function, argument = place_of(nodes, maker)
-        told = graph.library.function[function].arg_attr
-        own = told[argument].attr if argument in told else {}
+        arguments = graph.library.function[function].arg_attr
+        own = arguments[argument].attr if argument in arguments else {}
         return nodes.name[maker], handled_dtype(own), handled_shape(own)
     attrs = definition.attr
     if definition.op in CONSTANTS:

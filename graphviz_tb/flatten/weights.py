@@ -83,8 +83,8 @@ def find_weights(
 
 def of_types(nodes: Nodes, wanted: Callable[[str], bool]) -> Bools:
     """Which nodes have an op type of some kind."""
-    found: Bools = np.array([wanted(op) for op in nodes.op_types] or [False])[nodes.op_id]
-    return found
+    matches: Bools = np.array([wanted(op) for op in nodes.op_types] or [False])[nodes.op_id]
+    return matches
 
 
 def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: GraphDef) -> Bools:
@@ -136,7 +136,7 @@ def bind(
     nodes: Nodes, edges: Edges, calls: tuple[Call, ...], functions: tuple[Function, ...], graph: GraphDef
 ) -> list[tuple[int, int]]:
     """All pairs (node, argument): the node's value is what a call gives the argument."""
-    found: dict[tuple[int, int], None] = {}
+    pairs: dict[tuple[int, int], None] = {}
     ends = np.searchsorted(edges.target, np.array([(call.node, call.node + 1) for call in calls]).reshape(-1, 2))
     for call, (start, stop) in zip(calls, ends.tolist(), strict=True):
         arguments = functions[call.function].args
@@ -146,8 +146,8 @@ def bind(
             if not edges.control[edge]:
                 for to in joined.takes(int(edges.slot[edge])):
                     if to < len(arguments):
-                        found[int(edges.source[edge]), arguments[to]] = None
-    return list(found)
+                        pairs[int(edges.source[edge]), arguments[to]] = None
+    return list(pairs)
 
 
 # carry
@@ -181,7 +181,7 @@ def frozen(nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Map
     read = read_as_variables(nodes, edges, constant)
     known = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
     likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
-    weights = [at for at in likely.tolist() if is_tensor(nodes, graph, at, 1 if at in known else 2)]
+    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in known else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
@@ -190,24 +190,24 @@ def frozen(nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Map
 def in_weight_slots(nodes: Nodes, edges: Edges) -> Bools:
     """Which edges arrive where an op has a weight."""
     slots = np.zeros((len(nodes.op_types) or 1, 16), bool)
-    for at, op in enumerate(nodes.op_types):
-        slots[at, list(WEIGHT_SLOTS.get(op, ()))] = True
-    found: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
-    return found
+    for index, op in enumerate(nodes.op_types):
+        slots[index, list(WEIGHT_SLOTS.get(op, ()))] = True
+    fits: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
+    return fits
 
 
 def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
     """Edges from a constant to an identity that is named as what reads a variable ("w/read", "x/ReadVariableOp")."""
     passing = of_types(nodes, "Identity".__eq__)
     edge = np.flatnonzero(constant[edges.source] & passing[edges.target] & ~edges.control)
-    found = [
-        at
-        for at, source, target in zip(
+    reads = [
+        index
+        for index, source, target in zip(
             edge.tolist(), edges.source[edge].tolist(), edges.target[edge].tolist(), strict=True
         )
         if nodes.name[target] == f"{nodes.name[source]}/read" or FROZEN.fullmatch(nodes.name[target])
     ]
-    return np.array(found, np.int64)
+    return np.array(reads, np.int64)
 
 
 def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
@@ -231,14 +231,14 @@ def owners(origin: Ints, nodes: Nodes, bindings: list[tuple[int, int]]) -> dict[
     for source, argument in bindings:
         if origin[source] >= 0 and origin[argument] >= 0:
             takers.setdefault(int(origin[source]), []).append(argument)
-    found: dict[int, tuple[int, ...]] = {}
+    by_node: dict[int, tuple[int, ...]] = {}
     given = {argument for arguments in takers.values() for argument in arguments}
     waiting = [(maker, maker) for maker in takers if maker not in given]
     while waiting:
         node, maker = waiting.pop()
         for argument in takers.get(node, ()):
-            known = found.get(argument, ())
+            known = by_node.get(argument, ())
             if maker not in known and len(known) < 2:
-                found[argument] = (*known, maker)
+                by_node[argument] = (*known, maker)
                 waiting.append((argument, maker))
-    return found
+    return by_node

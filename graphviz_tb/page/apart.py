@@ -54,7 +54,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
         top = mask.bit_length() - 1
         apart = [row for row in rank if mask >> rank[row] & 1]
-        hierarchy = grouping.without([base.name[one] for row in apart for one in series[row]])
+        hierarchy = grouping.without([base.name[member] for row in apart for member in series[row]])
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
         Walk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
@@ -66,13 +66,13 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
 def series_by_level(hierarchy: Hierarchy, grouping: Regrouping) -> dict[int, list[int]]:
     """The series that can come apart, by the level that they are on."""
     names = grouping.names()
-    found: dict[int, list[int]] = {}
+    by_level: dict[int, list[int]] = {}
     for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist():
         level = int(hierarchy.parent[row])
         if hierarchy.name[row] in names and level >= 0 and hierarchy.kind[level] != Kind.SERIES:
-            found.setdefault(level, []).append(row)
+            by_level.setdefault(level, []).append(row)
     return {
-        level: rows for level, rows in found.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS
+        level: rows for level, rows in by_level.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS
     }
 
 
@@ -83,28 +83,30 @@ def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
     """
     most = FEW if len(hierarchy) > LARGE else RANKS
     functions = min(hierarchy.function_rows, default=len(hierarchy))
-    found: dict[int, int] = {}
+    rank_of: dict[int, int] = {}
     for row in sorted(levels):
-        around = sum(one in found for one in hierarchy.ancestors(row))
+        around = sum(ancestor in rank_of for ancestor in hierarchy.ancestors(row))
         if around < (most if row < functions else FEW):
-            found[row] = around if row < functions else RANKS + around
-    return found
+            rank_of[row] = around if row < functions else RANKS + around
+    return rank_of
 
 
 def chains(hierarchy: Hierarchy, rank: Mapping[int, int]) -> dict[int, int]:
     """The ranks of each level and of those around it, as bits."""
-    return {row: sum(1 << rank[one] for one in (*hierarchy.ancestors(row), row) if one in rank) for row in rank}
+    return {
+        row: sum(1 << rank[member] for member in (*hierarchy.ancestors(row), row) if member in rank) for row in rank
+    }
 
 
-def same_rows(one: Hierarchy, other: Hierarchy) -> Ints:
+def same_rows(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
     """For each row of a hierarchy the row of the other that is the same node; -1 for none."""
-    ops = one.node >= 0
-    found = np.full(len(one), -1, np.int32)
-    found[ops] = other.row_of_node[one.node[ops]]
+    ops = hierarchy.node >= 0
+    partner = np.full(len(hierarchy), -1, np.int32)
+    partner[ops] = other.row_of_node[hierarchy.node[ops]]
     known = {key: row for row, key in groups_of(other)}
-    for row, key in groups_of(one):
-        found[row] = known.get(key, -1)
-    return found
+    for row, key in groups_of(hierarchy):
+        partner[row] = known.get(key, -1)
+    return partner
 
 
 def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
@@ -137,7 +139,7 @@ class Walk:
 
     def put(self, held: Held, starts: list[int], mark: str) -> None:
         """Put the levels from some rows of the page on inwards in, as far as they differ from what it has."""
-        back = {row: at for at, row in enumerate(self.to.tolist()) if row >= 0}
+        back = {row: place for place, row in enumerate(self.to.tolist()) if row >= 0}
         queue: deque[Path] = deque((back[row],) for row in starts)
         away: list[Away] = []
         while queue and not held.full:
@@ -178,10 +180,10 @@ class Walk:
         chain = [path]
         while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
             chain.append(around)
-        for one in reversed(chain):
-            if one not in self.known:
-                level, turned = self.expander.metagraph(one), self.turned(one)
-                self.known[one] = level, self.arrange(level, turned), turned
+        for row in reversed(chain):
+            if row not in self.known:
+                level, turned = self.expander.metagraph(row), self.turned(row)
+                self.known[row] = level, self.arrange(level, turned), turned
         return self.known[path]
 
     def turned(self, path: Path) -> Turned:
@@ -201,16 +203,16 @@ def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int])
     """By child of a level, the nodes that it has lines to: the row, whether it comes from there, whether it carries
     data, whether it is drawn, and whether it is turned."""
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
-    found: Neighbours = {}
+    by_child: Neighbours = {}
     rows = [int(name(row)) for row in level.children]
-    for at, edge in enumerate(level.edges):
-        seen = bool(edge.tensors), at in drawn, (at, -1) in turned
-        found.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *seen))
-        found.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *seen))
-    for at, bridge in enumerate(level.bridges):
+    for index, edge in enumerate(level.edges):
+        seen = bool(edge.tensors), index in drawn, (index, -1) in turned
+        by_child.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *seen))
+        by_child.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *seen))
+    for index, bridge in enumerate(level.bridges):
         other = int(name(bridge.other)), bridge.inbound, bool(bridge.tensors)
-        found.setdefault(rows[bridge.child], set()).add((*other, bridge.drawable, (-1, at) in turned))
-    return found
+        by_child.setdefault(rows[bridge.child], set()).add((*other, bridge.drawable, (-1, index) in turned))
+    return by_child
 
 
 def moved(level: Metagraph, name: Callable[[int], int]) -> Metagraph:
@@ -220,8 +222,8 @@ def moved(level: Metagraph, name: Callable[[int], int]) -> Metagraph:
         row=int(name(level.row)),
         children=tuple(int(name(row)) for row in level.children),
         functions=tuple(int(name(row)) for row in level.functions),
-        bridges=tuple(replace(one, other=int(name(one.other))) for one in level.bridges),
-        annotations=tuple(replace(one, other=int(name(one.other))) for one in level.annotations),
+        bridges=tuple(replace(line, other=int(name(line.other))) for line in level.bridges),
+        annotations=tuple(replace(line, other=int(name(line.other))) for line in level.annotations),
     )
 
 

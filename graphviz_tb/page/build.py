@@ -63,7 +63,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table)
-    schemes = list(extra.schemes) or [one.name.split("/")[1] for one in shades if one.name.count("/") == 1]
+    schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     steps = each_step(model)
     stepwise = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
     columns = ints("rows", rows.columns(hierarchy, table))
@@ -153,7 +153,7 @@ def weight(blocks: Iterable[Block]) -> int:
 def fitting(blocks: list[Block], room: int) -> list[Block]:
     """The first blocks, as many as there is room for; one at least."""
     sizes = accumulate(len(block.packed) for block in blocks)
-    return [block for at, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not at or size <= room]
+    return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
 
 
 def each_step(model: Model) -> dict[str, Stats]:
@@ -166,8 +166,8 @@ def each_step(model: Model) -> dict[str, Stats]:
 
 def selected(model: Model, options: PictureOptions) -> str:
     """What is chosen when the page is opened, "" for nothing: a page chooses one."""
-    found = (path for pattern in options.select for path in model.names.find(pattern))
-    return next((address(model.hierarchy, path) for path in found), "")
+    paths = (path for pattern in options.select for path in model.names.find(pattern))
+    return next((address(model.hierarchy, path) for path in paths), "")
 
 
 def title(model: Model, options: PictureOptions) -> str:
@@ -186,8 +186,8 @@ def trace(model: Model, options: PictureOptions) -> str:
 def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
     """Rows that are called otherwise than by the end of their name."""
     rows = hierarchy.row_of_node
-    found = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
-    return [[row, table(text)] for row, text in sorted((found | dict(hierarchy.labels)).items())]
+    texts = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
+    return [[row, table(text)] for row, text in sorted((texts | dict(hierarchy.labels)).items())]
 
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:

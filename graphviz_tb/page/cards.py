@@ -39,7 +39,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
     outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]
     each, place = np.unique(outputs, return_inverse=True)
-    carried = [table(tensor(facts, *divmod(one, max(len(keys), 1)))) for one in each.tolist()]
+    carried = [table(tensor(facts, *divmod(output, max(len(keys), 1)))) for output in each.tolist()]
     return ints(
         "edges",
         [
@@ -48,7 +48,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
             *(keys[key] for key in graph.key[kept].tolist()),
             *graph.slot[kept].tolist(),
             *flags.tolist(),
-            *(carried[at] for at in place.tolist()),
+            *(carried[index] for index in place.tolist()),
         ],
     )
 
@@ -63,8 +63,8 @@ def listed(hierarchy: Hierarchy) -> np.ndarray:
 
 def tensor(facts: Facts, node: int, key: int) -> str:
     """What an output gives, in words."""
-    found = facts.tensor(node, key)
-    return describe(found.shape, found.dtype)
+    known = facts.tensor(node, key)
+    return describe(known.shape, known.dtype)
 
 
 def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
@@ -73,7 +73,7 @@ def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
     known: dict[bytes, list[Any]] = {}
     for start in range(0, len(graph), CHUNK):
         nodes = range(start, min(start + CHUNK, len(graph)))
-        yield words(f"attributes/{start // CHUNK}", [of_node(graph, at, known) for at in nodes])
+        yield words(f"attributes/{start // CHUNK}", [of_node(graph, node, known) for node in nodes])
 
 
 def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
@@ -90,10 +90,10 @@ def told(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
     if value.ByteSize() > SMALL:
         return cut(value_word(value))
     message = value.SerializeToString()
-    found = known.get(message)
-    if found is None:
-        found = known[message] = cut(value_word(value))
-    return found
+    word = known.get(message)
+    if word is None:
+        word = known[message] = cut(value_word(value))
+    return word
 
 
 def cut(text: str) -> list[Any]:
@@ -117,7 +117,7 @@ def value_word(value: AttrValue) -> str:
         return ""
     if which == "list":
         items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:LONGEST]]
-        return f"[{', '.join(item_word(*one) for one in items)}]"
+        return f"[{', '.join(item_word(*pair) for pair in items)}]"
     return item_word(which, getattr(value, which))
 
 
@@ -157,12 +157,12 @@ def shape_word(shape: Any) -> str:
 
 def tensor_word(tensor: TensorProto) -> str:
     """Type and shape of a tensor, and its first values."""
-    told = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
+    word = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
     first, count = values(tensor)
     if not first:
-        return told
+        return word
     more = f", … {thousands(count)} in all" if count > len(first) else ""
-    return f"{told}: {', '.join(first)}{more}"
+    return f"{word}: {', '.join(first)}{more}"
 
 
 def values(tensor: TensorProto) -> tuple[list[str], int]:
@@ -178,10 +178,10 @@ def values(tensor: TensorProto) -> tuple[list[str], int]:
         numbers: Any = np.frombuffer(
             tensor.tensor_content[: size * FIRST // 1], form, min(FIRST, len(tensor.tensor_content) // size)
         )
-        return [number_word(one) for one in numbers], len(tensor.tensor_content) // size
+        return [number_word(number) for number in numbers], len(tensor.tensor_content) // size
     held = getattr(tensor, field)
     numbers = np.array(held[:FIRST], np.uint16).view("<f2") if field == "half_val" else held[:FIRST]
-    return [number_word(one) for one in numbers], len(held)
+    return [number_word(number) for number in numbers], len(held)
 
 
 def number_word(number: Any) -> str:

@@ -58,7 +58,9 @@ def colourings(
         elif isinstance(painters[0], ByCost):
             yield from costly(painters, table)
         else:
-            yield from named(hierarchy, [with_stats(one, facts.stats) if stats else one for one in painters], table)
+            yield from named(
+                hierarchy, [with_stats(painter, facts.stats) if stats else painter for painter in painters], table
+            )
 
 
 def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
@@ -88,12 +90,12 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     legend: dict[tuple[str, int], int] = {}
     known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
 
-    def number(*found: Fill) -> int:
-        return fills.setdefault(found, len(fills))
+    def number(*looks: Fill) -> int:
+        return fills.setdefault(looks, len(fills))
 
     def look(row: int, first: Fill) -> tuple[int, list[int]]:
-        told = zip(*(legend_of(painter, row) for painter in painters), strict=True)
-        keys = [(rows[0].label, number(*(one.fill for one in rows))) for rows in told]
+        legends = zip(*(legend_of(painter, row) for painter in painters), strict=True)
+        keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
         drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
@@ -106,13 +108,13 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
 
     light = painters[0]
     asked: dict[Hashable, tuple[int, list[int], int, int]] = {}
-    found = []
+    looks = []
     for row in range(len(hierarchy)):
         key = light.alike(row)
         if key not in asked:
             asked[key] = ask(row)
-        found.append(asked[key])
-    fill, entries, second, account = zip(*found, strict=True)
+        looks.append(asked[key])
+    fill, entries, second, account = zip(*looks, strict=True)
     start = accumulate(map(len, entries), initial=0)
     scheme = painters[0].scheme
     order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
@@ -130,7 +132,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
 
 def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
     """What the legend says of one row."""
-    return [one for one in painter.legend([(row,)]) if one.shape != "rest"]
+    return [entry for entry in painter.legend([(row,)]) if entry.shape != "rest"]
 
 
 def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple[str, ...]]) -> list[int]:
@@ -141,10 +143,10 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
         hue = hues[0].index(fill.fill) if fill.fill in hues[0] else len(hues[0])
         return (not fill.hued, len(fill.badge), fill.badge, hue)
 
-    order = sorted(range(len(numbers)), key=lambda at: (key(numbers[at]), at))
+    order = sorted(range(len(numbers)), key=lambda index: (key(numbers[index]), index))
     rank = [0] * len(numbers)
-    for place, at in enumerate(order):
-        rank[at] = place
+    for place, index in enumerate(order):
+        rank[index] = place
     return rank
 
 
@@ -154,7 +156,7 @@ def measured(painters: list[Colouring], inside: list[Path], table: Words, name: 
     assert isinstance(light, Measured)
     paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
     figures = [light.figures(path) for path in paths]
-    values = [light.value(one) if one.known else -1 for one in figures]
+    values = [light.value(figure) if figure.known else -1 for figure in figures]
     said = [light.format_value(value) if value >= 0 else "" for value in values]
     unknown = [[painter.unknown(row) for painter in over(painters)] for row in (0, first_op(light.hierarchy))]
     lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
@@ -170,7 +172,7 @@ def against(painters: list[Colouring], inside: list[Path], table: Words, name: s
     changes = [light.change(path) for path in paths]
     said = [light.second(path) or "" for path in paths]
     first = first_op(light.hierarchy)
-    unknown = [[unmeasured(light.hierarchy, one.theme, row) for one in painters] for row in (0, first)]
+    unknown = [[unmeasured(light.hierarchy, side.theme, row) for side in painters] for row in (0, first)]
     lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
     more = {
         "inside": [".".join(map(str, path)) for path in inside],
@@ -192,13 +194,13 @@ def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
     values = list(map(value.__getitem__, costs))
     stack = np.isin(light.hierarchy.kind, list(STACKS))
     _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
-    told = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
-    second = [(light.second(path) or "") if costing else "" for path, costing in told]
-    account = [light.account(path) if costing else "" for path, costing in told]
+    listed = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
+    second = [(light.second(path) or "") if costing else "" for path, costing in listed]
+    account = [light.account(path) if costing else "" for path, costing in listed]
     said = list(map(second.__getitem__, alike.tolist()))
     shares = list(map(account.__getitem__, alike.tolist()))
     white = [plain(painter.theme, True) for painter in painters]
-    lacks = {name: [getattr(distinct[at], name) for at in costs] for name in LACKS[light.scheme]}
+    lacks = {name: [getattr(distinct[index], name) for index in costs] for name in LACKS[light.scheme]}
     more = {
         "accounts": [table(share) for share in shares],
         "whole": True,
@@ -224,7 +226,7 @@ def ramp(
     """
     light = painters[0]
     least = -STEPS if isinstance(light, Against) else 0
-    fills = [[one.shade(at * abs(at) / STEPS**2) for one in over(painters)] for at in range(least, STEPS + 1)]
+    fills = [[side.shade(step * abs(step) / STEPS**2) for side in over(painters)] for step in range(least, STEPS + 1)]
     yield words(
         f"colour/{name}",
         {
@@ -238,7 +240,7 @@ def ramp(
             **more,
         },
     )
-    yield ints(f"colour/{name}/rows", [table(one) for one in said])
+    yield ints(f"colour/{name}/rows", [table(side) for side in said])
 
 
 def faint(kind: str, theme: Theme) -> str:

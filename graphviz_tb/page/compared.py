@@ -61,11 +61,11 @@ def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, A
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
     listing = Listing(model, painters[0].sign)
-    entries = [listing.entry(one) for one in changes]
+    entries = [listing.entry(change) for change in changes]
     return {
         "verdict": verdict(changes).replace("; ", " · "),
         "same": changes.same,
-        "remarks": [one for one in remarks(changes) if one],
+        "remarks": [change for change in remarks(changes) if change],
         "changes": entries,
         "beside": listing.beside(painters[0].words, entries),
         "tints": {
@@ -78,10 +78,10 @@ def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, A
 def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Block]:
     """The colouring of the diff, and what became of the lines of each level."""
     hierarchy = model.hierarchy
-    fills, columns = named(hierarchy, [unlisted(one) for one in painters], table)
+    fills, columns = named(hierarchy, [unlisted(each) for each in painters], table)
     yield fills
     yield columns
-    legend = [[(row.label, row.fill) for row in general(one, len(hierarchy))] for one in painters]
+    legend = [[(row.label, row.fill) for row in general(each, len(hierarchy))] for each in painters]
     yield words(
         "changes/legend",
         [
@@ -95,7 +95,7 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
     order = walk(hierarchy, model.metagraph, lambda level, turned: arrange(level, None, turned))
     for path, level, *_ in order:
         bits = list(level_bits(hierarchy, level, states))
-        if any(one not in (0, KEPT) for one in bits):
+        if any(each not in (0, KEPT) for each in bits):
             index[".".join(map(str, path))] = len(numbers)
             numbers += bits
     yield words("changes/index", index)
@@ -113,14 +113,14 @@ class Unlisted(Overlay):
 
 def unlisted(painter: Overlay) -> Unlisted:
     """A painter without its legend."""
-    return Unlisted(**{one.name: getattr(painter, one.name) for one in fields(painter)})
+    return Unlisted(**{field.name: getattr(painter, field.name) for field in fields(painter)})
 
 
 def general(painter: Overlay, rows: int) -> list[Any]:
     """The rows of the legend that explain the colours, not the changes one by one."""
     totals = len({SIGNS[change.kind] for change in painter.changes})
     legend = painter.legend([(row,) for row in range(rows)])
-    return [row for at, row in enumerate(legend) if at < totals or row.label in (HOLDING, "unchanged")]
+    return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING, "unchanged")]
 
 
 def as_list(fill: Any) -> list[Any]:
@@ -131,8 +131,8 @@ def as_list(fill: Any) -> list[Any]:
 def level_bits(hierarchy: Hierarchy, level: Metagraph, states: np.ndarray) -> Iterator[int]:
     """What became of the edges behind each metaedge, each bridge and each mark of a level."""
     lines: Iterable[Any] = (*level.edges, *level.bridges)
-    for one in lines:
-        yield 0 if one.edges is None else bits_of(states[one.edges])
+    for line in lines:
+        yield 0 if line.edges is None else bits_of(states[line.edges])
     changed = np.flatnonzero(states)
     for note in level.annotations:
         if note.kind == "shortcut":
@@ -153,7 +153,7 @@ def bits_between(hierarchy: Hierarchy, states: np.ndarray, changed: np.ndarray, 
     graph, end = hierarchy.graph, hierarchy.end
     for among in (changed, np.arange(len(states))):
         out, into = hierarchy.row_of_node[graph.source[among]], hierarchy.row_of_node[graph.target[among]]
-        found = (out >= source) & (out < end[source]) & (into >= target) & (into < end[target])
-        if among is changed and not found.any():
+        between = (out >= source) & (out < end[source]) & (into >= target) & (into < end[target])
+        if among is changed and not between.any():
             return KEPT
-    return bits_of(states[found])
+    return bits_of(states[between])

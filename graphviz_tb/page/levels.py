@@ -49,8 +49,8 @@ def level(told: Told, words: Words, say: Lines) -> list[int]:
     for mask in (graph.mask, graph.automatic):
         out += (*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed)))
     out += rows(
-        (one.child, one.other, SIDES.index(one.side) | one.control << 1 | STUBS.index(one.kind) << 2, one.edges)
-        for one in graph.annotations
+        (note.child, note.other, SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2, note.edges)
+        for note in graph.annotations
     )
     out += rows(graph.loops)
     out += skeleton(told.skeleton)
@@ -68,8 +68,8 @@ def listed(items: Iterable[int]) -> list[int]:
     >>> listed([7, 8])
     [2, 7, 8]
     """
-    found = list(items)
-    return [len(found), *found]
+    values = list(items)
+    return [len(values), *values]
 
 
 def rows(items: Iterable[Sequence[int]]) -> list[int]:
@@ -78,8 +78,8 @@ def rows(items: Iterable[Sequence[int]]) -> list[int]:
     >>> rows([(1, 5), (2, 6)])
     [2, 1, 2, 5, 6]
     """
-    found = list(items)
-    return [len(found), *chain.from_iterable(zip(*found, strict=True))]
+    values = list(items)
+    return [len(values), *chain.from_iterable(zip(*values, strict=True))]
 
 
 class Lines:
@@ -91,61 +91,61 @@ class Lines:
         self.known: dict[tuple[object, ...], tuple[int, int, int]] = {}
         self.alike: dict[tuple[object, ...], tuple[int, int, int]] = {}
 
-    def __call__(self, one: Metaedge | Bridge) -> tuple[int, int, int]:
+    def __call__(self, line: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of one line."""
-        counts = one.tensors, one.control, one.reference, one.kind
-        key = one.carried.outputs, *counts
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self.told(counts, one)
-        return found
+        counts = line.tensors, line.control, line.reference, line.kind
+        key = line.carried.outputs, *counts
+        said = self.known.get(key)
+        if said is None:
+            said = self.known[key] = self.told(counts, line)
+        return said
 
-    def told(self, counts: tuple[object, ...], one: Metaedge | Bridge) -> tuple[int, int, int]:
+    def told(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of a line, by its tensors: each is decoded once."""
-        tensors = tuple(one.carried)
+        tensors = tuple(line.carried)
         key = *counts, tensors
         if key not in self.alike:
-            self.alike[key] = said(replace(one, carried=carry(*tensors)), self.words)
+            self.alike[key] = said(replace(line, carried=carry(*tensors)), self.words)
         return self.alike[key]
 
 
-def edges(found: Iterable[Metaedge], say: Lines) -> Iterator[tuple[int, ...]]:
+def edges(metaedges: Iterable[Metaedge], say: Lines) -> Iterator[tuple[int, ...]]:
     """Metaedges."""
-    for one in found:
-        yield one.source, one.target, one.tensors, one.control, one.reference, int(one.back), *say(one)
+    for edge in metaedges:
+        yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
 
 
-def bridges(found: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
+def bridges(listed_bridges: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
     """Bridges."""
-    for one in found:
-        seen = one.inbound | one.drawable << 1
-        yield one.child, one.other, seen, one.tensors, one.control, one.reference, *say(one)
+    for bridge in listed_bridges:
+        seen = bridge.inbound | bridge.drawable << 1
+        yield bridge.child, bridge.other, seen, bridge.tensors, bridge.control, bridge.reference, *say(bridge)
 
 
-def said(one: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
+def said(line: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
     """The label of a line, its thickness, and what it carries in full."""
-    return words(shown(one)), thickness(one), words(contents(one))
+    return words(shown(line)), thickness(line), words(contents(line))
 
 
-def skeleton(one: Skeleton) -> list[int]:
+def skeleton(order: Skeleton) -> list[int]:
     """An order of drawing."""
-    out = [len(one.ports)]
-    for port in one.ports:
+    out = [len(order.ports)]
+    for port in order.ports:
         out += (int(port.first), *rows((row, int(inbound)) for row, inbound in port.others))
-    out += rows((wire.edge, wire.bridge, int(wire.turned)) for wire in one.wires)
-    for wire in one.wires:
+    out += rows((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires)
+    for wire in order.wires:
         out += listed(wire.chain)
-    out += listed(one.waypoint)
-    out.append(len(one.parts))
-    for part in one.parts:
+    out += listed(order.waypoint)
+    out.append(len(order.parts))
+    for part in order.parts:
         out.append(len(part))
         for row in part:
             out += listed(row)
-    out.append(len(one.shelves))
-    for shelf in one.shelves:
+    out.append(len(order.shelves))
+    for shelf in order.shelves:
         out += listed(shelf)
-    out += (one.main, *listed(one.spine), len(one.breaks))
-    for broken in one.breaks:
+    out += (order.main, *listed(order.spine), len(order.breaks))
+    for broken in order.breaks:
         out += listed(broken)
-    out.append(int(one.plain))
+    out.append(int(order.plain))
     return out

@@ -38,17 +38,17 @@ class Listing:
             "severity": change.severity,
             "text": self.as_drawn(text),
             "full": text,
-            "facts": [self.as_drawn(one) for one in facts(change)],
+            "facts": [self.as_drawn(each) for each in facts(change)],
             "detail": {key: plain(value) for key, value in detail.items()},
             "old": change.old,
             "new": change.new,
             "rows": self.rows_of(change),
-            "behind": [self.entry(one) for one in behind],
+            "behind": [self.entry(each) for each in behind],
         }
 
     def beside(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The ops of no change that are drawn otherwise, since an input of theirs comes from elsewhere now."""
-        known = {row for one in entries for each in (one, *one["behind"]) for row in each["rows"]}
+        known = {row for entry in entries for each in (entry, *entry["behind"]) for row in each["rows"]}
         hierarchy = self.model.hierarchy
         rows = [
             row
@@ -63,7 +63,7 @@ class Listing:
     def as_drawn(self, text: str) -> str:
         """A text with the names of the boxes in the place of those of the file."""
         names = self.model.names.index(0)
-        return NAMES.sub(lambda found: self.called(row) if (row := names.get(found[0], -1)) > 0 else found[0], text)
+        return NAMES.sub(lambda match: self.called(row) if (row := names.get(match[0], -1)) > 0 else match[0], text)
 
     def called(self, row: int) -> str:
         """The names of the boxes that lie around a row, and its own."""
@@ -79,17 +79,17 @@ class Listing:
 
     def rows_of(self, change: Change) -> list[int]:
         """Where a change, its other places and its parts are in the merged graph: what is new or gone."""
-        found: dict[int, None] = {}
+        listed: dict[int, None] = {}
         parts = change.detail.get("parts", ())[:ALSO]
         within = [(part, None) if change.new is None else (None, part) for part in parts]
         for old, new in ((change.old, change.new), *change.also[:ALSO], *within):
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_at, names) if row > 0]
-            found.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
+            listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
         function = change.detail.get("function")
-        if not found and isinstance(function, str):
-            found.update((row, None) for row in self.functions(function))
-        return list(found)
+        if not listed and isinstance(function, str):
+            listed.update((row, None) for row in self.functions(function))
+        return list(listed)
 
     def functions(self, name: str) -> Collection[int]:
         """The rows of functions whose names begin so."""

@@ -41,14 +41,14 @@ def names(hierarchy: Hierarchy, words: Words) -> list[int]:
     """The name of each row, shortened by that of the scope around it."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
     base = [-1] * len(name)  # the scope around each row
-    found = []
+    names = []
     for row, above in enumerate(parent):
         if above > 0:
             base[row] = above if kind[above] == Kind.SCOPE else base[above]
         scope = base[row]
         inside = scope > 0 and name[row].startswith(name[scope] + "/")
-        found.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))
-    return found
+        names.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))
+    return names
 
 
 def calls(hierarchy: Hierarchy) -> list[list[object]]:

@@ -61,7 +61,7 @@ def all_in_main(
 ) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
     """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
     in its place there."""
-    rows = {level.children[at]: None for _, level, _ in away for at in sorted(level.mask.extracted)}
+    rows = {level.children[place]: None for _, level, _ in away for place in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
     whole = Expander(hierarchy, model.facts, replace(model.options.expand, main=names))
     for path, _, turned in away:

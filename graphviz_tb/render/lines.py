@@ -142,12 +142,12 @@ def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
     if stop:
         line = [*line[:-3], stop, line[-1]]
     steps: list[Step] = [("M", line[0])]
-    for at in range(1, len(line) - 1):
-        before, corner, after = line[at - 1 : at + 2]
-        whole = (start and at == 1) or (stop and at == len(line) - 2)
+    for index in range(1, len(line) - 1):
+        before, corner, after = line[index - 1 : index + 2]
+        whole = (start and index == 1) or (stop and index == len(line) - 2)
         room = (
-            _length(before, corner) / (1 if at == 1 else 2),
-            _length(corner, after) / (1 if at == len(line) - 2 else 2),
+            _length(before, corner) / (1 if index == 1 else 2),
+            _length(corner, after) / (1 if index == len(line) - 2 else 2),
         )
         radius = min(room) if whole else min(RADIUS, *room)
         enter, leave = _towards(corner, before, radius), _towards(corner, after, radius)
@@ -193,8 +193,8 @@ def arc(enter: Place, corner: Place, leave: Place) -> Step:
     )
 
 
-def _cross(one: Place, other: Place) -> float:
-    return one[0] * other[1] - one[1] * other[0]
+def _cross(first: Place, other: Place) -> float:
+    return first[0] * other[1] - first[1] * other[0]
 
 
 def _length(a: Place, b: Place) -> float:

@@ -71,7 +71,7 @@ def unheld(sheet: str) -> str:
     >>> unheld('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
-    return HELD.sub(lambda found: found[1] + found[2] if any(map(joins, found[2])) else found[0], sheet)
+    return HELD.sub(lambda match: match[1] + match[2] if any(map(joins, match[2])) else match[0], sheet)
 
 
 def joins(char: str) -> bool:

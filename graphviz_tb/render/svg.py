@@ -80,16 +80,16 @@ def stroke(pen: Pen | None) -> str:
     """The attributes of an outline; what is usual is not said."""
     if pen is None:
         return ""
-    told = f' stroke="{pen.colour}"'
+    text = f' stroke="{pen.colour}"'
     if pen.width != 1:
-        told += f' stroke-width="{num(pen.width)}"'
+        text += f' stroke-width="{num(pen.width)}"'
     if pen.dashes:
-        told += f' stroke-dasharray="{numbers(pen.dashes)}"'
+        text += f' stroke-dasharray="{numbers(pen.dashes)}"'
     if pen.cap != "butt":
-        told += f' stroke-linecap="{pen.cap}"'
+        text += f' stroke-linecap="{pen.cap}"'
     if pen.join != "miter":
-        told += f' stroke-linejoin="{pen.join}"'
-    return told
+        text += f' stroke-linejoin="{pen.join}"'
+    return text
 
 
 def path(steps: tuple[Step, ...]) -> str:

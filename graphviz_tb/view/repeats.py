@@ -57,11 +57,11 @@ def storing(hierarchy: Hierarchy) -> Bools:
 
 def in_loops(hierarchy: Hierarchy) -> Bools:
     """Which rows lie in the body of a loop."""
-    found = np.zeros(len(hierarchy), bool)
+    repeated = np.zeros(len(hierarchy), bool)
     for loop in loops(hierarchy):
         for function in loop.values():
-            found[function : hierarchy.end[function]] = True
-    return found
+            repeated[function : hierarchy.end[function]] = True
+    return repeated
 
 
 def loops(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:

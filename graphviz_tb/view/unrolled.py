@@ -24,14 +24,14 @@ def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
     hosts = hierarchy.row_of_node[beside.host[pairs]]
     order = np.argsort(hosts, kind="stable")
     hosts, marks = hosts[order], beside.mark[pairs[order]]
-    found = set()
+    rows = set()
     for row in inside:
         start, stop = np.searchsorted(hosts, (row, hierarchy.end[row])).tolist()
         used = marks[start : min(stop, start + ENOUGH)].tolist()
         variables = {graph.weights[mark].variable for mark in used}
         if len(used) > AGAIN * len(variables):
-            found.add(row)
-    return found
+            rows.add(row)
+    return rows
 
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:

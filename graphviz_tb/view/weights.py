@@ -71,8 +71,8 @@ def counts(hierarchy: Hierarchy, users: Ints) -> Bools:
     gives[graph.source[~graph.control]] = True
     used = np.zeros(len(graph), bool)
     used[graph.source[~graph.control & ~stores[graph.target]]] = True
-    found: Bools = stores[users] | (gives[users] & ~used[users])
-    return found
+    counted: Bools = stores[users] | (gives[users] & ~used[users])
+    return counted
 
 
 def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
@@ -86,14 +86,14 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
 
 def around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
     """For each of some rows in order the innermost other one that it lies in; -1 for none."""
-    found: list[int] = []
+    outer: list[int] = []
     stack: list[int] = []
     for row in rows:
         while stack and hierarchy.end[stack[-1]] <= row:
             stack.pop()
-        found.append(stack[-1] if stack else -1)
+        outer.append(stack[-1] if stack else -1)
         stack.append(row)
-    return found
+    return outer
 
 
 def calls_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:

@@ -3552,7 +3552,7 @@ function _towards(start, goal, distance) {
   return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
 }
 function rounded(points) {
-  let start, stop, line, steps, at, before, corner, after, whole, room, radius, enter, leave;
+  let start, stop, line, steps, index, before, corner, after, whole, room, radius, enter, leave;
   start = whole_corner(points);
   stop = ((points.length > (py_truth(start) ? 5 : 3)) ? whole_corner(py_reversed(points)) : null);
   line = [points[0], ...(py_truth(start) ? [start] : points.slice(1, 3)), ...points.slice(3)];
@@ -3560,10 +3560,10 @@ function rounded(points) {
     line = [...line.slice(0, -3), stop, line.at(-1)];
   }
   steps = [["M", line[0]]];
-  for (at of py_range(1, (line.length - 1))) {
-    [before, corner, after] = line.slice((at - 1), (at + 2));
-    whole = (py_and(start, () => (at === 1)) || py_and(stop, () => (at === (line.length - 2))));
-    room = [(_length(before, corner) / ((at === 1) ? 1 : 2)), (_length(corner, after) / ((at === (line.length - 2)) ? 1 : 2))];
+  for (index of py_range(1, (line.length - 1))) {
+    [before, corner, after] = line.slice((index - 1), (index + 2));
+    whole = (py_and(start, () => (index === 1)) || py_and(stop, () => (index === (line.length - 2))));
+    room = [(_length(before, corner) / ((index === 1) ? 1 : 2)), (_length(corner, after) / ((index === (line.length - 2)) ? 1 : 2))];
     radius = (whole ? py_min(room) : py_min([RADIUS, ...room]));
     [enter, leave] = [_towards(corner, before, radius), _towards(corner, after, radius)];
     py_extend(steps, [["L", enter], (whole ? arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
@@ -3595,8 +3595,8 @@ function arc(enter, corner, leave) {
   part = ((((4 / 3) * (py_sqrt((2 / (1 + cosine))) - 1)) * (1 + cosine)) / (1 - cosine));
   return ["C", [(enter[0] + (ahead[0] * part)), (enter[1] + (ahead[1] * part)), (leave[0] - (aside_[0] * part)), (leave[1] - (aside_[1] * part)), ...leave]];
 }
-function _cross(one, other) {
-  return ((one[0] * other[1]) - (one[1] * other[0]));
+function _cross(first, other) {
+  return ((first[0] * other[1]) - (first[1] * other[0]));
 }
 function _length(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));

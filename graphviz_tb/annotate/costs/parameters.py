@@ -141,34 +141,34 @@ def held_in_slots(inference: Inference) -> set[int]:
         int(graph.source[edge]) for edge, slots in zip(edges, takes, strict=True) if int(graph.slot[edge]) in slots
     ]
     sources, handed = through(graph), arguments(inference)
-    found: set[int] = set()
+    held: set[int] = set()
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.add(node)
+        if node not in held:
+            held.add(node)
             waiting += [sources[node]] if node in sources else handed.get(node, [])
-    return {node for node in found if graph.op_types[graph.op[node]] in ("Const", "HostConst")}
+    return {node for node in held if graph.op_types[graph.op[node]] in ("Const", "HostConst")}
 
 
 def arguments(inference: Inference) -> dict[int, list[int]]:
     """For each argument of a function the nodes that calls hand in."""
-    found: dict[int, list[int]] = {}
+    by_argument: dict[int, list[int]] = {}
     for node, calls in inference.wiring.calls.items():
         inputs = inference.wiring.inputs(node)[1 if inference.op(node) in CHOOSING else 0 :]
         for call in calls:
             for arg, given in zip(inference.graph.functions[call.function].args, inputs, strict=False):
                 if given is not None:
-                    found.setdefault(arg, []).append(given[0])
-    return found
+                    by_argument.setdefault(arg, []).append(given[0])
+    return by_argument
 
 
 def named_frozen(graph: Graph) -> set[int]:
     """Constants named as a variable's reading, or read under the name of one."""
-    found = {node for node in nodes_of(graph, frozenset({"Const"})) if FROZEN.search(graph.name[node])}
+    frozen = {node for node in nodes_of(graph, frozenset({"Const"})) if FROZEN.search(graph.name[node])}
     for node, source in through(graph).items():
         if graph.op_types[graph.op[source]] == "Const" and FROZEN.search(graph.name[node]):
-            found.add(source)
-    return found
+            frozen.add(source)
+    return frozen
 
 
 def through(graph: Graph) -> dict[int, int]:
@@ -176,14 +176,14 @@ def through(graph: Graph) -> dict[int, int]:
     passing = np.array([op in THROUGH for op in graph.op_types] or [False])[graph.op]
     edges = np.flatnonzero(passing[graph.target] & ~graph.control & (graph.slot == 0))
     before = dict(zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True))
-    found: dict[int, int] = {}
+    origin: dict[int, int] = {}
     for node in before:
         path = [node]
-        while path[-1] in before and path[-1] not in found and len(path) <= len(before):
+        while path[-1] in before and path[-1] not in origin and len(path) <= len(before):
             path.append(before[path[-1]])
-        end = found.get(path[-1], path[-1])
-        found.update(dict.fromkeys(path[:-1], end))
-    return found
+        end = origin.get(path[-1], path[-1])
+        origin.update(dict.fromkeys(path[:-1], end))
+    return origin
 
 
 def nodes_of(graph: Graph, ops: frozenset[str]) -> list[int]:
@@ -201,7 +201,7 @@ def dtype_of(number: int) -> str:
 
 def count(shape: Dims) -> int:
     """The product of sizes that are known."""
-    found = 1
+    product = 1
     for size in shape or ():
-        found *= size
-    return found
+        product *= size
+    return product

@@ -76,8 +76,8 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     """The costs of all rows; an unknown size counts as `batch`."""
     graph = hierarchy.graph
     bill = Bill(inference, batch)
-    found = bill.nodes()
-    told = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
+    nodes = bill.nodes()
+    uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
     roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
     for node in slots_of_optimizers(graph):
@@ -85,13 +85,13 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     for weight in weights_of(inference, roles):
         size = weight.elements * BYTES.get(weight.dtype, USUAL)
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
-        found[weight.node] += Cost(parameters=trained, weight_bytes=size)
+        nodes[weight.node] += Cost(parameters=trained, weight_bytes=size)
     for node in unsized_weights(graph, roles):
-        found[node] += Cost(unsized=1)
+        nodes[node] += Cost(unsized=1)
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
-    own = [found[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
+    own = [nodes[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
     counted = beside_users(hierarchy, own, owners(graph, roles))
-    return Costs(own, counted, hierarchy.end.tolist(), by_row, told, batch)
+    return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
 
 
 def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
@@ -137,12 +137,12 @@ class Bill:
         """Every node by itself; one of a function's body as all calls of it agree."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
-        found = []
+        costs = []
         for node, function in enumerate(self.graph.function.tolist()):
             frame = main if function < 0 else frames[function][0]
             self.inference.ask(frame, node)
-            found.append(self.cost(frame, node))
-        return found
+            costs.append(self.cost(frame, node))
+        return costs
 
     def cost(self, frame: Frame, node: int) -> Cost:
         """One node in one frame; the frames that it calls are added up first, a call that leads back counts nothing."""
@@ -157,8 +157,8 @@ class Bill:
             inner = self._inside.get(sub.function, [])
             for each in inner:
                 self.inference.ask(sub, each)
-            called = dict.fromkeys(one for each in inner for one in self.called(sub, each))
-            below = [one for one in called if one not in self._frames and one not in begun]
+            called = dict.fromkeys(callee for each in inner for callee in self.called(sub, each))
+            below = [callee for callee in called if callee not in self._frames and callee not in begun]
             if below:
                 waiting += below
                 continue
@@ -209,7 +209,7 @@ class Bill:
     def _bytes(self, op: Counted) -> int:
         dtypes = output_dtypes(op.op.definition)
         total = 0
-        for at, out in enumerate(op.outs):
+        for index, out in enumerate(op.outs):
             if out.shape is not None:
-                total += elements(sizes(out.shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(at), USUAL)
+                total += elements(sizes(out.shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(index), USUAL)
         return total

@@ -40,7 +40,7 @@ def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
         if a is None or b is None or shape is None or not fixed(shape):
             return None
         pairs = zip(stretched(a, op.shape(0), shape), stretched(b, op.shape(1), shape), strict=True)
-        return tuple(calculate(op, one, other) for one, other in pairs)
+        return tuple(calculate(op, number, other) for number, other in pairs)
 
     return fold
 
@@ -120,13 +120,15 @@ def all_true(op: Op, numbers: list[int]) -> int:
 def negated(op: Op) -> Value | None:
     """`Neg`."""
     value = op.value(0)
-    return None if value is None else tuple(op.symbols.difference(0, one) for one in value)
+    return None if value is None else tuple(op.symbols.difference(0, number) for number in value)
 
 
 def inverted(op: Op) -> Value | None:
     """`LogicalNot`."""
     value = op.value(0)
-    return None if value is None else tuple(int(not one) if one > HIDDEN else op.symbols.fresh() for one in value)
+    return (
+        None if value is None else tuple(int(not number) if number > HIDDEN else op.symbols.fresh() for number in value)
+    )
 
 
 def calculated(operation: str) -> Fold:

@@ -60,7 +60,7 @@ class Calls:
         joined = each[0]
         for other in each[1:]:
             pairs = zip(joined, other, strict=False)
-            joined = tuple(join_outs(one, another, self.inference.symbols) for one, another in pairs)
+            joined = tuple(join_outs(mine, another, self.inference.symbols) for mine, another in pairs)
         return joined
 
     def arguments(self, frame: Frame, node: int) -> tuple[Out, ...]:
@@ -70,8 +70,8 @@ class Calls:
 
     def _entered(self, frame: Frame, node: int) -> list[Frame]:
         args = self.arguments(frame, node)
-        found = [self.enter(frame, call.function, args) for call in self.inference.wiring.calls[node]]
-        return [sub for sub in found if sub is not None]
+        frames = [self.enter(frame, call.function, args) for call in self.inference.wiring.calls[node]]
+        return [sub for sub in frames if sub is not None]
 
     def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
         """The frame of a function with these arguments; None where it calls itself."""
@@ -79,11 +79,11 @@ class Calls:
             return None
         if self._made.get(function, 0) >= MOST_FRAMES:
             args = ()
-        found = self._frames.get((function, args))
-        if found is None:
-            found = self._frames[function, args] = Frame(function, args, caller)
+        frame = self._frames.get((function, args))
+        if frame is None:
+            frame = self._frames[function, args] = Frame(function, args, caller)
             self._made[function] = self._made.get(function, 0) + 1
-        return found
+        return frame
 
     def returns(self, frame: Frame) -> list[Task]:
         """The nodes that make the results of a frame."""
@@ -106,10 +106,10 @@ class Calls:
         return tuple(Out(renamed(out.shape, new), renamed(out.value, new), renamed(out.held, new)) for out in outs)
 
     def _round(self, frame: Frame, node: int) -> Round:
-        found = self._rounds.get((frame, node))
-        if found is None:
-            found = self._rounds[frame, node] = Round(self, frame, node)
-        return found
+        known = self._rounds.get((frame, node))
+        if known is None:
+            known = self._rounds[frame, node] = Round(self, frame, node)
+        return known
 
     def forget(self, frame: Frame, node: int) -> None:
         """What was found under an assumption that did not hold."""
@@ -118,11 +118,11 @@ class Calls:
 
     def frames_of(self, function: int) -> list[Frame]:
         """All frames of a function that calls lead to; one with nothing known of its arguments where none does."""
-        found = self._reached.get(function)
-        if not found:
+        frames = self._reached.get(function)
+        if not frames:
             key = (function, ())
-            found = [self._frames.setdefault(key, Frame(function))]
-        return found
+            frames = [self._frames.setdefault(key, Frame(function))]
+        return frames
 
     @cached_property
     def _reached(self) -> dict[int, list[Frame]]:
@@ -136,10 +136,10 @@ class Calls:
                 new = [sub for sub in self.opened.get((frame, node), ()) if sub not in seen]
                 seen.update(dict.fromkeys(new))
                 waiting += new
-        found: dict[int, list[Frame]] = {}
+        frames: dict[int, list[Frame]] = {}
         for frame in seen:
-            found.setdefault(frame.function, []).append(frame)
-        return found
+            frames.setdefault(frame.function, []).append(frame)
+        return frames
 
 
 class Round:
@@ -169,7 +169,8 @@ class Round:
                 return []
             self.rounds += 1
             self.args = tuple(
-                self._widened(arg, given[at] if at < len(given) else UNKNOWN) for at, arg in enumerate(self.args)
+                self._widened(arg, given[index] if index < len(given) else UNKNOWN)
+                for index, arg in enumerate(self.args)
             )
         return []
 
@@ -202,18 +203,18 @@ def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
         return True
     if brought is None or len(brought) != len(assumed):
         return False
-    return all(one == other or one in varying for one, other in zip(assumed, brought, strict=True))
+    return all(mine == other or mine in varying for mine, other in zip(assumed, brought, strict=True))
 
 
 def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
     """What a loop carries where it is now this and now that; sizes that change become symbols of `varying`."""
 
-    def wide(one: Dims, other: Dims) -> Dims:
-        if one is None or other is None or len(one) != len(other):
+    def wide(mine: Dims, other: Dims) -> Dims:
+        if mine is None or other is None or len(mine) != len(other):
             return None
-        found = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(one, other, strict=True))
-        varying.update(symbol for symbol in found if symbol not in one)
-        return found
+        dims = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(mine, other, strict=True))
+        varying.update(symbol for symbol in dims if symbol not in mine)
+        return dims
 
     return Out(wide(assumed.shape, brought.shape), None, wide(assumed.held, brought.held))
 

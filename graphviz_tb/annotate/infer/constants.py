@@ -39,6 +39,6 @@ def elements_of(tensor: Any) -> Value | None:
         size = np.dtype(kind[0]).itemsize
         if len(tensor.tensor_content) != count * size:
             return None
-        return tuple(int(one) for one in np.frombuffer(tensor.tensor_content, kind[0]))
-    listed = [int(one) for one in getattr(tensor, kind[1])[:count]]
+        return tuple(int(number) for number in np.frombuffer(tensor.tensor_content, kind[0]))
+    listed = [int(number) for number in getattr(tensor, kind[1])[:count]]
     return tuple(listed + [listed[-1] if listed else 0] * (count - len(listed)))

@@ -45,26 +45,26 @@ class Inference:
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
-    def shape(self, node: int, at: int) -> Shape:
+    def shape(self, node: int, output: int) -> Shape:
         """The shape of one output, over all calls of the function where it lies."""
         outs = self.outs(node)
-        return told(outs[at].shape) if at < len(outs) else None
+        return told(outs[output].shape) if output < len(outs) else None
 
     def outs(self, node: int) -> tuple[Out, ...]:
         """What is known of the outputs of a node."""
         function = int(self.graph.function[node])
         if function < 0:
             return self.ask(self.main, node)
-        found = self._shared.get(node)
-        if found is None:
+        outs = self._shared.get(node)
+        if outs is None:
             frames = self.calls.frames_of(function)
             each = [self.ask(frame, node) for frame in frames]
-            found = each[0]
+            outs = each[0]
             for other in each[1:]:
-                pairs = zip(found, other, strict=False)
-                found = tuple(join_outs(one, another, self.symbols) for one, another in pairs)
-            self._shared[node] = found
-        return found
+                pairs = zip(outs, other, strict=False)
+                outs = tuple(join_outs(mine, another, self.symbols) for mine, another in pairs)
+            self._shared[node] = outs
+        return outs
 
     def ask(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The outputs of a node of a frame, inferred with all that they need."""
@@ -98,14 +98,14 @@ class Inference:
         """The nodes that have to be inferred before a node; not what comes back to the head of a loop."""
         sources = self._sources[node] = self.wiring.inputs(node)
         done, waiting = frame.outs, frame.waiting
-        found = [
+        needed = [
             (frame, source[0])
             for source in sources
             if source is not None and source[0] not in done and source[0] not in waiting
         ]
-        if found and self.op(node) in MERGES:
-            return [task for task in found if self.op(task[1]) not in BACK]
-        return found
+        if needed and self.op(node) in MERGES:
+            return [task for task in needed if self.op(task[1]) not in BACK]
+        return needed
 
     def op(self, node: int) -> str:
         """The op type of a node."""
@@ -128,12 +128,12 @@ class Inference:
         if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
             return (head, Out(()))
         if node in self._layers:
-            found: tuple[Out, ...] = ()
+            outs: tuple[Out, ...] = ()
         elif node in self.wiring.calls:
-            found = self.calls.results(frame, node)
+            outs = self.calls.results(frame, node)
         else:
-            found = self.inferred(Op(definition, ins, self.symbols))
-        return self.with_declared(node, found, self.declared(node, definition))
+            outs = self.inferred(Op(definition, ins, self.symbols))
+        return self.with_declared(node, outs, self.declared(node, definition))
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
         """What the rule of an op says of its outputs, with the elements where they fold."""
@@ -150,23 +150,23 @@ class Inference:
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
 
-    def with_declared(self, node: int, found: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
+    def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Declared shapes count where they say more, and where they contradict."""
         if declared is None:
-            return found
-        padded = [*found, *[UNKNOWN] * (len(declared) - len(found))]
-        for at, shape in enumerate(declared):
+            return outs
+        padded = [*outs, *[UNKNOWN] * (len(declared) - len(outs))]
+        for index, shape in enumerate(declared):
             if shape is None:
                 continue
             said = tuple(HIDDEN if size is None else size for size in shape)
             try:
-                both = merge(padded[at].shape, said)
+                both = merge(padded[index].shape, said)
             except Contradiction:
                 self.contradictions[node] = None
                 both = said
-                padded[at] = UNKNOWN
+                padded[index] = UNKNOWN
             dims = tuple(self.symbols.fresh() if size == HIDDEN else size for size in both or ())
-            padded[at] = Out(dims, padded[at].value, padded[at].held)
+            padded[index] = Out(dims, padded[index].value, padded[index].held)
         return tuple(padded)
 
     def join(self, a: Dims, b: Dims) -> Dims:

@@ -46,7 +46,7 @@ def cast(op: Op) -> Value | None:
     value = op.value(0)
     if value is None or op.attr("DstT") != "bool":
         return value
-    return tuple(int(one != 0) if one > HIDDEN else op.symbols.fresh() for one in value)
+    return tuple(int(number != 0) if number > HIDDEN else op.symbols.fresh() for number in value)
 
 
 def shape(op: Op) -> Value | None:
@@ -61,8 +61,8 @@ def variable_shape(op: Op) -> Value | None:
 
 def rank(op: Op) -> Value | None:
     """`Rank`."""
-    found = op.rank(0)
-    return None if found is None else (found,)
+    known = op.rank(0)
+    return None if known is None else (known,)
 
 
 def size(op: Op) -> Value | None:
@@ -81,7 +81,7 @@ def packed(op: Op) -> Value | None:
         values = [value or (op.symbols.fresh(),) for value in values]
     if (op.attr("axis") or 0) != 0:
         return None
-    return tuple(one for value in values for one in value or ())
+    return tuple(number for value in values for number in value or ())
 
 
 def joined(axis_first: bool) -> Fold:
@@ -137,7 +137,7 @@ def gathered(op: Op) -> Value | None:
     value, indices, axis = op.value(0), op.numbers(1), op.number(2) if len(op.ins) > 2 else 0
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
         return None
-    return tuple(value[at] for at in indices) if all(0 <= at < len(value) for at in indices) else None
+    return tuple(value[index] for index in indices) if all(0 <= index < len(value) for index in indices) else None
 
 
 def span(op: Op) -> Value | None:
@@ -178,7 +178,7 @@ def turned(op: Op) -> Value | None:
     order = op.numbers(0)
     if order is None or sorted(order) != list(range(len(order))):
         return None
-    return tuple(order.index(at) for at in range(len(order)))
+    return tuple(order.index(axis) for axis in range(len(order)))
 
 
 def reversed_(op: Op) -> Value | None:

@@ -74,17 +74,17 @@ def strided(op: Op, shape: Dims, first: int) -> Dims:
     if plan is None:
         return None
     sizes = iter(shape)
-    found: list[int] = []
+    values: list[int] = []
     for entry in plan:
         if entry.kind == "new":
-            found.append(1)
+            values.append(1)
             continue
         size = next(sizes)
         if entry.kind == "all":
-            found.append(size)
+            values.append(size)
         elif entry.kind == "part":
-            found.append(part(op, size, entry))
-    return tuple(found)
+            values.append(part(op, size, entry))
+    return tuple(values)
 
 
 def part(op: Op, size: int, entry: Entry) -> int:

@@ -79,8 +79,8 @@ class Symbols:
     def calc(self, operation: str, *numbers: int) -> int:
         """The result of one of `CALCULATED`; a division by zero is not known."""
         if all(number > HIDDEN for number in numbers):
-            found = CALCULATED[operation](*numbers)
-            return found if found is not None and -LARGEST < found < LARGEST else self.fresh()
+            result = CALCULATED[operation](*numbers)
+            return result if result is not None and -LARGEST < result < LARGEST else self.fresh()
         if operation == "add":
             return self._sum(*numbers)
         if operation in ("floor", "ceil", "truncate") and numbers[1] == 1:
@@ -111,8 +111,8 @@ class Symbols:
         if a == b:
             return 0
         if a <= HIDDEN:
-            (one, more), (other, less) = self._offset(a), self._offset(b)
-            if one == other:
+            (base, more), (other, less) = self._offset(a), self._offset(b)
+            if base == other:
                 return more - less
         return self._intern("difference", (a, b))
 

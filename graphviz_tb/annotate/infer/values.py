@@ -39,7 +39,7 @@ def merge(a: Dims, b: Dims) -> Dims:
         return b if a is None else a
     if len(a) != len(b):
         raise Contradiction
-    return tuple(merged(one, other) for one, other in zip(a, b, strict=True))
+    return tuple(merged(mine, other) for mine, other in zip(a, b, strict=True))
 
 
 def merged(a: int, b: int) -> int:
@@ -61,7 +61,7 @@ def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
         return a
     if a is None or b is None or len(a) != len(b):
         return None
-    return tuple(one if one == other else symbols.fresh() for one, other in zip(a, b, strict=True))
+    return tuple(mine if mine == other else symbols.fresh() for mine, other in zip(a, b, strict=True))
 
 
 def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
@@ -87,7 +87,7 @@ def broadcast(a: Dims, b: Dims, symbols: Symbols) -> Dims:
     if len(a) < len(b):
         a, b = b, a
     lead = len(a) - len(b)
-    return (*a[:lead], *(stretched(one, other, symbols) for one, other in zip(a[lead:], b, strict=True)))
+    return (*a[:lead], *(stretched(mine, other, symbols) for mine, other in zip(a[lead:], b, strict=True)))
 
 
 def stretched(a: int, b: int, symbols: Symbols) -> int:

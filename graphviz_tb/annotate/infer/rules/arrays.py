@@ -54,7 +54,7 @@ def squeeze(op: Op) -> Given:
         return [None]
     if axes:
         gone = {axis_of(axis, len(shape)) for axis in axes}
-        return [tuple(size for at, size in enumerate(shape) if at not in gone) if None not in gone else None]
+        return [tuple(size for dim, size in enumerate(shape) if dim not in gone) if None not in gone else None]
     return [tuple(size for size in shape if size != 1) if is_known(*shape) else None]
 
 

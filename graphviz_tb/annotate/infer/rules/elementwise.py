@@ -34,10 +34,10 @@ def gathered(op: Op) -> Given:
 
 def shape_of_broadcast(op: Op) -> Given:
     """`BroadcastArgs`: a shape as long as the longer one."""
-    one, other = op.shape(0), op.shape(1)
-    if one is None or other is None or not one or not other:
+    mine, other = op.shape(0), op.shape(1)
+    if mine is None or other is None or not mine or not other:
         return [(op.symbols.fresh(),)]
-    return [(op.symbols.calc("max", one[0], other[0]),)]
+    return [(op.symbols.calc("max", mine[0], other[0]),)]
 
 
 def checked(op: Op) -> Given:

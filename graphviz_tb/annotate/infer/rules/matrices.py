@@ -61,7 +61,7 @@ def einsum(op: Op) -> Given:
     before, dots, after = output.partition("...")
     if stretched is None or any(letter not in letters for letter in before + after):
         return [None]
-    return [(*(letters[one] for one in before), *(stretched if dots else ()), *(letters[one] for one in after))]
+    return [(*(letters[name] for name in before), *(stretched if dots else ()), *(letters[name] for name in after))]
 
 
 def solve(op: Op) -> Given:

@@ -23,8 +23,8 @@ def reduced(op: Op, shape: Dims, axes_at: int, keep: bool) -> Dims:
     if None in gone:
         return None
     if keep:
-        return tuple(1 if at in gone else size for at, size in enumerate(shape))
-    return tuple(size for at, size in enumerate(shape) if at not in gone)
+        return tuple(1 if dim in gone else size for dim, size in enumerate(shape))
+    return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
 def reduced_somewhere(op: Op, shape: tuple[int, ...], axes: Dims, keep: bool) -> Dims:
