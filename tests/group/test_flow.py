@@ -189,6 +189,62 @@ def test_a_loop_is_one_box_that_says_so() -> None:
     assert {hierarchy.name[row] for row in hierarchy.children(loop)} == {"merge", "switch", "next"}
 
 
+def two_carried() -> GraphDef:
+    """A loop of control flow v1 that carries a counter and a state and reads a weight, between two ops; no names."""
+    nodes = [
+        ("n0", "Placeholder", []), ("n1", "Relu", ["n0"]), ("n2", "Const", []), ("n3", "Const", []),
+        ("n4", "Enter", ["n2"]), ("n5", "Merge", ["n4", "n9"]), ("n6", "Less", ["n5", "n3"]),
+        ("n7", "LoopCond", ["n6"]),
+        ("n8", "Switch", ["n5", "n7"]), ("n10", "AddOne", ["n8:1"]), ("n9", "NextIteration", ["n10"]),
+        ("n11", "Exit", ["n8"]),
+        ("n12", "Enter", ["n1"]), ("n13", "Merge", ["n12", "n19"]), ("n14", "Switch", ["n13", "n7"]),
+        ("n15", "Enter", ["n3"]), ("n16", "Identity", ["n15"]), ("n17", "MatMul", ["n14:1", "n16"]),
+        ("n18", "Tanh", ["n17"]), ("n19", "NextIteration", ["n18"]), ("n20", "Exit", ["n14"]),
+        ("n21", "Softmax", ["n20"]), ("n22", "Cast", ["n11"]),
+    ]  # fmt: skip
+    return GraphDef(node=[{"name": name, "op": op, "input": sources} for name, op, sources in nodes])
+
+
+def test_a_loop_of_several_values_is_one_box() -> None:
+    """The circle of each value leaves by an exit of its own; what the loop only reads belongs to it."""
+    hierarchy = graphviz_tb.load(two_carried()).hierarchy
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
+    inside = {hierarchy.name[row] for row in range(loop + 1, hierarchy.end[loop]) if hierarchy.node[row] >= 0}
+    assert {f"n{number}" for number in range(4, 21)} <= inside
+    assert not {"n0", "n1", "n21", "n22"} & inside
+
+
+def test_a_scope_that_is_a_loop_needs_no_box_for_it() -> None:
+    graph = two_carried()
+    for node in graph.node:
+        names = [f"while/n{number}" if 4 <= number <= 20 else f"n{number}" for number in range(23)]
+        node.name = names[int(node.name[1:])]
+        for slot, text in enumerate(node.input):
+            name, _, output = text.partition(":")
+            node.input[slot] = names[int(name[1:])] + (f":{output}" if output else "")
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    (scope,) = (row for row in range(len(hierarchy)) if hierarchy.name[row] == "while")
+    assert not any(
+        hierarchy.ops(row) > 12 and hierarchy.how[row] == How.LOOP for row in range(scope + 1, hierarchy.end[scope])
+    )
+
+
+def test_a_wide_loop_reads_as_one_turn_inside() -> None:
+    """Inside, what comes back from NextIteration to Merge is left out, and the rest is folded along its flow."""
+    graph = two_carried()
+    last = next(node for node in graph.node if node.name == "n19")
+    for number in range(30, 60, 2):
+        graph.node.add(name=f"n{number}", op="Conv2D", input=[last.input[0]])
+        graph.node.add(name=f"n{number + 1}", op="Relu", input=[f"n{number}"])
+        graph.node.add(name=f"n{number + 100}", op="Add", input=[f"n{number + 1}", last.input[0]])
+        last.input[0] = f"n{number + 100}"
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
+    stacks = [row for row in made(hierarchy) if hierarchy.how[row] == How.REPEAT]
+    assert [len(hierarchy.children(row)) for row in stacks] == [15]
+    assert loop < stacks[0] < hierarchy.end[loop]
+
+
 @pytest.mark.parametrize("shape", ["chain", "residual"])
 def test_time_grows_with_the_level(shape: str) -> None:
     """Ten times the nodes take at most twenty times as long."""

@@ -2,6 +2,7 @@
 
     columns    children of all levels by name, the edges between them; equal levels are folded once
     items      children with flow between them; circles are one box, what has no flow moves aside
+    frames     what a loop of control flow v1 holds, and the flow of one turn inside it
     feeders    small inputs are drawn beside their only consumer
     likeness   equal structures between the same neighbours are a stack
     names      names that begin alike are a group, where that closes no circle
@@ -33,6 +34,7 @@ from graphviz_tb.group.flow.box import Box, Symbols, group, walk
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
+from graphviz_tb.group.flow.frames import fold_loops
 from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
@@ -121,6 +123,7 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
     """The boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_items(level, symbols)
+    fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     fed = items.dag if of_layers(level) else join_feeders(items.dag, symbols, values)
     dag = stack_runs(fed, series, symbols)

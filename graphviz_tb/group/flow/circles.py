@@ -14,10 +14,12 @@ ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 def break_circles(level: Sorting, asked: set[int]) -> None:
     """Take out the busy boxes of circles, and series that were asked for (`asked`); list the circles that are left."""
     degree = [len(level.before[box]) + len(level.after[box]) for box in range(len(level.boxes))]
+    looping = {box for pair in level.back for box in pair}
     for _ in range(ROUNDS):
         level.rings = rings(level)
         hubs = {box for ring in level.rings for box in asked.intersection(ring)}
-        hubs |= {hub for ring in level.rings if (hub := hub_of(ring, degree)) is not None}
+        plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
+        hubs |= {hub for ring in plain if (hub := hub_of(ring, degree)) is not None}
         if not hubs:
             return
         level.away |= hubs
@@ -27,9 +29,12 @@ def break_circles(level: Sorting, asked: set[int]) -> None:
 def rings(level: Sorting) -> list[list[int]]:
     """The circles of what is left; variables close none."""
     away, variable = level.away, level.variable
-    if not away and not any(variable):
+    if not away and not any(variable) and not level.back:
         return circles(level.after)
-    return circles([[] if box in away or variable[box] else level.users(box) for box in range(len(level.boxes))])
+    after = [[] if box in away or variable[box] else level.users(box) for box in range(len(level.boxes))]
+    for source, target in level.back:
+        after[source] = [*after[source], target]
+    return circles(after)
 
 
 def hub_of(ring: list[int], degree: list[int]) -> int | None:

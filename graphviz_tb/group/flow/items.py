@@ -15,6 +15,7 @@ from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.circles import break_circles, loop_box
 from graphviz_tb.group.flow.columns import Edges, Siblings
 from graphviz_tb.group.flow.dag import Dag, contract, make_dag
+from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.hierarchy import Kind
@@ -60,6 +61,7 @@ def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
     ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
     sorting.away.update(child for child, op in enumerate(ops) if op == "NoOp")
+    sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
     asked = np.flatnonzero(hierarchy.kind[level.rows] == int(Kind.SERIES))
     break_circles(sorting, set(asked.tolist()))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())

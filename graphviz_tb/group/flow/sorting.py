@@ -12,7 +12,8 @@ from graphviz_tb.model.columns import Longs
 @dataclass(slots=True, eq=False)
 class Sorting:
     """`before` and `after` are the flow between `boxes`; `away` is what moves aside, `stored` the part of it that only
-    feeds storage or is storage; `rings` are circles that are left."""
+    feeds storage or is storage; `rings` are circles that are left; `back` are edges that make each loop of control flow
+    v1 one circle (see `frames`)."""
 
     boxes: Sequence[Box]
     before: list[dict[int, None]]
@@ -21,6 +22,7 @@ class Sorting:
     away: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
     rings: list[list[int]] = field(default_factory=list)
+    back: list[tuple[int, int]] = field(default_factory=list)
 
     def ops(self, boxes: Iterable[int]) -> int:
         """The ops of some boxes."""

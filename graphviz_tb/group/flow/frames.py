@@ -1,0 +1,118 @@
+"""Loops of control flow v1, as TensorFlow 1 wrote them and as freezing lowers a `While`: one circle each.
+
+Each value that a loop carries is a ring of its own, Enter → Merge → Switch → the body → NextIteration → Merge, which
+leaves by an Exit; only the condition (LoopCond → Switch) joins the rings. What one loop holds is told from the ops and
+the edges between them, not from names: a graph without names, or with flat ones, has loops too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.columns import Edges
+from graphviz_tb.group.flow.dag import acyclic, make_dag, strong_components, weak_components
+from graphviz_tb.group.flow.level import fold_dag
+from graphviz_tb.group.flow.setting import Setting
+
+ENTER, EXIT, MERGE, SWITCH = (frozenset((op, f"Ref{op}")) for op in ("Enter", "Exit", "Merge", "Switch"))
+NEXT = frozenset(("NextIteration", "RefNextIteration"))
+CONDITION = "LoopCond"
+SKELETON = MERGE | SWITCH | ENTER | EXIT | {CONDITION}
+
+
+def ways_back(
+    ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
+) -> list[tuple[int, int]]:
+    """Edges that make each loop of a level one circle: from its exits to one of its inputs, from that to the others.
+
+    `ops` are the op types of the boxes, "" for groups. A level that is a loop and nothing around it gets none.
+    """
+    if not any(op in ENTER for op in ops):
+        return []
+    pairs = []
+    for carried, leaving in frames(ops, before, after):
+        pairs += [(carried[0], enter) for enter in carried[1:]] + [(exit, carried[0]) for exit in leaving]
+    if not pairs:
+        return []
+    ring = circled(ops, after, pairs)
+    pairs += invariants(ops, before, ring)
+    ring = circled(ops, after, pairs)
+    return pairs if any(around(box, ring, before, after) and op != "Const" for box, op in enumerate(ops)) else []
+
+
+def around(box: int, ring: Sequence[int], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]) -> bool:
+    """Whether a box that is in no loop feeds one or takes from one."""
+    return ring[box] < 0 and any(ring[other] >= 0 for other in (*before[box], *after[box]))
+
+
+def frames(
+    ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
+) -> list[tuple[list[int], list[int]]]:
+    """The inputs that each loop carries from turn to turn, and its exits."""
+    wires = [
+        (source, target)
+        for target, op in enumerate(ops)
+        for source in (before[target] if op in SKELETON else ())
+        if ops[source] in SKELETON and op not in ENTER and ops[source] not in EXIT
+    ]
+    found = []
+    for members in weak_components(len(ops), wires):
+        carried = [box for box in members if ops[box] in ENTER and any(ops[user] in MERGE for user in after[box])]
+        leaving = [box for box in members if ops[box] in EXIT]
+        if carried and leaving:
+            found.append((carried, leaving))
+    return found
+
+
+def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """For each box the number of the circle of a loop it is in, -1 for none."""
+    more: dict[int, list[int]] = defaultdict(list)
+    for source, target in pairs:
+        more[source].append(target)
+    component = strong_components([[*users, *more.get(box, ())] for box, users in enumerate(after)])
+    loops = {component[box] for box, op in enumerate(ops) if op in EXIT and box in more}
+    return [number if number in loops else -1 for number in component]
+
+
+def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequence[int]) -> list[tuple[int, int]]:
+    """For each input that a loop only reads, the same in every turn, an edge to it from the loop."""
+    pairs = []
+    first: dict[int, int] = {}
+    for box, number in enumerate(ring):
+        first.setdefault(number, box)
+    seen = {box for box, number in enumerate(ring) if number >= 0}
+    todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in ENTER for source in before[box]]
+    while todo:
+        box, number = todo.pop()
+        if box in seen:
+            continue
+        seen.add(box)
+        if ops[box] in ENTER:
+            pairs.append((first[number], box))
+        else:
+            todo += [(source, number) for source in before[box]]
+    return pairs
+
+
+def fold_loops(loops: Iterable[Box], boxes: Sequence[Box], edges: Edges, setting: Setting) -> None:
+    """Fold the inside of each wide loop along its flow in one turn.
+
+    `boxes` are the children of the level, `edges` all data edges between them. What goes back from NextIteration to
+    Merge is left out; a loop that has other circles stays as it is.
+    """
+    step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (NEXT, MERGE))
+    for loop in loops:
+        if len(loop.members) <= setting.soft:
+            continue
+        place = {id(member): spot for spot, member in enumerate(loop.members)}
+        spots = [place.get(id(box), -1) for box in boxes]
+        before: list[dict[int, None]] = [{} for _ in loop.members]
+        for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
+            start, stop = spots[source], spots[target]
+            if start >= 0 and stop >= 0 and not (boxes[source].symbol in step and boxes[target].symbol in merge):
+                before[stop][start] = None
+        turn = make_dag(loop.members, [list(sources) for sources in before])
+        if acyclic(turn.after):
+            loop.members = fold_dag(turn, setting, setting.soft)
