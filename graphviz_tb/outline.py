@@ -43,7 +43,7 @@ class Line:
 
 
 def outline(model: Model) -> tuple[Line, ...]:
-    """The groups that the first picture opens, those around others first, in the order of the flow."""
+    """The groups that a first picture opens where there is room, the outer ones first, in the order of the flow."""
     hierarchy = model.hierarchy
     opened = set(first_picture(hierarchy, model.metagraph))
     quiet = quiet_rows(hierarchy)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
-from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
 from graphviz_tb.color import Colouring, colour, resolve
 from graphviz_tb.errors import MissingFacts, UnknownNode
@@ -26,6 +25,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
+from graphviz_tb.layout import lay_out
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.folded import Folded
@@ -40,12 +40,11 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
-from graphviz_tb.place import place
 from graphviz_tb.read import read
 from graphviz_tb.render.json import document
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
-from graphviz_tb.view import Names, NodeLabels, build_view, open_groups
+from graphviz_tb.view import Names
 
 if TYPE_CHECKING:
     import networkx
@@ -103,21 +102,11 @@ def draw(model: Model, options: PictureOptions) -> Picture:
             colouring = model.colouring or colour(
                 hierarchy, model.facts, options.color_by, options.theme, options.stats
             )
-        with report.stage("open"):
-            opened, odd = open_groups(hierarchy, model.metagraph, options, model.names)
-        with report.stage("arrange"):
-            order = ArrangeOptions(options.engine, wrap=options.wrap)
-            skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
-        with report.stage("view"):
-            node_labels = NodeLabels(hierarchy, colouring.second)
-            view = build_view(hierarchy, model.metagraph, opened, skeletons, node_labels, options.max_annotations)
-        with report.stage("place"):
-            scene = place(view, options)
+        layout = lay_out(model, options, colouring.second)
         with report.stage("paint"):
-            paint = resolve(colouring, view, scene)
-    caption = caption_of(model, colouring, scene, options)
-    notices = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Picture(model, view, scene, paint, caption, options, (*odd, *notices, *model.facts.odd()))
+            paint = resolve(colouring, layout.view, layout.scene)
+    caption = caption_of(model, colouring, layout.scene, options)
+    return Picture(model, layout.view, layout.scene, paint, caption, options, (*layout.notices, *model.facts.odd()))
 
 
 @contextmanager

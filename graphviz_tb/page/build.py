@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.color import SCHEMES
+from graphviz_tb.layout import opened_by
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
@@ -25,7 +26,6 @@ from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import Away, Turned, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
-from graphviz_tb.view import open_groups
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
@@ -56,7 +56,7 @@ class Extra:
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, Words()
-    opened, notices = open_groups(hierarchy, model.metagraph, options, model.names)
+    opened, notices = opened_by(model, options)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
     inside, apart = put_levels(model, options, opened, held, whole=bool(extra.schemes))

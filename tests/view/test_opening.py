@@ -10,6 +10,8 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.build import data
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
 
@@ -49,6 +51,28 @@ def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
     shut = [box for box in boxes if not box.open and box.openable]
     if len([box for box in boxes if not box.open]) < FEWEST:
         assert not shut or around or len(boxes) >= FEWEST
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_the_names_of_a_first_picture_are_legible_on_a_screen(path: Path) -> None:
+    """Names of 11 px are at least 7 where the sheet, with title and legend, is fitted to 1600 × 1000."""
+    sheet = graphviz_tb.load(path).picture().drawing
+    assert 11 * min(1600 / sheet.width, 1000 / sheet.height) >= 7
+
+
+def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_closed() -> None:
+    # x ─▶ g0 ─▶ g1 ─▶ g2, each with a stack of six layers between three ops before and four after: 25 boxes
+    nodes: list[dict[str, object]] = [{"name": "x", "op": "P"}]
+    for group in range(3):
+        single = [(f"s{n}", f"S{group}{n}") for n in range(7)]
+        layers = [(f"l_{layer}/n{n}", f"T{group}{n}") for layer in range(6) for n in range(4)]
+        for name, op in (*single[:3], *layers, *single[3:]):
+            nodes.append({"name": f"g{group}/{name}", "op": op, "input": [str(nodes[-1]["name"])]})
+    model = graphviz_tb.load(GraphDef(node=nodes), folds=False)
+    assert model.picture(depth=1).scene.height > 1500 >= model.picture().scene.height
+    assert opened(model.picture()) == {"g0", "g1"}
+    head, _ = data(model, PictureOptions())
+    assert len(head["open"]) == 2
 
 
 def test_depth_opens_levels(rule: Rule) -> None:

@@ -1,0 +1,116 @@
+"""What a picture shows and where: its open groups, their order, every word, every coordinate.
+
+open ▶ arrange ▶ view ▶ place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphviz_tb.arrange import ArrangeOptions
+from graphviz_tb.arrange.levels import arrange_levels
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.view import View
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.place import place
+from graphviz_tb.view import NodeLabels, build_view, open_groups
+from graphviz_tb.view.first import FEWEST_BOXES
+from graphviz_tb.view.opening import OpenSet
+
+if TYPE_CHECKING:
+    from graphviz_tb.pipeline import Model
+
+SCREEN = (1600, 1000)  # px that a picture is fitted to where all of it is looked at at once
+SHEET = (48, 96)  # px that the margins and the title of a sheet take
+LEAST_OPEN = 2  # the whole, and the first group opened in it
+LABEL, LEAST = 11, 7  # px: the names of ops where nothing is scaled, and the least that is read without effort
+
+Second = Callable[[Path], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A picture without its colours; `notices` are what was odd on the way."""
+
+    opened: OpenSet
+    view: View
+    scene: Scene
+    notices: tuple[Notice, ...]
+
+
+def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
+    """Lay a picture out; `second` is what the second line of a closed box says of its colour.
+
+    After: where nothing was said of which groups to open, the names are legible when the whole sheet is fitted to a
+    screen, if closing some of the groups is enough for that.
+    """
+    with model.report.stage("open"):
+        opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
+    layout = laid_out(model, options, second, opened, notices)
+    return legible(model, options, second, layout) if is_free(options) else layout
+
+
+def opened_by(model: Model, options: PictureOptions) -> tuple[OpenSet, tuple[Notice, ...]]:
+    """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
+    opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
+    if is_free(options):
+        layout = laid_out(model, options, lambda path: None, opened, ())
+        opened = legible(model, options, lambda path: None, layout).opened
+    return opened, notices
+
+
+def is_free(options: PictureOptions) -> bool:
+    """Whether nothing was said of which groups to open."""
+    return not options.open and not options.open_all and options.depth == "auto"
+
+
+def laid_out(
+    model: Model, options: PictureOptions, second: Second, opened: OpenSet, notices: tuple[Notice, ...]
+) -> Layout:
+    """The layout with these groups open."""
+    hierarchy, report = model.hierarchy, model.report
+    with report.stage("arrange"):
+        order = ArrangeOptions(options.engine, wrap=options.wrap)
+        skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
+    with report.stage("view"):
+        labels = NodeLabels(hierarchy, second)
+        view = build_view(hierarchy, model.metagraph, opened, skeletons, labels, options.max_annotations)
+    with report.stage("place"):
+        scene = place(view, options)
+    odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
+    return Layout(opened, view, scene, (*notices, *odd))
+
+
+def legible(model: Model, options: PictureOptions, second: Second, layout: Layout) -> Layout:
+    """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
+
+    The group that was opened first, on the way to what repeats, stays open; so does all where too few boxes would be
+    left.
+    """
+    if is_legible(layout.scene):
+        return layout
+    paths = list(layout.opened)
+    best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
+    while low <= high:
+        count = (low + high + 1) // 2
+        tried = laid_out(model, options, second, dict.fromkeys(paths[:count]), layout.notices)
+        if is_legible(tried.scene) or count == LEAST_OPEN:
+            best, low = tried, count + 1
+        else:
+            high = count - 1
+    return best if closed(best.scene) >= FEWEST_BOXES else layout
+
+
+def is_legible(scene: Scene) -> bool:
+    """Whether the names of ops can be read where the whole sheet is fitted to a screen."""
+    scale = max((scene.width + SHEET[0]) / SCREEN[0], (scene.height + SHEET[1]) / SCREEN[1])
+    return LEAST * scale <= LABEL
+
+
+def closed(scene: Scene) -> int:
+    """How many closed boxes of the main area a picture shows."""
+    return sum(not box.open and box.area == "main" for box in scene.boxes)
