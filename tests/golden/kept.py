@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from edits import edited
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -28,6 +29,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Model
+from graphviz_tb.read import read
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HERE = Path(__file__).parent / "stages"
@@ -67,6 +69,7 @@ MEASURED: dict[str, tuple[Path, dict[str, Any]]] = {
 EDITS = FIXTURES / "edits"
 HEAD = "== "  # before the name of an input; no line of JSON begins with it
 MANY = 120  # boxes of a picture with all open: enough for each kind of word
+LISTED = 4  # changes whose details are kept
 ROWS = 30  # whose colours are kept
 PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
 
@@ -195,6 +198,15 @@ def paired(name: str) -> Iterator[Any]:
     yield from reported(INPUTS[name], INPUTS[names[(names.index(name) + 1) % len(RULES)]])
 
 
+def edited_anew(name: str) -> Iterator[Any]:
+    """The report on a real graph and an edited copy, without what is noise, and with all that may be asked for."""
+    graph = read(INPUTS[name]).graph_def
+    for include in ((), ("all",)):
+        changes = diff(graph, edited(graph, f"{name} {include}"), include)
+        yield from (line.rstrip() for line in changes.explain("text", None).splitlines()[1:])
+        yield from json.loads(changes.explain("json", None))["changes"][:LISTED]
+
+
 def reported(old: Path, new: Path) -> Iterator[Any]:
     """The report as text and as JSON, and the marks of the picture."""
     changes = diff(old, new)
@@ -231,6 +243,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "signs": (signed, ["gelu.json", "inserted.json", "no_norm.json", "renamed.json"]),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
+    "edits": (edited_anew, [path.name for path in ALL if path.suffix in (".pb", ".pbtxt")]),
 }
 
 

@@ -39,7 +39,9 @@ def test_render(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("diff", "pairs") for name in KEPT[stage][1]])
+@pytest.mark.parametrize(
+    ("stage", "name"), [(stage, name) for stage in ("diff", "pairs", "edits") for name in KEPT[stage][1]]
+)
 def test_diff(stage: str, name: str) -> None:
     check(stage, name)
 

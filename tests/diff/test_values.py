@@ -1,0 +1,62 @@
+"""Numbers in tensors count the same however they are written: packed, listed, or the last one standing for the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphviz_tb.diff.columns.values import numbers, payload
+from graphviz_tb.proto import TensorProto
+
+# DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.
+TYPES = {
+    "DT_FLOAT": (1, "<f4", "float_val"),
+    "DT_DOUBLE": (2, "<f8", "double_val"),
+    "DT_INT32": (3, "<i4", "int_val"),
+    "DT_UINT8": (4, "u1", "int_val"),
+    "DT_INT16": (5, "<i2", "int_val"),
+    "DT_INT8": (6, "i1", "int_val"),
+    "DT_INT64": (9, "<i8", "int64_val"),
+    "DT_BOOL": (10, "?", "bool_val"),
+    "DT_UINT16": (17, "<u2", "int_val"),
+    "DT_HALF": (19, "<f2", "half_val"),
+    "DT_UINT32": (22, "<u4", "uint32_val"),
+    "DT_UINT64": (23, "<u8", "uint64_val"),
+}
+
+
+def tensor(dtype: int, sizes: list[int], **held: Any) -> TensorProto:
+    return TensorProto(dtype=dtype, tensor_shape={"dim": [{"size": size} for size in sizes]}, **held)
+
+
+def listed(form: str, values: list[int]) -> list[Any]:
+    """As `half_val` lists them: float16 as its bits."""
+    return np.array(values, form).view("<u2").tolist() if form == "<f2" else values
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_packed_and_listed_are_the_same(name: str) -> None:
+    dtype, form, field = TYPES[name]
+    values = [1, 0, 1] if form == "?" else [1, 2, 3]
+    packed = tensor(dtype, [3], tensor_content=np.array(values, form).tobytes())
+    apart = tensor(dtype, [3], **{field: listed(form, values)})
+    other = tensor(dtype, [3], **{field: listed(form, [values[0], values[0], values[2]])})
+    assert payload(packed) == payload(apart) != payload(other)
+    assert numbers(packed) == numbers(apart) == values
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_the_last_number_is_all_that_follow(name: str) -> None:
+    dtype, form, field = TYPES[name]
+    short = tensor(dtype, [2, 2], **{field: listed(form, [0, 1])})
+    assert payload(short) == payload(tensor(dtype, [2, 2], **{field: listed(form, [0, 1, 1, 1])}))
+    assert numbers(short) == [0, 1, 1, 1]
+    assert payload(tensor(dtype, [2])) == payload(tensor(dtype, [2], **{field: listed(form, [0, 0])}))
+
+
+def test_bfloat16_is_compared_by_its_bits() -> None:
+    one, two = 0x3F80, 0x4000
+    packed = tensor(14, [2], tensor_content=np.array([one, two], "<u2").tobytes())
+    assert payload(packed) == payload(tensor(14, [2], half_val=[one, two])) != payload(tensor(14, [2], half_val=[one]))

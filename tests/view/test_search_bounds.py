@@ -1,0 +1,42 @@
+"""Patterns that mean very many places inside calls: a search ends, and says after how many."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.errors import RequestError
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+
+def doubling(depth: int) -> Model:
+    """main ─▶ f0, twice; f0 ─▶ f1, twice; … : 2, 4, 8 … places, one function each."""
+    graph = GraphDef()
+    for name in ("a", "b"):
+        graph.node.add(name=name, op="f0")
+    for number in range(depth):
+        function = graph.library.function.add()
+        function.signature.name = f"f{number}"
+        for name in ("a", "b"):
+            function.node_def.add(name=name, op=f"f{number + 1}" if number + 1 < depth else "NoOp")
+    return graphviz_tb.load(graph)
+
+
+def test_a_search_everywhere_ends_at_fifty_thousand_places() -> None:
+    with pytest.raises(RequestError, match=r"'\*\*/nothing' means none of 50,000 places"):
+        doubling(17).names.find("**/nothing")
+
+
+def test_a_pattern_may_mean_as_many_places_as_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = doubling(4).names
+    monkeypatch.setattr("graphviz_tb.view.select.LARGEST_SEARCH", 8)
+    assert len(names.find("*::*::*")) == 2 * 2 * 2
+    with pytest.raises(RequestError, match=r"means more than 8 places"):
+        names.find("*::*::*::*")
+
+
+def test_what_was_found_before_the_search_ends_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = doubling(6).names
+    monkeypatch.setattr("graphviz_tb.view.select.LARGEST_SEARCH", 3)
+    assert [len(path) for path in names.find("**a")][:3] == [1, 2, 2]
