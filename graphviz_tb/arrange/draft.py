@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
+from operator import itemgetter
 
+from graphviz_tb.arrange.large import LARGE, TooManyBends
 from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 Key = tuple[int, int]  # metaedge, bridge (one of them -1)
 Row = list[int]
+Place = tuple[int, int]  # part, rank
+WORK = 20_000_000  # items looked through, for parts merged and ranks opened: ten seconds
 
 
 class Draft:
@@ -24,19 +29,42 @@ class Draft:
         self.ports = {self.children + i: slot for i, slot in enumerate(skeleton.ports)}
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
-        self.next = skeleton.first_waypoint + len(skeleton.waypoint)
+        self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
+        self.work = 0
+        self._found: dict[int, Place] | None = None
 
-    def find(self) -> dict[int, tuple[int, int, int]]:
-        """The part, the rank and the place of each item."""
-        return {
-            item: (p, r, at)
-            for p, part in enumerate(self.parts)
-            for r, row in enumerate(part)
-            for at, item in enumerate(row)
-        }
+    def find(self) -> dict[int, Place]:
+        """The part and the rank of each item; `TooManyBends` where all of them were looked for too often."""
+        if self._found is None:
+            self._found = {
+                item: (p, r) for p, part in enumerate(self.parts) for r, row in enumerate(part) for item in row
+            }
+            self.work += len(self._found)
+            if self.work > WORK:
+                raise TooManyBends
+        return self._found
+
+    def changed(self) -> None:
+        """Ranks or parts have other numbers than before."""
+        self._found = None
+
+    def put(self, item: int, where: Place, place: int) -> None:
+        """Put an item into a row; all else stays on its rank."""
+        part, rank = where
+        self.parts[part][rank].insert(place, item)
+        if self._found is not None:
+            self._found[item] = where
+
+    def share(self, item: int) -> Fraction:
+        """How far to the right an item stands in its row, from 0 to 2."""
+        part, rank = self.find()[item]
+        row = self.parts[part][rank]
+        return Fraction(2 * row.index(item) + 1, len(row))
 
     def fresh(self) -> int:
-        """The number of a new item."""
+        """The number of a new item; `TooManyBends` past `LARGE` of them."""
+        if self.next >= self.first + LARGE:
+            raise TooManyBends
         self.next += 1
         return self.next - 1
 
@@ -51,6 +79,7 @@ class Draft:
 
         parts = [[[item for item in row if stays(item)] for row in part] for part in self.parts]
         self.parts = [[row for row in part if row] for part in parts]
+        self.changed()
 
     def merge(self) -> None:
         """All parts become one, with every "left of" and "above" as it was on the shelves."""
@@ -72,6 +101,7 @@ class Draft:
             own[start + r] += row
         self.parts = [own]
         self.main = min(self.main, 0)
+        self.changed()
 
     def add_port(self, slot: PortSlot) -> int:
         """A new port, at the right end of its side."""
@@ -85,6 +115,7 @@ class Draft:
         item = self.fresh()
         rows[side].append(item)
         self.ports[item] = slot
+        self.changed()
         return item
 
     def fill_chains(self, rows: list[Row]) -> None:
@@ -104,16 +135,18 @@ class Draft:
 
     def open_rank(self, part: int, rank: int) -> None:
         """A new rank before `rank`: every line that passes gets a waypoint there."""
-        at = self.find()
-        crossing: list[tuple[int, int, Key]] = []
+        rows = self.parts[part]
+        upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
+        crossing: list[tuple[int, int, int, Key]] = []
         for key, chain in self.wires.items():
-            for one, two in pairwise(chain):
-                upper, lower = sorted((one, two), key=lambda item: at[item][1])
-                if at[upper][:2] == (part, rank - 1):
-                    crossing.append((upper, lower, key))
-        self.parts[part].insert(rank, [])
-        for _, lower, key in sorted(crossing, key=lambda link: (at[link[0]][2], at[link[1]][2])):
-            self.put_waypoint(key, lower, self.parts[part][rank])
+            for one, two in pairwise(chain[::-1] if key in self.turned else chain):
+                if one in upper:
+                    crossing.append((upper[one], lower[two], two, key))
+        self.work += len(self._found or ())
+        rows.insert(rank, [])
+        for _, _, item, key in sorted(crossing, key=itemgetter(0, 1)):
+            self.put_waypoint(key, item, rows[rank])
+        self.changed()
 
     def reroute(self, keys: list[Key]) -> None:
         """Give the waypoints of the named wires their best ways, all else held."""
@@ -154,3 +187,8 @@ class Draft:
         ports: tuple[PortSlot, ...] = tuple(self.ports[item] for item in slots)
         shown = tuple(shelf for shelf in shelves if shelf)
         return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.main, -1))
+
+
+def places(row: Row) -> dict[int, int]:
+    """The place of each item of a row."""
+    return {item: place for place, item in enumerate(row)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 from graphviz_tb.arrange.draft import Draft, Key
 from graphviz_tb.arrange.lines import MAX_PORTS, Line, Turned, core_bridges, core_edges, where
@@ -30,8 +29,12 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     add_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
     new = lines_of(metagraph, edges, bridges, port_items(draft), turned)
     new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
+    of: dict[int, list[Line]] = {}
+    for line in new:
+        for end in dict.fromkeys((line.source, line.target)):
+            of.setdefault(end, []).append(line)
     for child in added:
-        insert(draft, child, new)
+        insert(draft, child, of.get(child, []))
     for line in new:
         if (line.edge, line.bridge) not in draft.wires:
             connect(draft, line)
@@ -63,27 +66,28 @@ def port_items(draft: Draft) -> dict[tuple[bool, tuple[int, bool]], int]:
     return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
 
 
-def insert(draft: Draft, child: int, new: list[Line]) -> None:
-    """Put in one child and its lines to all that is there."""
+def insert(draft: Draft, child: int, own: list[Line]) -> None:
+    """Put in one child and those of its `own` lines whose other end is there."""
     at = draft.find()
-    before = [line.source for line in new if line.target == child and line.source in at]
-    after = [line.target for line in new if line.source == child and line.target in at]
+    before = [line.source for line in own if line.target == child and line.source in at]
+    after = [line.target for line in own if line.source == child and line.target in at]
     parts = {at[item][0] for item in (*before, *after)}
     if not parts:
         draft.parts.append([[child]])
         draft.shelves.append([len(draft.parts) - 1])
+        at[child] = len(draft.parts) - 1, 0
         return
     if len(parts) > 1:
         draft.merge()
         at = draft.find()
     part = at[(before + after)[0]][0]
     rows = draft.parts[part]
-    near = sorted(Fraction(2 * at[item][2] + 1, len(rows[at[item][1]])) for item in (*before, *after))
+    near = sorted(draft.share(item) for item in (*before, *after))
     rank = rank_of(draft, part, [at[item][1] for item in before], [at[item][1] for item in after])
-    rows[rank].insert(int(near[len(near) // 2] * len(rows[rank]) / 2), child)
+    draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))
     at = draft.find()
-    for line in new:
-        if child in (line.source, line.target) and line.source in at and line.target in at:
+    for line in own:
+        if line.source in at and line.target in at:
             connect(draft, line)
 
 
@@ -107,20 +111,19 @@ def connect(draft: Draft, line: Line) -> None:
     if at[line.source][0] != at[line.target][0]:
         draft.merge()
         at = draft.find()
-    part, one, _ = at[line.source]
+    part, one = at[line.source]
     two = at[line.target][1]
     if one == two:
         sink(draft, line.target)
         two = one + 1
     rows = draft.parts[part]
     step = 1 if two > one else -1
-    start = Fraction(2 * rows[one].index(line.source) + 1, len(rows[one]))
-    end = Fraction(2 * rows[two].index(line.target) + 1, len(rows[two]))
+    start, end = draft.share(line.source), draft.share(line.target)
     chain = [line.source]
     for r in range(one + step, two, step):
         share = start + (end - start) * (r - one) / (two - one)
         item = draft.fresh()
-        rows[r].insert(int(share * len(rows[r]) / 2), item)
+        draft.put(item, (part, r), int(share * len(rows[r]) / 2))
         chain.append(item)
     draft.wires[key] = [*chain, line.target]
     if step < 0:
@@ -129,7 +132,8 @@ def connect(draft: Draft, line: Line) -> None:
 
 def sink(draft: Draft, child: int) -> None:
     """Move a child one rank down, onto a new rank: its lines from above get one waypoint more."""
-    part, rank, place = draft.find()[child]
+    part, rank = draft.find()[child]
+    place = draft.parts[part][rank].index(child)
     draft.open_rank(part, rank + 1)
     row, fresh = draft.parts[part][rank], draft.parts[part][rank + 1]
     freed = []
@@ -146,3 +150,4 @@ def sink(draft: Draft, child: int) -> None:
     row.remove(child)
     fresh.insert(min((fresh.index(item) for item in freed), default=len(fresh)), child)
     draft.parts[part][rank + 1] = [item for item in fresh if item not in freed]
+    draft.changed()
