@@ -20,7 +20,7 @@ from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import INPUT_ARG, Nodes
 from graphviz_tb.flatten.pytorch import is_pytorch
 from graphviz_tb.flatten.standardised import standardised
-from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
+from graphviz_tb.flatten.weight_slots import PRODUCTS, WEIGHT_SLOTS
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.wiring import wiring
@@ -74,7 +74,7 @@ def find_weights(
     origin = carried(nodes, edges, np.where(made, np.arange(len(nodes), dtype=np.int32), none))
     constants = constant_origins(nodes, edges)
     roles = standardised(nodes, edges, constants)
-    origin = np.where(origin < 0, frozen(nodes, edges, graph, constants, roles), origin)
+    origin = np.where(origin < 0, frozen(nodes, edges, graph, constants, roles, origin), origin)
     return Carried(origin, owners(origin, nodes, bindings), roles)
 
 
@@ -173,15 +173,19 @@ def constant_origins(nodes: Nodes, edges: Edges) -> Ints:
     return carried(nodes, edges, np.where(of_types(nodes, CONSTANTS.__contains__), number, np.int32(-1)))
 
 
-def frozen(nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Mapping[int, str]) -> Ints:
+def frozen(
+    nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Mapping[int, str], variables: Ints
+) -> Ints:
     """The origins of what constants bring that were variables: they are in a weight's place, are read as one, or have
-    a role. Before: `origin` of all that constants bring."""
+    a role. Before: `origin` of all that constants bring, and of what `variables` bring."""
     constant = of_types(nodes, CONSTANTS.__contains__)
-    placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     read = read_as_variables(nodes, edges, constant)
-    known = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
+    known = np.isin(origin, edges.source[read]) | (variables >= 0)
+    placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
+    placed &= ~multiplied(nodes, edges, known) | known[edges.source]
+    told = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
     likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
-    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in known else 2)]
+    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in told else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
@@ -194,6 +198,16 @@ def in_weight_slots(nodes: Nodes, edges: Edges) -> Bools:
         slots[index, list(WEIGHT_SLOTS.get(op, ()))] = True
     fits: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
     return fits
+
+
+def multiplied(nodes: Nodes, edges: Edges, known: Bools) -> Bools:
+    """Which edges bring the first factor of a product whose second is a weight: what is multiplied with it, as the
+    zeros that a recurrent cell begins with."""
+    products = of_types(nodes, PRODUCTS.__contains__)[edges.target] & ~edges.control
+    weighed = np.zeros(len(nodes), bool)
+    weighed[edges.target[products & (edges.slot == 1) & known[edges.source]]] = True
+    first: Bools = products & (edges.slot == 0) & weighed[edges.target]
+    return first
 
 
 def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:

@@ -18,6 +18,7 @@ Open = Callable[[Path], Metagraph]
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
+FULL = 2 * FEWEST_BOXES  # a layer whose ops make more boxes stays closed: few layers say more than these
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
 FAR_TOO_MANY = 5000  # children: what is extracted never leaves few of so many; to find it out takes seconds
@@ -164,8 +165,10 @@ class First:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no
         layer of ops alone."""
         row = path[-1]
-        if self.closed < FEWEST_BOXES or self.wrapped(path) or self.nearly_all(path):
+        if self.wrapped(path) or self.nearly_all(path):
             return True
+        if self.closed < FEWEST_BOXES:
+            return self.boxes_with(path) <= FULL or not self.single(row) or self.weights.layers_in(0) <= 1
         if self.hierarchy.kind[row] == Kind.FOLD and self.hierarchy.ops(0) <= WHOLE:
             return not self.aside(path)
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):

@@ -9,36 +9,78 @@ import numpy as np
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 
-ENOUGH = 100  # weights of a stack that are looked at
+ENOUGH = 100  # weights of a stack or a loop that are looked at
 AGAIN = 2  # a variable that is used more often is one of all steps
 
 
 def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
-    """Which stacks repeat the ops of one layer: they are in a scope, have none inside, and use the same weights again
-    and again."""
+    """Which stacks repeat one layer: they are in a scope, and use the same weights again and again. Those that have
+    scopes inside may be layers that share their weights: they repeat one layer where no repetition feeds another, and
+    where a loop in the same scope runs with the same weights."""
     inside = [row for row in stacks if in_scope(hierarchy, row)]
     if not inside:
         return set()
-    graph, beside = hierarchy.graph, hierarchy.graph.beside
-    pairs = np.flatnonzero(graph.mark[beside.mark] == Mark.WEIGHT)
-    hosts = hierarchy.row_of_node[beside.host[pairs]]
-    order = np.argsort(hosts, kind="stable")
-    hosts, marks = hosts[order], beside.mark[pairs[order]]
-    rows = set()
-    for row in inside:
-        start, stop = np.searchsorted(hosts, (row, hierarchy.end[row])).tolist()
-        used = marks[start : min(stop, start + ENOUGH)].tolist()
-        variables = {graph.weights[mark].variable for mark in used}
-        if len(used) > AGAIN * len(variables):
-            rows.add(row)
-    return rows
+    used = Used(hierarchy)
+    return {row for row in inside if again_and_again(hierarchy, row, used) or cell_of_a_loop(hierarchy, row, used)}
+
+
+def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
+    """Whether a stack uses the same weights more often than twice."""
+    weights = used.by(row, int(hierarchy.end[row]))
+    once = len(weights) <= AGAIN * len(set(weights))
+    return not once and (not holds_scopes(hierarchy, row) or not feeds_itself(hierarchy, row))
+
+
+def cell_of_a_loop(hierarchy: Hierarchy, row: int, used: Used) -> bool:
+    """Whether a loop in the scope of a stack runs with all its weights."""
+    weights = set(used.by(row, int(hierarchy.end[row])))
+    return bool(weights) and any(weights.issubset(used.by(loop, loop + 1)) for loop in loops_beside(hierarchy, row))
+
+
+class Used:
+    """The variables that are used as weights, by the rows of their users."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.graph = hierarchy.graph
+        beside = self.graph.beside
+        pairs = np.flatnonzero(self.graph.mark[beside.mark] == Mark.WEIGHT)
+        hosts = hierarchy.row_of_node[beside.host[pairs]]
+        order = np.argsort(hosts, kind="stable")
+        self.hosts, self.marks = hosts[order], beside.mark[pairs[order]]
+
+    def by(self, row: int, end: int) -> list[str]:
+        """The variables that are used by some rows, as often as they are."""
+        start, stop = np.searchsorted(self.hosts, (row, end)).tolist()
+        marks = self.marks[start : min(stop, start + ENOUGH)].tolist()
+        return [self.graph.weights[mark].variable for mark in marks]
 
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:
-    """Whether a stack is in a scope and has nothing but ops inside."""
-    around = int(hierarchy.parent[row])
-    while around > 0 and hierarchy.kind[around] in STACKS:
-        around = int(hierarchy.parent[around])
-    return (
-        around > 0 and hierarchy.kind[around] == SCOPE and not (hierarchy.kind[row : hierarchy.end[row]] == SCOPE).any()
-    )
+    """Whether a stack is in a scope."""
+    return hierarchy.kind[around(hierarchy, row)] == SCOPE and around(hierarchy, row) > 0
+
+
+def around(hierarchy: Hierarchy, row: int) -> int:
+    """The group around a stack that is no stack; 0 if there is none."""
+    group = int(hierarchy.parent[row])
+    while group > 0 and hierarchy.kind[group] in STACKS:
+        group = int(hierarchy.parent[group])
+    return max(group, 0)
+
+
+def holds_scopes(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether a stack has more than ops inside."""
+    return bool((hierarchy.kind[row : hierarchy.end[row]] == SCOPE).any())
+
+
+def feeds_itself(hierarchy: Hierarchy, row: int) -> bool:
+    """Whether data flows from one repetition to another."""
+    owned = hierarchy.owned(row)
+    return bool((~hierarchy.graph.control[owned]).any())
+
+
+def loops_beside(hierarchy: Hierarchy, row: int) -> list[int]:
+    """The loops in the scope that a stack is in, in no scope inside."""
+    scope = around(hierarchy, row)
+    loops = (call for call, bodies in hierarchy.calls.items() if {attr for attr, _ in bodies} == {"cond", "body"})
+    return sorted(loop for loop in loops if scope < loop < hierarchy.end[scope] and around(hierarchy, loop) == scope)

@@ -180,3 +180,14 @@ def test_the_weight_of_an_argument_is_the_variable_whose_handle_went_through_oth
         GraphDef(node=[handle, node("pass", "Identity", "handle"), call], library={"function": [body]})
     )
     assert {weight.variable for weight in graph.weights.values()} == {"kernel"}
+
+
+def test_what_is_multiplied_with_a_variable_is_no_weight() -> None:
+    # zeros ─▶ MatMul ◀─ read ◀─ kernel: the state that a recurrent cell begins with
+    found = marks(
+        *(constant("zeros", 4, 8), node("kernel", "VarHandleOp"), node("read", "ReadVariableOp", "kernel")),
+        *(node("product", "MatMul", "zeros", "read"), constant("table", 4, 8), node("x", "Placeholder")),
+        node("other", "MatMul", "table", "x"),
+    )
+    assert found["zeros"] == Mark.CONSTANT
+    assert found["read"] == found["table"] == Mark.WEIGHT

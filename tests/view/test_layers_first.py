@@ -165,3 +165,64 @@ def test_a_layer_of_one_cell_stays_closed() -> None:
     found = opened(made.model())
     assert "net" in found
     assert "net/rnn" not in found
+
+
+def loop(made: Made, name: str, *inputs: str) -> None:
+    """A While in whose body twenty ops run."""
+    made.op(name, "While", *inputs)
+    for attr, size in (("cond", 2), ("body", 20)):
+        made.graph.node[-1].attr[attr].func.name = f"{name}_{attr}"
+        function = made.graph.library.function.add()
+        function.signature.name = f"{name}_{attr}"
+        for number in range(size):
+            before = [f"op{number - 1}:y:0"] if number else []
+            function.node_def.add(name=f"op{number}", op="Tanh", input=before)
+
+
+def test_the_same_layers_on_each_part_of_an_input_do_not_lead() -> None:
+    # x ─▶ seven layers ─▶ five slices, each ─▶ edge ─▶ pool with one kernel for all; together they give y
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for number in range(7):
+        x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    kernel = made.op("net/frames/kernel", "VarHandleOp")
+    parts = []
+    for step in range(5):
+        read = made.op(f"net/frames/edge_{step}/read", "ReadVariableOp", kernel)
+        part = made.op(f"net/frames/slice_{step}", "StridedSlice", x)
+        part = made.op(f"net/frames/edge_{step}/MatMul", "MatMul", part, read)
+        for number in range(4):
+            part = made.op(f"net/frames/edge_{step}/relu{number}", "Relu", part)
+        parts.append(made.op(f"net/frames/pool_{step}/pool", "MaxPool", part))
+    made.op("y", "Identity", made.op("net/frames/stack", "Pack", *parts))
+    assert opened(made.model()) == {"net"}
+
+
+def test_the_cells_of_a_loop_do_not_lead() -> None:
+    # x ─▶ seven layers ─▶ rnn: two cells that are written out once, and a loop with their kernels ─▶ y
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for number in range(7):
+        x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    kernels = [made.op(f"net/rnn/{cell}/kernel", "VarHandleOp") for cell in ("cell_0", "cell_1")]
+    for cell, kernel in zip(("cell_0", "cell_1"), kernels, strict=True):
+        y = made.op(f"net/rnn/{cell}/MatMul", "MatMul", x, made.op(f"net/rnn/{cell}/read", "ReadVariableOp", kernel))
+        for number in range(12):
+            y = made.op(f"net/rnn/{cell}/act{number}", "Relu", y)
+    loop(made, "net/rnn/while", x, *kernels)
+    made.op("y", "Identity", "net/rnn/while")
+    assert opened(made.model()) == {"net"}
+
+
+def test_a_layer_of_many_ops_is_not_opened_to_fill_a_picture() -> None:
+    # x ─▶ net/first, two ops ─▶ net/rnn, a loop and twelve ops around it ─▶ net/last ─▶ y
+    made = Made()
+    x = made.dense("net/first", made.op("x", "Placeholder"))
+    kernel = made.op("net/rnn/kernel", "VarHandleOp")
+    for kind in ("Shape", "Pack", "Tanh", "Exp", "Range", "Max", "Cast", "Abs", "Neg", "Log", "Sign", "Round"):
+        x = made.op(f"net/rnn/{kind}", kind, x)
+    loop(made, "net/rnn/while", x, kernel)
+    made.op("y", "Identity", made.dense("net/last", "net/rnn/while"))
+    found = opened(made.model())
+    assert "net" in found
+    assert "net/rnn" not in found
