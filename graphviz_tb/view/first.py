@@ -18,7 +18,7 @@ Open = Callable[[Path], Metagraph]
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
 FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the model is, few enough to be read at once
-FULL = 2 * FEWEST_BOXES  # a layer whose ops make more boxes stays closed: few layers say more than these
+FULL = 2 * FEWEST_BOXES  # a layer around a loop that makes more boxes stays closed: what hands it the steps says little
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
 FAR_TOO_MANY = 5000  # children: what is extracted never leaves few of so many; to find it out takes seconds
@@ -168,7 +168,7 @@ class First:
         if self.wrapped(path) or self.nearly_all(path):
             return True
         if self.closed < FEWEST_BOXES:
-            return self.boxes_with(path) <= FULL or not self.single(row) or self.weights.layers_in(0) <= 1
+            return self.boxes_with(path) <= FULL or not self.around_loop(row) or self.weights.layers_in(0) <= 1
         if self.hierarchy.kind[row] == Kind.FOLD and self.hierarchy.ops(0) <= WHOLE:
             return not self.aside(path)
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):
@@ -187,6 +187,10 @@ class First:
         if self.hierarchy.kind[row] != Kind.SCOPE or inside > 1:
             return False
         return inside == 1 or row in self.weights.layers
+
+    def around_loop(self, row: int) -> bool:
+        """Whether a scope is one layer that runs in a loop: a recurrent one."""
+        return self.single(row) and any(child in self.hierarchy.calls for child in content_rows(self.hierarchy, (row,)))
 
     def nearly_all(self, path: Path) -> bool:
         """Whether a call that is in no scope holds next to all of the model: the rest counts its steps."""
