@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
 
-from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.color.colouring import ByNumber, Colouring, Numbers
 from graphviz_tb.color.hues import contrast, stroke
 from graphviz_tb.color.measured import BLACK, WHITE, Measured, between, faint_lines, needed, unmeasured
 from graphviz_tb.model.facts import Facts
@@ -22,6 +22,7 @@ from graphviz_tb.model.view import View
 # From no difference to the largest; readers who see no red or green can distinguish them.
 MORE = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
 LESS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
+NOT_TWICE = "not measured twice"
 TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)  # of the largest difference: even along the colours, which go by its root
 
 
@@ -49,7 +50,7 @@ def by_statistics(
 
 
 @dataclass(frozen=True)
-class Against(Colouring):
+class Against(ByNumber):
     """Fills rows by `value` in `now` less that in `before`, on a square-root scale to `top`, the largest difference
     among the boxes shown closed. What one of the two did not measure is hatched."""
 
@@ -72,7 +73,27 @@ class Against(Colouring):
     def fill(self, path: Path) -> Fill:
         """The colour of the difference."""
         change = self.change(path)
-        return unmeasured(self.hierarchy, self.theme, path[-1]) if change is None else self.shade(change)
+        return self.unknown(path[-1]) if change is None else self.shade(change)
+
+    def unknown(self, row: int) -> Fill:
+        """A row that one of the two did not measure: hatched."""
+        return unmeasured(self.hierarchy, self.theme, row)
+
+    def to_one(self) -> Self:
+        """The same on a scale to a difference of 1."""
+        return replace(self, top=1.0)
+
+    def numbers(self, inside: Sequence[Path]) -> Numbers:
+        """The difference at every row and inside calls; None where there is none."""
+        rows: list[Path] = [(row,) for row in range(len(self.hierarchy))]
+        paths = [*rows, *inside]
+        return Numbers(
+            [self.change(path) for path in paths],
+            [self.second(path) or "" for path in paths],
+            [self.account(path) for path in rows],
+            NOT_TWICE,
+            signed=True,
+        )
 
     def shade(self, change: float) -> Fill:
         """The colour of a difference."""
@@ -110,5 +131,5 @@ class Against(Colouring):
         rows = list(dict.fromkeys(rows))
         unknown = next((path for path in shown if self.change(path) is None), None)
         if unknown is not None:
-            rows.append(LegendRow("not measured twice", unmeasured(self.hierarchy, self.theme, unknown[-1])))
+            rows.append(LegendRow(NOT_TWICE, self.unknown(unknown[-1])))
         return rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 from graphviz_tb.color.hues import plain
@@ -50,6 +51,14 @@ class Colouring:
         """What the title row says of a picture that shows so many boxes; "" for the usual counts."""
         return ""
 
+    def in_theme(self, theme: Theme) -> Self | None:
+        """The same in another theme; None where it has to be made anew."""
+        return None
+
+    def by_number(self) -> ByNumber | None:
+        """Itself, if it is a colouring by a number."""
+        return None
+
     def scaled(self, closed: Sequence[Path]) -> Self:
         """The same, its scale set by the boxes that are shown closed."""
         return self
@@ -61,6 +70,48 @@ class Colouring:
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """What the colours of the boxes shown represent: at most ten rows, then one that counts the rest."""
         return []
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a colouring by a number says, its scale left to whoever draws: of every row, then of boxes inside calls.
+
+    `values` are None or -1 where there is none, `words` how they are written, `accounts` by row what a tooltip adds.
+    `missing` names boxes without a number; "" where that is no lack. `signed`: less than nothing is a value too. Costs
+    say the `batch` that they count with, and by what they may lack how often each row lacks it.
+    """
+
+    values: Sequence[float | None]
+    words: Sequence[str]
+    accounts: Sequence[str] = ()
+    missing: str = ""
+    signed: bool = False
+    batch: int | None = None
+    lacks: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+class ByNumber(Colouring, ABC):
+    """A colouring by a number, on a scale from nothing to the largest."""
+
+    def by_number(self) -> ByNumber | None:
+        """Itself."""
+        return self
+
+    @abstractmethod
+    def to_one(self) -> Self:
+        """The same on a scale from 0 to 1."""
+
+    @abstractmethod
+    def shade(self, value: float) -> Fill:
+        """The colour of a value."""
+
+    @abstractmethod
+    def unknown(self, row: int) -> Fill:
+        """How a row without a number is filled."""
+
+    @abstractmethod
+    def numbers(self, inside: Sequence[Path]) -> Numbers:
+        """The number of every row, then of the boxes `inside` calls where these differ from call to call."""
 
 
 def is_op(hierarchy: Hierarchy, row: int) -> bool:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
 
-from graphviz_tb.color.colouring import STACKS, Colouring
+import numpy as np
+
+from graphviz_tb.color.colouring import STACKS, ByNumber, Numbers
 from graphviz_tb.color.hues import contrast, plain, stroke
 from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
 from graphviz_tb.color.memory import RAMPS
@@ -22,10 +24,15 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_bytes, format_count
 
 LISTED = 3  # op types that the legend names
+# What may be missing from a number.
+UNCOUNTED: dict[str, Callable[[Cost], int]] = {"uncounted": lambda cost: cost.uncounted}
+GUESSED: dict[str, Callable[[Cost], int]] = {"guessed": lambda cost: cost.guessed}
+UNSIZED: dict[str, Callable[[Cost], int]] = {"unsized": lambda cost: cost.unsized}
+LACKS = {"flops": UNCOUNTED | GUESSED, "parameters": UNSIZED, "activations": GUESSED}
 
 
 @dataclass(frozen=True)
-class ByCost(Colouring):
+class ByCost(ByNumber):
     """Fills rows by `value` on a square-root scale from 0 to `top`, the largest of the boxes shown closed."""
 
     costs: Costs
@@ -45,7 +52,33 @@ class ByCost(Colouring):
     def fill(self, path: Path) -> Fill:
         """The colour of the value; white where there is none."""
         value = self.value(self.of(path))
-        return self.shade(value) if value else plain(self.theme, True)
+        return self.shade(value) if value else self.unknown(path[-1])
+
+    def unknown(self, row: int) -> Fill:
+        """A row that costs nothing: white."""
+        return plain(self.theme, True)
+
+    def to_one(self) -> Self:
+        """The same on a scale from 0 to 1."""
+        return replace(self, top=1)
+
+    def numbers(self, inside: Sequence[Path]) -> Numbers:
+        """The cost of every row, the same in every call; rows of equal cost are asked once."""
+        distinct, costs = self.costs.distinct(len(self.hierarchy))
+        value = [self.value(cost) or -1 for cost in distinct]
+        stack = np.isin(self.hierarchy.kind, list(STACKS))
+        _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
+        listed = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
+        words = [(self.second(path) or "") if costing else "" for path, costing in listed]
+        accounts = [self.account(path) if costing else "" for path, costing in listed]
+        lacks = {word: [count(distinct[index]) for index in costs] for word, count in LACKS[self.scheme].items()}
+        return Numbers(
+            [value[index] for index in costs],
+            [words[index] for index in alike.tolist()],
+            [accounts[index] for index in alike.tolist()],
+            batch=self.costs.batch,
+            lacks={word: counts for word, counts in lacks.items() if any(counts)},
+        )
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Self
 
 from graphviz_tb.algorithms.calls import measured_through
-from graphviz_tb.color.colouring import Colouring, is_op
+from graphviz_tb.color.colouring import ByNumber, Numbers, is_op
 from graphviz_tb.color.hues import contrast, mixed, stroke
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -22,11 +22,12 @@ from graphviz_tb.model.view import View
 
 TICKS = 5  # rows of the legend: nothing, the largest, and three between them
 FADED = 55  # per cent of the background in what leads to a box that was not measured
+NOTHING = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
 
 
 @dataclass(frozen=True)
-class Measured(Colouring):
+class Measured(ByNumber):
     """Fills rows by `value` on a square-root scale from 0 to `top`.
 
     `format_value` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for
@@ -55,6 +56,16 @@ class Measured(Colouring):
         """The colour of the node at `path`: of one call, not of all places together."""
         figures = self.figures(path)
         return self.shade(self.value(figures)) if figures.known else self.unknown(path[-1])
+
+    def to_one(self) -> Self:
+        """The same on a scale from 0 to 1."""
+        return replace(self, top=1.0)
+
+    def numbers(self, inside: Sequence[Path]) -> Numbers:
+        """What was measured of every row and inside calls; -1 where nothing was."""
+        figures = [self.figures(path) for path in (*((row,) for row in range(len(self.hierarchy))), *inside)]
+        values = [self.value(figure) if figure.known else -1 for figure in figures]
+        return Numbers(values, [self.format_value(value) if value >= 0 else "" for value in values], missing=NOTHING)
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
@@ -87,7 +98,7 @@ class Measured(Colouring):
         ]
         unknown = [path[-1] for path in shown if not self.figures(path).known]
         if unknown:
-            rows.append(LegendRow("not measured", self.unknown(unknown[0])))
+            rows.append(LegendRow(NOTHING, self.unknown(unknown[0])))
         if len(self.stats.steps) > 1:
             left_out = ", without the first" if self.stats.warm_up else ""
             rows.append(LegendRow(f"median of {len(self.stats.steps)} steps{left_out}", self.unknown(0), "rest"))

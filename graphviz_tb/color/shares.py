@@ -4,7 +4,8 @@ proportion."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -31,6 +32,10 @@ class Shares(Colouring):
     nothing: str
     ordinary: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
+
+    def in_theme(self, theme: Theme) -> Self:
+        """The same in another theme: shares are counted once."""
+        return replace(self, theme=theme)
 
     def counts(self, row: int) -> list[tuple[int, int]]:
         """How many ops of each category lie under a row, by category; ops without one last, as category

@@ -11,18 +11,14 @@ from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
 from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.color.against import Against
-from graphviz_tb.color.cost import ByCost
-from graphviz_tb.color.hues import mixed, plain
-from graphviz_tb.color.measured import FADED, Measured, unmeasured
-from graphviz_tb.color.shares import Shares
+from graphviz_tb.color.colouring import ByNumber, Numbers
+from graphviz_tb.color.hues import mixed
+from graphviz_tb.color.measured import FADED
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import Stats
@@ -33,9 +29,7 @@ from graphviz_tb.page.blocks import Block, Words, ints, words
 UNITS = {
     "compute-time": "micros", "memory": "bytes", "flops": "flops", "parameters": "parameters", "activations": "bytes",
 }  # fmt: skip
-FILL = attrgetter(*(one.name for one in fields(Fill)))
-# What may be missing from a number: fields of `Cost`.
-LACKS = {"flops": ("uncounted", "guessed"), "parameters": ("unsized",), "activations": ("guessed",)}
+FILL = attrgetter(*(field.name for field in fields(Fill)))
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
 
 
@@ -51,12 +45,9 @@ def colourings(
             painters = in_all_themes(hierarchy, facts, scheme)
         except MissingFacts:
             continue
-        if isinstance(painters[0], Measured):
-            yield from measured(painters, inside, table, scheme)
-        elif isinstance(painters[0], Against):
-            yield from against(painters, inside, table, scheme)
-        elif isinstance(painters[0], ByCost):
-            yield from costly(painters, table)
+        numeric = by_number(painters)
+        if numeric:
+            yield from ramp(numeric, inside, table, scheme)
         else:
             yield from named(
                 hierarchy, [with_stats(painter, facts.stats) if stats else painter for painter in painters], table
@@ -64,12 +55,15 @@ def colourings(
 
 
 def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
-    """A colouring in each theme. Shares are counted once: they are the same in every theme."""
+    """A colouring in each theme."""
     first, *others = THEMES
     painter = colour(hierarchy, facts, scheme, first)
-    if isinstance(painter, Shares):
-        return [painter, *(replace(painter, theme=THEMES[theme]) for theme in others)]
-    return [painter, *(colour(hierarchy, facts, scheme, theme) for theme in others)]
+    return [painter, *(painter.in_theme(THEMES[theme]) or colour(hierarchy, facts, scheme, theme) for theme in others)]
+
+
+def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
+    """The same as colourings by a number; none where they are not."""
+    return [numeric for painter in painters if (numeric := painter.by_number()) is not None]
 
 
 def step_by_step(
@@ -81,7 +75,7 @@ def step_by_step(
             if SCHEMES[scheme].measured:
                 alone = replace(facts, stats=stats, before=None)
                 painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
-                yield from measured(painters, inside, table, f"{scheme}@{number}")
+                yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}")
 
 
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iterator[Block]:
@@ -150,83 +144,16 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
     return rank
 
 
-def measured(painters: list[Colouring], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
-    """A colouring by what was measured: hatched is what was not."""
-    light = painters[0]
-    assert isinstance(light, Measured)
-    paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
-    figures = [light.figures(path) for path in paths]
-    values = [light.value(figure) if figure.known else -1 for figure in figures]
-    said = [light.format_value(value) if value >= 0 else "" for value in values]
-    unknown = [[painter.unknown(row) for painter in over(painters)] for row in (0, first_op(light.hierarchy))]
-    lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
-    more = {"inside": [".".join(map(str, path)) for path in inside], "faint": lines, "missing": "not measured"}
-    yield from ramp(painters, table, name, values, said, unknown, more)
-
-
-def against(painters: list[Colouring], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
-    """A colouring by the difference of two measurements: less than before to one side of nothing, more to the other."""
-    light = painters[0]
-    assert isinstance(light, Against)
-    paths: list[Path] = [*((row,) for row in range(len(light.hierarchy))), *inside]
-    changes = [light.change(path) for path in paths]
-    said = [light.second(path) or "" for path in paths]
-    first = first_op(light.hierarchy)
-    unknown = [[unmeasured(light.hierarchy, side.theme, row) for side in painters] for row in (0, first)]
-    lines = {kind: [faint(kind, painter.theme) for painter in painters] for kind in ("data", "control", "reference")}
-    more = {
-        "inside": [".".join(map(str, path)) for path in inside],
-        "faint": lines,
-        "missing": "not measured twice",
-        "signed": True,
-        "accounts": [table(light.account(path)) for path in paths[: len(light.hierarchy)]],
-        "values": [None if change is None else round(change, 3) for change in changes],
-    }
-    yield from ramp(painters, table, name, [], said, unknown, more)
-
-
-def costly(painters: list[Colouring], table: Words) -> Iterator[Block]:
-    """A colouring by what ops cost; one that costs nothing is white."""
-    light = painters[0]
-    assert isinstance(light, ByCost)
-    distinct, costs = light.costs.distinct(len(light.hierarchy))
-    value = [light.value(cost) or -1 for cost in distinct]
-    values = list(map(value.__getitem__, costs))
-    stack = np.isin(light.hierarchy.kind, list(STACKS))
-    _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
-    listed = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
-    second = [(light.second(path) or "") if costing else "" for path, costing in listed]
-    account = [light.account(path) if costing else "" for path, costing in listed]
-    said = list(map(second.__getitem__, alike.tolist()))
-    shares = list(map(account.__getitem__, alike.tolist()))
-    white = [plain(painter.theme, True) for painter in painters]
-    lacks = {name: [getattr(distinct[index], name) for index in costs] for name in LACKS[light.scheme]}
-    more = {
-        "accounts": [table(share) for share in shares],
-        "whole": True,
-        "batch": light.costs.batch,
-        "lacks": {name: counts for name, counts in lacks.items() if any(counts)},
-    }
-    yield from ramp(painters, table, light.scheme, values, said, [white, white], more)
-
-
-def ramp(
-    painters: list[Colouring],
-    table: Words,
-    name: str,
-    values: Sequence[float],
-    said: list[str],
-    unknown: list[list[Fill]],
-    more: dict[str, Any],
-) -> Iterator[Block]:
+def ramp(painters: list[ByNumber], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
     """A colouring by a number: each row's value, its text, and the fills from nothing (from the largest loss
-    where it may be less than nothing) to the largest.
-
-    `unknown` are the fills where there is no number (-1): of a group and of an op, in each theme.
-    """
+    where it may be less than nothing) to the largest."""
     light = painters[0]
-    least = -STEPS if isinstance(light, Against) else 0
-    fills = [[side.shade(step * abs(step) / STEPS**2) for side in over(painters)] for step in range(least, STEPS + 1)]
+    numbers = light.numbers(inside)
+    rows = 0, first_op(light.hierarchy)
+    unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # of a group and of an op
+    least = -STEPS if numbers.signed else 0
+    sides = [painter.to_one() for painter in painters]
+    fills = [[side.shade(step * abs(step) / STEPS**2) for side in sides] for step in range(least, STEPS + 1)]
     yield words(
         f"colour/{name}",
         {
@@ -234,23 +161,32 @@ def ramp(
             "unknown": [told(tuple(pair)) for pair in unknown],
             "heading": light.heading,
             "measured": UNITS[light.scheme],
-            "inside": [],
+            "inside": [".".join(map(str, path)) for path in inside] if numbers.missing else [],
             "rest": [row.label for row in light.legend([]) if row.shape == "rest"],
-            "values": [round(value, 3) for value in values],
-            **more,
+            "values": [None if value is None else round(value, 3) for value in numbers.values],
+            **dict(details(numbers, painters, table)),
         },
     )
-    yield ints(f"colour/{name}/rows", [table(side) for side in said])
+    yield ints(f"colour/{name}/rows", [table(text) for text in numbers.words])
+
+
+def details(numbers: Numbers, painters: Sequence[Colouring], table: Words) -> Iterator[tuple[str, Any]]:
+    """What only some colourings by a number say."""
+    if numbers.missing:
+        kinds = ("data", "control", "reference")
+        yield "faint", {kind: [faint(kind, painter.theme) for painter in painters] for kind in kinds}
+        yield "missing", numbers.missing
+    if numbers.signed:
+        yield "signed", True
+    if numbers.accounts:
+        yield "accounts", [table(account) for account in numbers.accounts]
+    if numbers.batch is not None:
+        yield from (("whole", True), ("batch", numbers.batch), ("lacks", dict(numbers.lacks)))
 
 
 def faint(kind: str, theme: Theme) -> str:
     """The colour of a line that leads to a box of which nothing is known."""
     return mixed(theme.reference if kind == "reference" else theme.data, theme.background, FADED)
-
-
-def over(painters: list[Colouring]) -> list[Any]:
-    """The same painters with a scale from 0 to 1."""
-    return [replace(painter, top=1) for painter in painters if isinstance(painter, Measured | Against | ByCost)]
 
 
 def first_op(hierarchy: Hierarchy) -> int:

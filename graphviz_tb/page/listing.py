@@ -29,7 +29,7 @@ class Listing:
 
     def entry(self, change: Change) -> dict[str, Any]:
         """One change, with its consequences and what is inside a function; `full` has the names of the file."""
-        behind = (*change.inside, *getattr(change, "consequences", ()))
+        behind = (*change.inside, *change.consequences)
         detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
         text = line(change)
         return {
