@@ -62,14 +62,25 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
 
 
 def lines(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
-    """The edges, those that changed between two graphs above the others."""
-    tinted = list(zip(scene.routes, paint.tints.routes, strict=True))
-    tinted.sort(key=lambda pair: 0 if pair[1] is None or not pair[1].sign else 1 + pair[1].whole)
+    """The edges, those in front last."""
+    drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in in_front_last(scene, paint)]
     return [
         group
-        for line, tint in tinted
+        for line, tint in drawn_lines
         if (group := route(line, paint.theme, line.source in chosen or line.target in chosen, tint)).shapes
     ]
+
+
+def in_front_last(scene: Scene, paint: Paint) -> list[int]:
+    """The numbers of the edges as they are drawn: those that changed between two graphs in front of the others, thick
+    ones in front of thin ones, so that lines that run as one look like the thickest."""
+    tints = paint.tints.routes
+    return sorted(range(len(scene.routes)), key=lambda at: (change(tints[at]), scene.routes[at].thickness))
+
+
+def change(tint: Tint | None) -> int:
+    """0 for a line that did not change between two graphs, 1 where a part of it did, 2 where all of it did."""
+    return 0 if tint is None or not tint.sign else 1 + tint.whole
 
 
 def _rule(rule: Rule, theme: Theme) -> Group:

@@ -119,7 +119,7 @@ SIGNS: tuple[tuple[str, str, Sample], ...] = (
     ("call", "function call", _box_sign(kind="call")),
     ("function", "function", _box_sign(kind="function")),
     ("series", "series, apart", _box_sign(kind="series", sheets=2)),
-    ("chain", "series, linked", _box_sign(kind="series", sheets=2, connected=True, height=22, y=-4)),
+    ("chain", "series, linked", _box_sign(kind="series", sheets=2, connected=True, height=18, y=-1)),
     ("fold", "fold of many", _box_sign(kind="fold", sheets=2)),
     ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))),
     ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))),

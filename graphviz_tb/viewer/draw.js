@@ -79,9 +79,10 @@ class Picture {
     for (const rule of scene.rules) this.add("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
     for (const one of scene.webs)
       for (const group of layout.web(one, scene, theme)) this.add("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
-    scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
+    for (const at of layout.in_front_last(scene, paint)) {
+      const one = scene.routes[at];
       this.add("edges", this.lineKey(one, at), around(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
-    });
+    }
     for (let at = 0; at < scene.routes.length; at += BUNDLE) {
       const some = scene.routes.slice(at, at + BUNDLE);
       this.add("edges", "", around(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundled(some, at, paint), "", { bundle: true });

@@ -2373,7 +2373,7 @@ function buses(skeleton, routes_) {
   return (() => { const out = []; for (const wires of found.values()) { out.push(py_sorted(wires)); } return out; })();
 }
 function together(lines_) {
-  let changes, points, start, stop, track, found, ends_, running, at, change;
+  let changes, points, start, stop, track, found, ends_, running, at, change_;
   changes = new TupleMap();
   for (points of lines_) {
     for ([start, stop] of py_pairwise(points)) {
@@ -2386,9 +2386,9 @@ function together(lines_) {
   found = new TupleMap();
   for ([track, ends_] of changes.entries()) {
     running = 0;
-    for ([at, change] of py_sorted(ends_)) {
-      running += change;
-      if ((running === ((change > 0) ? 2 : 1))) {
+    for ([at, change_] of py_sorted(ends_)) {
+      running += change_;
+      if ((running === ((change_ > 0) ? 2 : 1))) {
         py_setdefault(found, track, []).push(at);
       }
     }
@@ -3898,7 +3898,7 @@ function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
 }
 const LINE = [[16, 8], [28, 8]];
-const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 22, y: -4})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 18, y: -1})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
 function occurring(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -4136,10 +4136,17 @@ function graph(scene, paint, select) {
   return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
-  let tinted, group;
-  tinted = [...py_zip(scene.routes, paint.tints.routes)];
-  py_sort(tinted, {key: (pair) => (((pair[1] == null) || !pair[1].sign) ? 0 : (1 + pair[1].whole))});
-  return (() => { const out = []; for (const [line, tint] of tinted) if ((group = route(line, paint.theme, (chosen.has(line.source) || chosen.has(line.target)), tint)).shapes.length) { out.push(group); } return out; })();
+  let drawn_lines, group;
+  drawn_lines = (() => { const out = []; for (const at of in_front_last(scene, paint)) { out.push([scene.routes.at(at), paint.tints.routes.at(at)]); } return out; })();
+  return (() => { const out = []; for (const [line, tint] of drawn_lines) if ((group = route(line, paint.theme, (chosen.has(line.source) || chosen.has(line.target)), tint)).shapes.length) { out.push(group); } return out; })();
+}
+function in_front_last(scene, paint) {
+  let tints;
+  tints = paint.tints.routes;
+  return py_sorted(py_range(scene.routes.length), {key: (at) => [change(tints.at(at)), scene.routes.at(at).thickness]});
+}
+function change(tint) {
+  return (((tint == null) || !tint.sign) ? 0 : (1 + tint.whole));
 }
 function _rule(rule, theme) {
   let points;
@@ -4313,6 +4320,7 @@ const exported = {
   kept: kept,
   spines: spines,
   compose: compose,
+  in_front_last: in_front_last,
   node: _node,
   rule: _rule,
   stub: _stub_of_compose,

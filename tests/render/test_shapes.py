@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from graphviz_tb.model.drawing import Curve
+import graphviz_tb
+from graphviz_tb.model.drawing import Curve, Rect
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.scene import Box, Port, Scene, Web
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.boxes import bands
-from graphviz_tb.render.legend import Block, Entry
+from graphviz_tb.render.compose import lines
+from graphviz_tb.render.legend import SIGNS, Block, Entry
 from graphviz_tb.render.lines import web
-from graphviz_tb.render.rows import columns_for
+from graphviz_tb.render.rows import ROW, columns_for
 
 LIGHT = THEMES["light"]
+REAL = Path(__file__).parents[2] / "fixtures/real"
 
 
 def outlines(*shares: int) -> list[str]:
@@ -81,3 +86,19 @@ def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shap
 def test_rows_of_two_lines_are_one_column() -> None:
     block = Block("Heading", (Entry((), "label"), Entry((), "label", "more")), most=100)
     assert columns_for(block, 1000) == (1, 2)
+
+
+def test_thick_lines_are_in_front_of_thin_ones() -> None:
+    """In a bus a pale thin line over a dark thick one would be a stroke of two tones."""
+    picture = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture()
+    first = [group.shapes[0] for group in lines(picture.scene, picture.paint, set())]
+    widths = [shape.pen.width for shape in first if isinstance(shape, Curve) and shape.pen]
+    assert len(set(widths)) > 3
+    assert widths == sorted(widths)
+
+
+def test_samples_of_a_legend_lie_in_their_rows() -> None:
+    plain = Fill(LIGHT.op, LIGHT.stroke, LIGHT.text, LIGHT.secondary)
+    for name, _, draw in SIGNS:
+        rects = [shape for shape in draw(plain, LIGHT) if isinstance(shape, Rect)]
+        assert all(shape.y > -2 and shape.y + shape.height < ROW - 2 for shape in rects), name

@@ -43,7 +43,7 @@ WANTED = {
     "model.drawing": ("Rect", "Hatch", "Disc", "Curve", "Label", "Group"),
     "arrange.breaks": ("kept",),
     "arrange.spine": ("spines",),
-    "render.compose": ("compose", "_node", "_rule", "_stub", "_titles", "_port", "_free"),
+    "render.compose": ("compose", "in_front_last", "_node", "_rule", "_stub", "_titles", "_port", "_free"),
     "render.lines": ("route", "web"),
     "render.legend": ("legend",),
     "render.rows": ("shapes", "drawn"),
