@@ -179,7 +179,7 @@ def theme_colours() -> str:
     return "\n".join(lines) + "\n"
 
 
-# What a number is for → where it stands in the code.
+# What a number is for → where it is in the code.
 NUMBERS = (
     ("closed scope: height", "place.sizes SCOPE_HEIGHT"),
     ("closed scope: least and greatest width", "place.sizes SCOPE_LEAST SCOPE_MOST"),

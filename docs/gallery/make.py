@@ -44,13 +44,13 @@ ENTRIES = [
     Entry(
         "mnist_conv1",
         "The same with a layer open. Nothing else changes its order; lines go on inside where they meet the frame. "
-        "Summaries and links to the optimizer stand beside the nodes they belong to.",
+        "Summaries and links to the optimizer are drawn beside their nodes.",
         "fixtures/real/mnist_cnn.pbtxt --open conv1",
     ),
     Entry(
         "cifar10",
-        "CIFAR-10 with its input queue. Edges bear the shapes of their tensors and are thicker where more flows; hubs "
-        "stand in the auxiliary area, stubs with their colours take the place of their edges.",
+        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker where more flows; hubs "
+        "are in the auxiliary area, stubs with their colours take the place of their edges.",
         "fixtures/real/cifar10_shapes.pb",
     ),
     Entry(
@@ -60,7 +60,7 @@ ENTRIES = [
     ),
     Entry(
         "loop",
-        "A loop of control flow: back edges bear a double arrow head half way.",
+        "A loop of control flow: back edges have a double arrow head half way.",
         "fixtures/real/while_v1.pb --open outer",
     ),
     Entry(
