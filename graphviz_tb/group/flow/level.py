@@ -8,7 +8,8 @@ from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.dag import Dag, contract, part
 from graphviz_tb.group.flow.likeness import stack_alike
 from graphviz_tb.group.flow.names import name_groups
-from graphviz_tb.group.flow.regions import SMALL, cost, fold_flow, readable
+from graphviz_tb.group.flow.readable import cost, readable
+from graphviz_tb.group.flow.regions import SMALL, fold_flow
 from graphviz_tb.group.flow.setting import DEEPEST, Setting
 from graphviz_tb.group.flow.tokens import tokens
 from graphviz_tb.model.hierarchy import How

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -220,8 +220,22 @@ def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[in
     return needed
 
 
-def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcast: set[int], memory: set[int]) -> Longs:
-    """Boxes at or before each place that are used behind it.
+def without_far(dag: Dag, order: Order, far: int) -> Order:
+    """The same order; lines to users `far` boxes away or more, as features that a backbone gives to a head, count in no
+    cut."""
+    return replace(order, cut=cuts(dag, depths(dag), order.line, order.place, order.broadcast, order.memory, far))
+
+
+def cuts(
+    dag: Dag,
+    depth: list[int],
+    line: list[int],
+    place: list[int],
+    broadcast: Collection[int],
+    memory: Collection[int],
+    far: int | None = None,
+) -> Longs:
+    """Boxes at or before each place that are used behind it, but not `far` behind.
 
     Broadcasts, memories and what collects from all over the level count nowhere. Before the last of several independent
     parts no place is narrow: the first of several towers is no stem.
@@ -234,6 +248,8 @@ def cuts(dag: Dag, depth: list[int], line: list[int], place: list[int], broadcas
             continue
         if collectors:
             users = [user for user in users if user not in collectors]
+        if far is not None:
+            users = [user for user in users if place[user] - place[box] < far]
         last = max(map(place.__getitem__, users), default=-1)
         if last > place[box]:
             change[place[box]] += 1
@@ -256,7 +272,7 @@ def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
     }
 
 
-def last_part(dag: Dag, line: list[int], broadcast: set[int]) -> int:
+def last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
     """Where the last of several independent parts of some size begins, or of some equal ones that meet first of all;
     0 if there is one."""
     begin = [0] * len(line)  # by box

@@ -12,12 +12,13 @@ from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
-from graphviz_tb.group.flow.order import Order, ancestors, spread
+from graphviz_tb.group.flow.order import Order, ancestors, spread, without_far
+from graphviz_tb.group.flow.readable import cost
 from graphviz_tb.group.flow.repeats import fold_repeats, same_inside
 from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
-from graphviz_tb.group.flow.stages import HEADS, fold_stages
+from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.group.flow.tokens import FAR, tokens
 from graphviz_tb.model.hierarchy import How
 
@@ -25,6 +26,7 @@ SMALL = 7  # boxes of a region whose branches need no groups
 WIDEST = 6  # lines that may cross a narrow place where there is no narrower one
 MOST_OF = 0.8  # of a level in one region: its places are not narrow enough
 NEAR = 8  # distances that count where every box is an element
+ALONG = 3  # a line as long as a third of the level passes whole stages, not the inside of one region
 DEARER = 1.1  # such a sequence must be that much shorter to be taken
 SHORTER = 0.8  # of a level; less is no repeat worth the name
 FITTING = 28  # boxes of a branch: with as many it opens in a picture beside what is around it
@@ -100,28 +102,43 @@ def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]
 
 
 def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) -> list[Box]:
-    """One connected part: the cheapest of what its narrow places and its plain boxes give."""
-    total = dag.ops()
-    best: list[Element] | None = None
-    price = 0.0
+    """One connected part, as a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
         return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    best = cheapest(dag, order, setting, deep)
+    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
+    return narrowed(boxes, setting, limit)
+
+
+def cheapest(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Element] | None:
+    """The sequence between narrow places; where these say little the cheapest of it, of what plain boxes give, and of
+    that between places that are narrow but for far lines. None if nothing says anything."""
     wide, ends = narrow_places(dag, order, setting)
-    largest = 0
+    best: list[Element] | None = None
     if (len(ends) > 2 and wide < WIDEST) or len(dag) <= setting.soft:
         sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
-        best = fold_stages(fold_repeats(with_heads(sequence, setting), setting), setting)
-        price = cost([element.box for element in best])
-    if len(dag) > setting.soft and (best is None or wide > 1 or largest > total / 2):
-        for lattice in lattices(dag, order, setting, wide > 1 or best is None):
-            if len(lattice) < SHORTER * len(dag):
-                folded = fold_stages(lattice, setting)
-                other = DEARER * cost([element.box for element in folded])
-                if best is None or other < price:
-                    best, price = folded, other
-    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
-    return narrowed(boxes, setting, limit)
+        best = folded(sequence, setting)
+        if len(dag) <= setting.soft or (wide == 1 and largest <= dag.ops() / 2):
+            return best
+    for lattice in lattices(dag, order, setting, wide > 1 or best is None):
+        if len(lattice) < SHORTER * len(dag):
+            other = fold_stages(lattice, setting)
+            best = other if best is None or DEARER * price(other) < price(best) else best
+    if near := beside_far_lines(dag, order, setting, deep):
+        other = folded(near, setting)
+        best = other if best is None or price(other) < price(best) else best
+    return best
+
+
+def folded(sequence: Sequence[Element], setting: Setting) -> list[Element]:
+    """Heads, repeats and stages of a sequence."""
+    return fold_stages(fold_repeats(with_heads(sequence, setting), setting), setting)
+
+
+def price(sequence: Sequence[Element]) -> int:
+    """What the boxes of a sequence cost a reader."""
+    return cost([element.box for element in sequence])
 
 
 def shared_inputs(dag: Dag, order: Order) -> set[int]:
@@ -138,6 +155,17 @@ def shared_inputs(dag: Dag, order: Order) -> set[int]:
     shared = ancestors(dag, shared_by_ways)
     ways = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
     return shared if len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways) else set()
+
+
+def beside_far_lines(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Element]:
+    """The sequence between the places that are narrow but for lines along a third of the level; empty if there are no
+    such lines, or no such places."""
+    far = len(dag) // ALONG
+    near = without_far(dag, order, far)
+    wide, ends = narrow_places(dag, near, setting)
+    if wide > 1 or (near.cut == order.cut).all():
+        return []
+    return atoms(dag, near, ends, tokens(dag, near, setting.symbols, min(far, FAR)), setting, deep)
 
 
 def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[int]]:
@@ -228,58 +256,3 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
 def stack_from(box: Box) -> int:
     """How many equal branches make a stack: three, or two large ones; small ones never do."""
     return PAIR if box.ops >= PAIR_OPS else 3 if box.ops >= FEWEST_OPS else NEVER
-
-
-def cost(boxes: Sequence[Box]) -> int:
-    """Boxes a reader meets who opens each distinct group once."""
-    seen: set[int] = set()
-    total = len(boxes)
-    todo = list(boxes)
-    while todo:
-        box = todo.pop()
-        if box.stack:
-            box = box.members[0]
-        if not box.members or box.symbol in seen:
-            continue
-        seen.add(box.symbol)
-        total += len(box.members)
-        todo += box.members
-    return total
-
-
-def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
-    """Open unnamed groups that hold much of a level, are nearly alone or beside no stack, while it stays readable."""
-    unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
-    plain = not any(box.stack for box in boxes)
-    while True:
-        candidates = [
-            opened
-            for opened, box in enumerate(boxes)
-            if box.how in unnamed
-            and len(boxes) - 1 + len(box.members) <= limit
-            and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
-        ]
-        if not candidates:
-            return boxes
-        opened = max(candidates, key=lambda spot: (boxes[spot].ops, -spot))
-        boxes = [*boxes[:opened], *boxes[opened].members, *boxes[opened + 1 :]]
-
-
-def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:
-    """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
-    stages = [box for box in boxes if box.how == How.STAGE and not box.stack]
-    if not stages or any(head_counts(box) for box in stages):
-        return boxes
-    opened = [member for box in boxes for member in (box.members if box in stages else [box])]
-    return opened if len(opened) <= limit else boxes
-
-
-def readable(boxes: list[Box], limit: int, total: int) -> list[Box]:
-    """A level with what it need not hide."""
-    return without_plain_stages(dissolved(boxes, limit, total), limit)
-
-
-def head_counts(stage: Box) -> bool:
-    """Whether a reader would count the head of a stage with its repetitions."""
-    most = max((box.each for box in stage.members if box.stack), default=0)
-    return not most or any(box.ops >= HEADS * most for box in stage.members if not box.stack)

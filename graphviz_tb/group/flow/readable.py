@@ -1,0 +1,64 @@
+"""What a level costs a reader, and what it need not hide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.stages import HEADS
+from graphviz_tb.model.hierarchy import How
+
+
+def cost(boxes: Sequence[Box]) -> int:
+    """Boxes a reader meets who opens each distinct group once."""
+    seen: set[int] = set()
+    total = len(boxes)
+    todo = list(boxes)
+    while todo:
+        box = todo.pop()
+        if box.stack:
+            box = box.members[0]
+        if not box.members or box.symbol in seen:
+            continue
+        seen.add(box.symbol)
+        total += len(box.members)
+        todo += box.members
+    return total
+
+
+def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
+    """Open unnamed groups that hold much of a level, are nearly alone or beside no stack, while it stays readable."""
+    unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
+    plain = not any(box.stack for box in boxes)
+    while True:
+        candidates = [
+            opened
+            for opened, box in enumerate(boxes)
+            if box.how in unnamed
+            and len(boxes) - 1 + len(box.members) <= limit
+            and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
+        ]
+        if not candidates:
+            return boxes
+        opened = max(candidates, key=lambda spot: (boxes[spot].ops, -spot))
+        boxes = [*boxes[:opened], *boxes[opened].members, *boxes[opened + 1 :]]
+
+
+def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:
+    """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
+    stages = [box for box in boxes if box.how == How.STAGE and not box.stack]
+    if not stages or any(head_counts(box) for box in stages):
+        return boxes
+    opened = [member for box in boxes for member in (box.members if box in stages else [box])]
+    return opened if len(opened) <= limit else boxes
+
+
+def readable(boxes: list[Box], limit: int, total: int) -> list[Box]:
+    """A level with what it need not hide."""
+    return without_plain_stages(dissolved(boxes, limit, total), limit)
+
+
+def head_counts(stage: Box) -> bool:
+    """Whether a reader would count the head of a stage with its repetitions."""
+    most = max((box.each for box in stage.members if box.stack), default=0)
+    return not most or any(box.ops >= HEADS * most for box in stage.members if not box.stack)
