@@ -74,3 +74,33 @@ def first_in_flow(hierarchy: Hierarchy, group: int) -> int:
     fed = {int(hierarchy.edge_to[edge]) for edge in hierarchy.owned(group)}
     (first,) = (child for child in hierarchy.children(group).tolist() if child not in fed)
     return int(first)
+
+
+def residual_stages(*blocks: int) -> Hierarchy:
+    """As many blocks in each stage; the first of each has a convolution in its shortcut, and all end in a Relu."""
+    made = Network()
+    top = made.chain(made.op("Placeholder"), ("Conv2D", "Tanh", "MaxPool"))
+    for count in blocks:
+        for block in range(count):
+            around = top if block else made.op("Conv2D", top)
+            inside = made.chain(top, ("Conv2D", "Rsqrt", "Elu", "Conv2D", "Rsqrt"))
+            top = made.op("Relu", made.op("AddV2", inside, around))
+    made.chain(top, ("Mean", "MatMul", "Softmax"))
+    return made.hierarchy()
+
+
+def test_a_stage_of_one_block_moves_no_border_of_the_next() -> None:
+    """Two first blocks behind each other are a stack; those of later stages still begin their stage."""
+    hierarchy = residual_stages(1, 3, 7, 5)
+    stages = [row for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    shortcuts = [[with_convolution(hierarchy, row) for row in hierarchy.children(stage)] for stage in stages]
+    assert shortcuts == [[2, 0], [1, 0], [1, 0]]
+
+
+def with_convolution(hierarchy: Hierarchy, row: int) -> int:
+    """How many shortcuts of a group have a convolution: a block has two others."""
+    types = hierarchy.graph.op_types
+    inside = [at for at in range(row, hierarchy.end[row]) if hierarchy.node[at] >= 0]
+    convolutions = sum(types[hierarchy.graph.op[hierarchy.node[at]]] == "Conv2D" for at in inside)
+    blocks = sum(types[hierarchy.graph.op[hierarchy.node[at]]] == "AddV2" for at in inside)
+    return convolutions - 2 * blocks

@@ -7,7 +7,7 @@ A period whose repetitions are equal becomes one stack. One whose repetitions ho
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, group, stack
@@ -151,6 +151,7 @@ def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotation
 def put_together(sequence: list[Element], repeats: list[Found], setting: Setting) -> tuple[list[Element], bool]:
     """The sequence with repeats in the place of their elements, and whether there was any."""
     folded: list[Element] = []
+    units: dict[tuple[int, ...], None] = {}
     done, hit = 0, False
     for repeat in repeats:
         if repeat.start < done:
@@ -159,9 +160,32 @@ def put_together(sequence: list[Element], repeats: list[Found], setting: Setting
             repeat = with_first(sequence, repeat, done)
         made = fold_one(sequence, repeat, setting)
         folded += [*sequence[done : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
+        if made and len(made) == 1 and repeat.period > 1 and sequence[repeat.start].fork:  # of plain chains any two ops
+            units[tuple(element.symbol for element in sequence[repeat.start : repeat.start + repeat.period])] = None
         hit = hit or made is not None
         done = repeat.stop
-    return folded + sequence[done:], hit
+    return alone(folded + sequence[done:], units, setting), hit
+
+
+def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: Setting) -> list[Element]:
+    """The sequence with what equals one repetition of a new stack, and stands alone, as a block too.
+
+    `units` are the symbols of one repetition of each stack, all of the same length.
+    """
+    if not units:
+        return sequence
+    period = len(next(iter(units)))
+    folded: list[Element] = []
+    place = 0
+    while place < len(sequence):
+        turn = sequence[place : place + period]
+        if tuple(element.symbol for element in turn) in units:
+            box = block(setting, turn)
+            turn = [Element(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork)]
+            place += period - 1
+        folded.append(turn[0])
+        place += 1
+    return folded
 
 
 def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
