@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.training import Part, Training
+from graphviz_tb.group.flow.entries import Entry, entries, unpacked
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
@@ -40,8 +41,8 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
-    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is, and
-    the data edges between them."""
+    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is, the
+    data edges between them, and the places of those that read one value from outside together."""
 
     hierarchy: Hierarchy
     parent: int
@@ -49,6 +50,7 @@ class Siblings:
     labels: list[str]
     part: Bytes
     edges: Edges
+    entry: list[Entry]
 
     def only(self, kept: Sequence[int]) -> Siblings:
         """Some of the siblings, by their places."""
@@ -59,7 +61,9 @@ class Siblings:
         held = (source >= 0) & (target >= 0)
         edges = Edges(source[held], target[held], edge.handle[held], edge.store[held])
         rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
-        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], edges)
+        entry = [tuple(int(place[reader]) for reader in readers if place[reader] >= 0) for readers in self.entry]
+        entry = [readers for readers in entry if len(readers) > 1]
+        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], edges, entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +72,7 @@ class Columns:
 
     `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows, `part` a
     `Part`. Level number `n` is the inside of row `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its
-    edges `edge_start[n]:edge_start[n + 1]` of `edge`.
+    edges `edge_start[n]:edge_start[n + 1]` of `edge`, what it is given from outside in the same way in `entry`.
     """
 
     hierarchy: Hierarchy
@@ -79,6 +83,8 @@ class Columns:
     part: Bytes
     edge: Edges
     edge_start: Longs
+    entry: Longs
+    entry_start: Longs
 
     def level(self, number: int) -> Siblings:
         """One level."""
@@ -87,7 +93,8 @@ class Columns:
         edge = self.edge
         edges = Edges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
-        return Siblings(self.hierarchy, int(self.parent[number]), rows, self.label[held], self.part[held], edges)
+        entry = unpacked(self.entry[self.entry_start[number] : self.entry_start[number + 1]].tolist())
+        return Siblings(self.hierarchy, int(self.parent[number]), rows, self.label[held], self.part[held], edges, entry)
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
@@ -106,8 +113,10 @@ def columns(hierarchy: Hierarchy) -> Columns:
     level = np.full(len(hierarchy), -1, np.int64)
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
+    entry, entry_start = entries(hierarchy, level, place, child_start)
     label = [shown[position] for position in order.tolist()]
-    return Columns(hierarchy, parent, child, child_start, label, Training(hierarchy).part[child], edge, edge_start)
+    part = Training(hierarchy).part[child]
+    return Columns(hierarchy, parent, child, child_start, label, part, edge, edge_start, entry, entry_start)
 
 
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
@@ -186,6 +195,7 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
     heads, same_as = equal_runs(
         Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
+        Runs(columns.entry, columns.entry_start[:-1], columns.entry_start[1:]),
         Runs(in_runs(columns, runs) * len(Part) + columns.part, starts, stops),
     )
     first_equal: Longs = np.array(heads, np.int64)[same_as]

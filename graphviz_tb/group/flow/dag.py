@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
 
+OUTSIDE = -1  # stands for what the beginning of a whole level is given; no `id` of a box
+ENTRIES = 3  # boxes that may read the one source outside
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dag:
     """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
 
-    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones; None at a whole level.
+    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones, at a whole level `OUTSIDE` for
+    boxes at its beginning that are given the same; else None.
     """
 
     boxes: list[Box]
@@ -47,6 +51,14 @@ def part(dag: Dag, ids: Sequence[int]) -> Dag:
         farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
         outside = farther if len({source for held in farther for source in held}) == 1 else outside
     return make_dag([dag.boxes[box] for box in ids], before, outside)
+
+
+def single_entry(dag: Dag) -> bool:
+    """Whether few boxes read from outside, and all the same source."""
+    if dag.outside is None:
+        return False
+    sources = {source for held in dag.outside for source in held}
+    return len(sources) == 1 and sum(1 for held in dag.outside if held) <= ENTRIES
 
 
 def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:

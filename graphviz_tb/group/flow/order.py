@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graphviz_tb.algorithms.topological import longest_paths, topological
-from graphviz_tb.group.flow.dag import Dag, weak_components
+from graphviz_tb.group.flow.dag import OUTSIDE, Dag, weak_components
 from graphviz_tb.model.columns import Longs
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
@@ -254,6 +254,9 @@ def cuts(
         if last > place[box]:
             change[place[box]] += 1
             change[last] -= 1
+    if readers := [place[box] for box, held in enumerate(dag.outside or ()) if OUTSIDE in held]:
+        change[0] += 1
+        change[max(readers)] -= 1
     cut = np.cumsum(np.array(change[:count], np.int64))
     cut[: last_part(dag, line, broadcast)] += 1
     return cut

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from graphviz_tb.group.flow.box import Symbols
-from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.dag import Dag, single_entry
 from graphviz_tb.group.flow.order import Order
 
 FAR = 64  # inputs from farther back are all alike
 BROADCAST, DISTANT, OUTSIDE = -1, -2, -3  # in the place of a distance
-ENTRIES = 3  # boxes that may read the one source outside
 
 
 def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int]:
@@ -48,11 +47,3 @@ def distance(order: Order, steps: list[int], box: int, source: int, far: int) ->
     places = order.place if order.side[box] else steps
     back = places[box] - places[source]
     return back if back < far else DISTANT
-
-
-def single_entry(dag: Dag) -> bool:
-    """Whether few boxes read from outside, and all the same source."""
-    if dag.outside is None:
-        return False
-    sources = {source for held in dag.outside for source in held}
-    return len(sources) == 1 and sum(1 for held in dag.outside if held) <= ENTRIES

@@ -1,0 +1,84 @@
+"""What a level is given from outside and hands to several children at once: the first block's own input.
+
+x ─▶ attention ─▶ +        between blocks x is what the block before gives; before the first it comes from outside
+└───────────────▲
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from graphviz_tb.group.flow.dag import OUTSIDE, Dag
+from graphviz_tb.group.flow.order import depths
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.hierarchy import Hierarchy
+
+READERS = 3  # at most; what more children read is no input of one block
+DEEP = 8  # levels that a value is followed into
+NEAR = 1 / 3  # of the depth of a level: farther in it is read by several blocks
+PLACES = 1 << 20  # children of a level that are looked at: three places fit into one number
+
+Entry = tuple[int, ...]  # the places of the children that read one value
+
+
+def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Longs, Longs]:
+    """The values that two or three children of a level read from outside, as `packed` places, and where those of each
+    level start. Before: `level` numbers the rows that are levels, `place` the children of all levels."""
+    graph = hierarchy.graph
+    flow = np.flatnonzero(~graph.control & (graph.mark[graph.source] == 0) & (hierarchy.edge_to >= 0))
+    reader, outer = hierarchy.row_of_node[graph.target[flow]].astype(np.int64), hierarchy.edge_to[flow]
+    source = graph.source[flow].astype(np.int64)
+    found = [np.empty((0, 3), np.int64)]
+    for _ in range(DEEP):
+        inside = (reader != outer) & (reader >= 0)
+        reader, outer, source = reader[inside], outer[inside], source[inside]
+        around = hierarchy.parent[reader].astype(np.int64)
+        drawn = (place[reader] >= 0) & (level[around] >= 0)
+        found.append(np.stack((level[around], source, place[reader]), 1)[drawn])
+        reader = around
+    return filed(np.unique(np.concatenate(found), axis=0), child_start)
+
+
+def filed(found: Longs, child_start: Longs) -> tuple[Longs, Longs]:
+    """Before: level, value and child, sorted. After: as for `entries`."""
+    number, reader = found[:, 0], found[:, 2] - child_start[found[:, 0]]
+    first = np.flatnonzero(np.diff(number, prepend=-1).astype(bool) | np.diff(found[:, 1], prepend=-1).astype(bool))
+    count = np.diff(np.append(first, len(found)))
+    first, count = first[(count > 1) & (count <= READERS)], count[(count > 1) & (count <= READERS)]
+    last = np.where(count == READERS, reader[np.minimum(first + READERS - 1, max(len(found) - 1, 0))] + 1, 0)
+    kept = (reader[first + 1] < PLACES) & (last <= PLACES) if len(first) else np.zeros(0, bool)
+    packed = (reader[first] * PLACES + reader[first + 1] if len(first) else reader[:0]) * (2 * PLACES) + last
+    rows = np.unique(np.stack((number[first], packed), 1)[kept], axis=0)
+    starts: Longs = np.searchsorted(rows[:, 0], np.arange(len(child_start)))
+    return rows[:, 1], starts
+
+
+def unpacked(packed: Iterable[int]) -> list[Entry]:
+    """The places of the children that read a value.
+
+    >>> unpacked([((3 * PLACES + 5) * 2 * PLACES), ((0 * PLACES + 1) * 2 * PLACES) + 3])
+    [(3, 5), (0, 1, 2)]
+    """
+    found = []
+    for number in packed:
+        pair, last = divmod(number, 2 * PLACES)
+        found.append((*divmod(pair, PLACES), *((last - 1,) if last else ())))
+    return found
+
+
+def with_entry(dag: Dag, entry: Sequence[Entry]) -> Dag:
+    """The graph of a whole level with the one value from outside that only its beginning reads, if there is one."""
+    if not entry:
+        return dag
+    depth = depths(dag)
+    near = NEAR * max(depth, default=0)
+    levels = [(readers, sorted(map(depth.__getitem__, readers))) for readers in entry]
+    given = [readers for readers, (first, *_, last) in levels if first == 0 < last <= near]
+    if len(given) != 1:
+        return dag
+    outside: list[list[int]] = [[] for _ in dag.boxes]
+    for reader in given[0]:
+        outside[reader] = [OUTSIDE]
+    return Dag(dag.boxes, dag.before, dag.after, outside)
