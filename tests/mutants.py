@@ -250,6 +250,8 @@ def covered(package: Path, tests: tuple[str, ...]) -> Covering:
     seen = package / "seen.json"
     run(package, tests, seen)
     covering = read(seen)
+    if not covering.lines:
+        raise SystemExit(f"{' '.join(tests)} execute nothing of {package}: nothing can be said")
     for test in covering.failed:
         print(f"left out {test}: it fails without any fault", flush=True)
     return covering

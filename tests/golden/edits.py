@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script has its own folder alone
+# A script finds its own folder alone; at the end, so that a copy of the package on the path comes first.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from tests.diff.transforms import TRANSFORMS
 
