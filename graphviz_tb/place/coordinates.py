@@ -18,6 +18,7 @@ from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
 from graphviz_tb.place.funnel import Band, Corridors, beside
 from graphviz_tb.place.routes import bands, head_length, routes
+from graphviz_tb.place.steep import cross_steeply
 from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_crossed, is_shut_in
 
 Size = tuple[int, int]
@@ -148,7 +149,7 @@ def strips(
     strokes: Sequence[Stroke],
     gaps: Gaps,
 ) -> list[list[Band]]:
-    """The bands of each part."""
+    """The bands of each part. After: hops that cross do so steeply."""
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
     labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
@@ -184,7 +185,10 @@ def strips(
             else (heads[p][r][0] + straight[p][r][0], heads[p][r][1] + straight[p][r][1])
             for r, row in enumerate(part_rows)
         ]
-        found.append(bands(part_rows, heights, ends, passing[p], labelled[p], gaps))
+        strip = bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
+        for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
+            cross_steeply(hops, following.top - following.before - band.bottom - band.after)
+        found.append(strip)
     return found
 
 

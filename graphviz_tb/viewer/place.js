@@ -1034,16 +1034,16 @@ function column_width(column_) {
   return (py_max((() => { const out = []; for (const stub of column_) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
 }
 function column(words, side_, middle, edge, reach_, off) {
-  let top, sign, stubs, texts, index, stub, y, meet, near, far;
+  let top, sign, stubs, texts, index, stub, y, meet, near_, far;
   top = (middle - Math.floor((ROW_of_beside * (words.length - 1)) / 2));
   sign = ((side_ === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
   for ([index, stub] of py_enumerate(words)) {
     y = (top + (ROW_of_beside * index));
     meet = _spread(index, words.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (words.length - 1)) / 2)));
-    near = (edge + (sign * (LEAD + off)));
-    stubs.push(_stub_of_beside(stub, side_, ((sign > 0) ? near : (near - EXTENT.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
-    far = (near + (sign * (EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0))));
+    near_ = (edge + (sign * (LEAD + off)));
+    stubs.push(_stub_of_beside(stub, side_, ((sign > 0) ? near_ : (near_ - EXTENT.get(stub.kind)[0])), y, [[near_, y], [edge, meet]]));
+    far = (near_ + (sign * (EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0))));
     texts.push(_label_of_beside(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
   return new Beside_of_beside([...stubs], [...texts]);
@@ -1128,16 +1128,16 @@ function _upright(shape_, incoming, outgoing, loop, pill) {
   return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
 function _lying(shape_, incoming, outgoing, loop, pill) {
-  let wide, tall, box, above, below, room, at, over, under, reach_;
+  let wide, tall, box, above, below_, room, at, over, under, reach_;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
-  [above, below] = [rows_height(incoming), rows_height(outgoing)];
+  [above, below_] = [rows_height(incoming), rows_height(outgoing)];
   room = (loop ? LOOP : 0);
   at = 14;
   over = rail(incoming, "in", box, at);
   under = rail(outgoing, "out", box, at);
   reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((at + RAIL) + extent(stub))); } return out; })(), {default: 0});
-  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
+  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below_), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
 }
 function _loop(box, middle) {
   let x, up;
@@ -1237,7 +1237,7 @@ function gates_of(view) {
   return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
 }
 function border(one, corner, point, upright) {
-  let left, top, right, bottom, high, dent, near;
+  let left, top, right, bottom, high, dent, near_;
   [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
   [right, bottom] = [(left + one.box[0]), (top + one.box[1])];
   if (upright) {
@@ -1245,9 +1245,9 @@ function border(one, corner, point, upright) {
     dent = round_end(one, Math.min((point[0] - left), (right - point[0])));
     return [point[0], (high ? (top + dent) : (bottom - dent))];
   }
-  near = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
+  near_ = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
   dent = round_end(one, Math.min((point[1] - top), (bottom - point[1])));
-  return [(near ? (left + dent) : (right - dent)), point[1]];
+  return [(near_ ? (left + dent) : (right - dent)), point[1]];
 }
 function round_end(one, inset) {
   let radius;
@@ -1597,11 +1597,11 @@ const ROUNDS = 1;
 const LARGE_of_columns = 150000;
 const POOL = 64;
 const FAR_of_columns = (1 * 2 ** 40);
-function columns(parts, widths, between, above, below, lane_ = []) {
+function columns(parts, widths, between, above, below_, lane_ = []) {
   let x, room, both, ranks_, distances_, starts, down, up, large, _, r, paths, path;
   x = py_repeat([0], widths.length);
   room = new Room_of_columns(widths.length);
-  both = (() => { const out = []; for (const [up, down] of py_zip(above, below)) { out.push([...up, ...down]); } return out; })();
+  both = (() => { const out = []; for (const [up, down] of py_zip(above, below_)) { out.push([...up, ...down]); } return out; })();
   for ([ranks_, distances_] of py_zip(parts, between)) {
     starts = pack(ranks_, widths, distances_, x);
     if ((ranks_.length < 2)) {
@@ -1615,12 +1615,12 @@ function columns(parts, widths, between, above, below, lane_ = []) {
         settle(ranks_.at(r), starts.at(r), x, above);
       }
       for (r of up) {
-        settle(ranks_.at(r), starts.at(r), x, below);
+        settle(ranks_.at(r), starts.at(r), x, below_);
       }
     }
-    paths = (() => { const out = []; for (const path of straight_paths(ranks_, above, below)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
+    paths = (() => { const out = []; for (const path of straight_paths(ranks_, above, below_)) if (!(() => { for (const item of path) { if (py_in(item, lane_)) return true; } return false; })()) { out.push(path); } return out; })();
     for (path of paths) {
-      straighten(path, x, above, below, room);
+      straighten(path, x, above, below_, room);
     }
     if (large) {
       continue;
@@ -1629,7 +1629,7 @@ function columns(parts, widths, between, above, below, lane_ = []) {
       settle(ranks_.at(r), starts.at(r), x, both);
     }
     for (path of paths) {
-      straighten(path, x, above, below, room);
+      straighten(path, x, above, below_, room);
     }
   }
   return x;
@@ -1667,34 +1667,34 @@ class Room_of_columns {
     }
   }
 }
-function straight_paths(ranks_, above, below) {
+function straight_paths(ranks_, above, below_) {
   let found, row, item, up, path;
   found = [];
   for (row of ranks_) {
     for (item of row) {
       up = above.at(item);
-      if (((up.length > 1) || (below.at(item).length > 1) || (up.length && thin(up[0][0], above, below)))) {
+      if (((up.length > 1) || (below_.at(item).length > 1) || (up.length && thin(up[0][0], above, below_)))) {
         continue;
       }
       path = [item];
-      while ((below.at(path.at(-1)).length && thin(below.at(path.at(-1))[0][0], above, below))) {
-        path.push(below.at(path.at(-1))[0][0]);
+      while ((below_.at(path.at(-1)).length && thin(below_.at(path.at(-1))[0][0], above, below_))) {
+        path.push(below_.at(path.at(-1))[0][0]);
       }
-      if ((up.length || below.at(item).length)) {
+      if ((up.length || below_.at(item).length)) {
         found.push(path);
       }
     }
   }
   return found;
 }
-function thin(item, above, below) {
-  return ((above.at(item).length < 2) && (below.at(item).length < 2));
+function thin(item, above, below_) {
+  return ((above.at(item).length < 2) && (below_.at(item).length < 2));
 }
-function straighten(path, x, above, below, room) {
+function straighten(path, x, above, below_, room) {
   let low, high, offset, run, up, down, goal, item, left, right, least, most_, end;
   [low, high, offset] = [-FAR_of_columns, FAR_of_columns, 0];
   run = [];
-  [up, down] = [above.at(path[0]), below.at(path.at(-1))];
+  [up, down] = [above.at(path[0]), below_.at(path.at(-1))];
   goal = (up.length ? (x.at(up[0][0]) + up[0][1]) : null);
   for (item of path) {
     if (run.length) {
@@ -1772,20 +1772,20 @@ function settle(row, start, x, links_) {
     }
   }
 }
-function wished(near, x, shift) {
+function wished(near_, x, shift) {
   let other, offset, weight, place_, one, two, aside_, heavy, end, wish;
-  if ((near.length === 1)) {
-    [other, offset, weight] = near[0];
+  if ((near_.length === 1)) {
+    [other, offset, weight] = near_[0];
     place_ = ((x.at(other) + offset) - shift);
     return [place_, [[place_, weight]]];
   }
-  if ((near.length === 2)) {
-    [[one, offset, weight], [two, aside_, heavy]] = near;
+  if ((near_.length === 2)) {
+    [[one, offset, weight], [two, aside_, heavy]] = near_;
     [place_, end] = [((x.at(one) + offset) - shift), ((x.at(two) + aside_) - shift)];
     wish = ((place_ < end) ? [[place_, weight], [end, heavy]] : [[end, heavy], [place_, weight]]);
     return [((weight === heavy) ? Math.floor((place_ + end) / 2) : ((heavy > weight) ? end : place_)), wish];
   }
-  wish = (() => { const out = []; for (const [other, offset, weight] of near) { out.push([((x.at(other) + offset) - shift), weight]); } return out; })();
+  wish = (() => { const out = []; for (const [other, offset, weight] of near_) { out.push([((x.at(other) + offset) - shift), weight]); } return out; })();
   py_sort(wish);
   return [median_of_columns(wish), wish];
 }
@@ -1876,6 +1876,64 @@ function gap_height(hops, after, before, spare, gaps) {
   return Math.max(usual, ((after + before) + py_max((() => { const out = []; for (const hop of hops) { out.push(((hop.late + hop.early) + hop.climb)); } return out; })(), {default: 1})));
 }
 
+// place.steep
+const MANY_of_steep = 40;
+const RUN = 30;
+const CORNER_of_steep = 12;
+function cross_steeply(hops, height_) {
+  let flat, hop, outer, others, best_, away, top, bottom, side_, shift, run, _;
+  flat = py_sorted((() => { const out = []; for (const hop of hops) if ((hop.aside > FLAT)) { out.push(hop); } return out; })(), {key: (hop) => [-hop.aside, hop.wire]});
+  if ((flat.length > MANY_of_steep)) {
+    return;
+  }
+  for (hop of flat) {
+    outer = around_of_steep(hop, flat);
+    if ((outer == null)) {
+      continue;
+    }
+    others = (() => { const out = []; for (const other of flat) if ((other !== hop)) { out.push(other); } return out; })();
+    best_ = [near(hop, [hop.late, (height_ - hop.early)], others, height_), 0, hop.late, hop.early];
+    away = apart(outer.thick, hop);
+    [top, bottom] = [below(outer, hop.start, height_), below(outer, hop.end, height_)];
+    for ([side_, shift] of [[1, -away], [2, away]]) {
+      run = [(top + shift), (bottom + shift)];
+      if (((0 <= run[0]) && (run[0] < run[1]) && (run[1] <= height_))) {
+        best_ = py_min([best_, [near(hop, run, others, height_), side_, run[0], (height_ - run[1])]]);
+      }
+    }
+    [_, _, hop.late, hop.early] = best_;
+  }
+}
+function around_of_steep(hop, flat) {
+  let way, found;
+  way = ((hop.end > hop.start) ? 1 : -1);
+  found = (() => { const out = []; for (const one of flat) if (((((one.start - hop.start) * way) < 0) && (0 < ((one.end - hop.end) * way)))) { out.push(one); } return out; })();
+  return py_min(found, {key: (one) => [one.aside, one.wire], default: null});
+}
+function below(hop, x, height_) {
+  return (hop.late + Math.floor((((height_ - hop.late) - hop.early) * Math.abs((x - hop.start))) / hop.aside));
+}
+function near(hop, run, others, height_) {
+  let moved_;
+  moved_ = new Hop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], (height_ - run[1]));
+  return py_sum((() => { const out = []; for (const other of others) { out.push(nearness(moved_, other, height_)); } return out; })());
+}
+function nearness(one, two, height_) {
+  let low, high, first, last, same;
+  low = (Math.max(Math.min(one.start, one.end), Math.min(two.start, two.end)) + CORNER_of_steep);
+  high = (Math.min(Math.max(one.start, one.end), Math.max(two.start, two.end)) - CORNER_of_steep);
+  if (((high - low) < RUN)) {
+    return 0;
+  }
+  first = (below(one, low, height_) - below(two, low, height_));
+  last = (below(one, high, height_) - below(two, high, height_));
+  same = ((one.end > one.start) === (two.end > two.start));
+  if (((first * last) <= 0)) {
+    return (same ? 1 : 0);
+  }
+  return ((Math.min(Math.abs(first), Math.abs(last)) < apart(two.thick, one)) ? 2 : 0);
+}
+
 // place.corners
 const CUT = 12;
 const CLOSE = 10;
@@ -1959,8 +2017,8 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around_) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below, slants, at, turns, x, foot, goal, head_, here, above, thick;
+function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, at, turns, x, foot, goal, head_, here, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
@@ -1972,13 +2030,13 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
     begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
     stop = [(lefts.at(lower) + ends_.at(wire)[1]), (tops.at(lower) + on)];
     windows = [[begin[1], begin[0], begin[0]]];
-    below = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
-    if (((below > begin[1]) && !around_.has([wire, 0]))) {
+    below_ = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
+    if (((below_ > begin[1]) && !around.has([wire, 0]))) {
       slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT));
-      windows.push(first_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
+      windows.push(first_window(begin, below_, lefts.at(upper), (slants ? rooms.at(wire) : null)));
     }
     for (at of py_range(1, chain.length)) {
-      turns = py_get(around_, [wire, (at - 1)]);
+      turns = py_get(around, [wire, (at - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
         py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
@@ -2000,13 +2058,13 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
   }
   return result_;
 }
-function first_window(begin, below, left, room) {
+function first_window(begin, below_, left, room) {
   let slant;
   if ((room == null)) {
-    return [below, begin[0], begin[0]];
+    return [below_, begin[0], begin[0]];
   }
-  slant = Math.floor((SLANT * (below - begin[1])) / 10);
-  return [below, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
+  slant = Math.floor((SLANT * (below_ - begin[1])) / 10);
+  return [below_, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
 }
 function shortest(corridors, windows, passed) {
   let bends_;
@@ -2040,7 +2098,7 @@ const PLAIN = new Stroke();
 const ASLANT = 24;
 const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn, chains, ends_, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height_, around_, band_, tops, corridors, lines_, base;
+  let given, drawn, chains, ends_, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines_, base;
   gaps = (gaps || new Gaps());
   given = py_or(strokes, () => new Map());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
@@ -2048,20 +2106,20 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   ends_ = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
   [widths, heights] = extents(skeleton, sizes);
   thick = thicknesses(skeleton, drawn);
-  [above, below] = links(skeleton, chains, ends_, widths.length);
+  [above, below_] = links(skeleton, chains, ends_, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
-  lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton));
+  lefts = columns(skeleton.parts, widths, steps, above, below_, lane(skeleton));
   flush_left(skeleton, lefts);
   [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn);
   layers = strips(skeleton, chains, heights, passing, drawn, gaps);
   between = joints(skeleton, chains);
   tall = side_by_side(skeleton, layers, lefts, widths, between);
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
-  around_ = detours(skeleton, chains, ends_, layers, lefts, widths, between);
+  around = detours(skeleton, chains, ends_, layers, lefts, widths, between);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around_);
+  lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around);
   base = skeleton.children;
   return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
 }
@@ -2126,7 +2184,7 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_;
+  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_, strip, band_, following;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
@@ -2166,7 +2224,11 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   found = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
     ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight_.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight_.at(p).at(r)[1])])); } return out; })();
-    found.push(bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps));
+    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
+    for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
+      cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
+    }
+    found.push(strip);
   }
   return found;
 }
@@ -2195,9 +2257,9 @@ function distances(row, skeleton, widths, thick, gaps) {
   return result_;
 }
 function links(skeleton, chains, ends_, count) {
-  let above, below, first, trunks, main, order, wire, chain, start, end, final, at, upper, lower, shift, weight;
+  let above, below_, first, trunks, main, order, wire, chain, start, end, final, at, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
   trunks = new TupleSet();
   main = new Set(skeleton.spine);
@@ -2216,10 +2278,10 @@ function links(skeleton, chains, ends_, count) {
       shift = ((!at ? start : 0) - ((at === final) ? end : 0));
       weight = (main.has(wire) ? LANE : [1, 2, 8].at(((upper >= first) + (lower >= first))));
       above.at(lower).push([upper, shift, weight]);
-      below.at(upper).push([lower, -shift, weight]);
+      below_.at(upper).push([lower, -shift, weight]);
     }
   }
-  return [above, below];
+  return [above, below_];
 }
 function shelve(skeleton, layers, lefts, widths, tall, gaps) {
   let spans, origin, width, height_, top, shelf, left, deep, part, row, item, band_;
@@ -2478,7 +2540,7 @@ class Obstacles {
   add_line(owner, points, thick) {
     let run, cell;
     for (run of runs_of_label_places(points)) {
-      for (cell of cells(around(run))) {
+      for (cell of cells(around_of_label_places(run))) {
         py_setdefault(this.runs, cell, []).push([owner, Math.floor(thick / 20), run]);
       }
     }
@@ -2585,7 +2647,7 @@ function runs_of_label_places(points) {
 function length_of_label_places(run) {
   return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
 }
-function around(run) {
+function around_of_label_places(run) {
   let ax, ay, bx, by;
   [[ax, ay], [bx, by]] = run;
   return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
@@ -2609,7 +2671,7 @@ function overlap(one, other) {
 }
 function touches(run, rect) {
   let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
-  [left, top, right, bottom] = around(run);
+  [left, top, right, bottom] = around_of_label_places(run);
   if (((right < rect[0]) || (rect[2] < left) || (bottom < rect[1]) || (rect[3] < top))) {
     return false;
   }
@@ -2713,12 +2775,12 @@ function drawn_of_core(view, pieces, lines_, said, direction, level) {
 function _size(one) {
   return [one.width, one.height];
 }
-function children(view, below, direction) {
+function children(view, below_, direction) {
   let upright, nodes, names;
   upright = vertical(direction);
   nodes = [...view.node_labels, ...view.functions];
   names = names_of(nodes);
-  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? framed(below.get(position)) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
+  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position)) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
   let main, found, wire, line, text, bridge, one;
@@ -2831,10 +2893,10 @@ class Undrawn {
 
 // place.groups
 class Open {
-  constructor(view, heading, below, outside) {
+  constructor(view, heading, below_, outside) {
     this.view = view;
     this.heading = heading;
-    this.below = below;
+    this.below = below_;
     this.outside = outside;
   }
   get node_labels() {
@@ -2842,20 +2904,20 @@ class Open {
   }
 }
 function in_order_of_groups(view) {
-  let groups, todo, one, heading, outside, above, position, below, node_labels, shown, labels, child, inner;
+  let groups, todo, one, heading, outside, above, position, below_, node_labels, shown, labels, child, inner;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
     [one, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
-    below = new Map();
-    groups.push(new Open(one, heading, below, outside));
+    below_ = new Map();
+    groups.push(new Open(one, heading, below_, outside));
     node_labels = [...one.node_labels, ...one.functions];
     shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.node_labels.length, node_labels.length)]);
     labels = (one.opened.size ? line_labels(one) : new Map());
     for ([child, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
-        todo.push([inner, [node_labels.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
+        todo.push([inner, [node_labels.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below_, child]);
       }
     }
   }
@@ -2895,13 +2957,13 @@ class Frame {
     this.rules = rules;
   }
 }
-function frame_of_frames(view, heading, below, outside, direction) {
+function frame_of_frames(view, heading, below_, outside, direction) {
   let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, ports;
-  sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
+  sizes = (() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = children(view, sizes, direction);
   lines_ = view.drawn();
   said = label_sizes(view, lines_, outside);
-  inner = new Inner((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
+  inner = new Inner((() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, made.ports); } return out; })());
   core = core_of(view, pieces, lines_, said, inner, direction);
   area = area_of(view, core, said, pieces, direction);
   bar = title_bar(view, heading, core, area, direction);
@@ -2980,11 +3042,11 @@ function to_border(view, wire, points, ports, shift) {
 
 // place.spine
 class Paths {
-  constructor(numbers = new TupleMap(), boxes = [], steps = [], below = []) {
+  constructor(numbers = new TupleMap(), boxes = [], steps = [], below_ = []) {
     this.numbers = numbers;
     this.boxes = boxes;
     this.steps = steps;
-    this.below = below;
+    this.below = below_;
   }
   node(node, box) {
     if (!this.numbers.has(node)) {
@@ -3253,13 +3315,13 @@ function _label_of_sketch(words, middle, box) {
 
 // place.nested
 function place(view, options) {
-  let groups, frames, number, group, below, sketch, where, box, depth_, x, y, numbers, position, child, slot;
+  let groups, frames, number, group, below_, sketch, where, box, depth_, x, y, numbers, position, child, slot;
   groups = lead_through(in_order_of_groups(view));
   frames = new Map();
   for (number of py_range((groups.length - 1), -1, -1)) {
     group = groups.at(number);
-    below = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
-    frames.set(number, frame_of_frames(group.view, group.heading, below, group.outside, options.direction));
+    below_ = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
+    frames.set(number, frame_of_frames(group.view, group.heading, below_, group.outside, options.direction));
   }
   sketch = new Sketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
@@ -3622,7 +3684,7 @@ function chevron(points, thickness) {
 }
 
 // render.boxes
-const CORNER = 6;
+const CORNER_of_boxes = 6;
 const SHEET_of_boxes = 4;
 const EAR = 8;
 const BAND_LEAST = 4;
@@ -3650,7 +3712,7 @@ function front(box) {
 function closed_of_boxes(box, fill, theme) {
   let x, y, width, height_, radius, border_, shapes_, sheet_, dx, dy, inner;
   [x, y, width, height_] = front(box);
-  radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER));
+  radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER_of_boxes));
   border_ = (fill.sign ? null : new Pen(fill.stroke));
   shapes_ = [];
   for (sheet_ of py_range(box.sheets, 0, -1)) {
@@ -3752,11 +3814,11 @@ function frame_of_boxes(box, fill, theme) {
   [x, y, width, height_] = [box.x, box.y, box.width, box.height];
   stack = ["series", "fold"].includes(box.kind);
   pen = new Pen((fill.hued ? fill.stroke : theme.stroke), undefined, (stack ? FRAME_DASHES : []));
-  shapes_ = [_rect(x, y, width, height_, CORNER, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
+  shapes_ = [_rect(x, y, width, height_, CORNER_of_boxes, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
     shapes_.push(_bar(x, y, ((y + height_) - 1), fill.fill));
   }
-  py_extend(shapes_, outline(x, y, width, height_, CORNER, fill));
+  py_extend(shapes_, outline(x, y, width, height_, CORNER_of_boxes, fill));
   if (box.openable) {
     py_extend(shapes_, mark(...mark_place(box), theme, true));
   }
@@ -3764,7 +3826,7 @@ function frame_of_boxes(box, fill, theme) {
 }
 function _bar(x, y, foot, colour) {
   let steps;
-  steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - CORNER) + 1)]], ["V", [(y + CORNER)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
+  steps = [["M", [(x + 3), (y + 1)]], ["V", [foot]], ["A", [5, x, ((foot - CORNER_of_boxes) + 1)]], ["V", [(y + CORNER_of_boxes)]], ["A", [5, (x + 3), (y + 1)]], ["Z", []]];
   return new Curve(steps, colour);
 }
 function stub_of_boxes(mark_, fill, theme, tint = null) {
@@ -4242,19 +4304,19 @@ function kept_in(part, old, was) {
 
 // arrange.spine
 function spine(count, edges, weights, boxes) {
-  let above, below, out, edge, source, target, length, carried, onward, item, after, steps, load, at, path;
+  let above, below_, out, edge, source, target, length, carried, onward, item, after, steps, load, at, path;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   for ([edge, [source, target]] of py_enumerate(edges)) {
     if (weights.at(edge)) {
       above.at(target).push(source);
-      below.at(source).push(target);
+      below_.at(source).push(target);
       out.at(source).push(edge);
     }
   }
   [length, carried, onward] = [py_repeat([0], count), py_repeat([0], count), py_repeat([-1], count)];
-  for (item of py_reversed(topological(below))) {
+  for (item of py_reversed(topological(below_))) {
     length[item] = ((item < boxes) ? 1 : 0);
     for (edge of out.at(item)) {
       after = edges.at(edge)[1];

@@ -1,0 +1,76 @@
+"""Flat lines between two ranks that must cross do so at a right angle: where the inner one comes up or goes down.
+
+Of two lines that run the same way, one inside the other, tracks alone would let the inner one cross the outer one at an
+angle so flat that both look like one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.place.tracks import FLAT, Hop, apart
+
+MANY = 40  # flat lines of one gap from which they are left as they are: each is compared with all others
+RUN = 30  # px that two lines run beside each other before their white is seen
+CORNER = 12  # px at each end of a run that its corners take
+
+Run = tuple[int, int]  # how far below the top of the gap a hop begins and ends to run aside
+
+
+def cross_steeply(hops: Sequence[Hop], height: int) -> None:
+    """Change the tracks of flat hops of one gap, `height` px between its straight runs, that lie inside others.
+
+    >>> outer, inner = Hop(0, 0, 0, 356, 10), Hop(1, 0, 192, 264, 10, 5, 5)
+    >>> cross_steeply([outer, inner], 20)
+    >>> inner.late, inner.early
+    (5, 11)
+    """
+    flat = sorted((hop for hop in hops if hop.aside > FLAT), key=lambda hop: (-hop.aside, hop.wire))
+    if len(flat) > MANY:
+        return
+    for hop in flat:
+        outer = around(hop, flat)
+        if outer is None:
+            continue
+        others = [other for other in flat if other is not hop]
+        best = (near(hop, (hop.late, height - hop.early), others, height), 0, hop.late, hop.early)
+        away = apart(outer.thick, hop)
+        top, bottom = below(outer, hop.start, height), below(outer, hop.end, height)
+        for side, shift in ((1, -away), (2, away)):
+            run = top + shift, bottom + shift
+            if 0 <= run[0] < run[1] <= height:
+                best = min(best, (near(hop, run, others, height), side, run[0], height - run[1]))
+        _, _, hop.late, hop.early = best
+
+
+def around(hop: Hop, flat: Sequence[Hop]) -> Hop | None:
+    """The shortest line that runs the same way, from before a hop to behind it."""
+    way = 1 if hop.end > hop.start else -1
+    found = [one for one in flat if (one.start - hop.start) * way < 0 < (one.end - hop.end) * way]
+    return min(found, key=lambda one: (one.aside, one.wire), default=None)
+
+
+def below(hop: Hop, x: int, height: int) -> int:
+    """How far below the top of the gap a hop is at `x`, which it passes."""
+    return hop.late + (height - hop.late - hop.early) * abs(x - hop.start) // hop.aside
+
+
+def near(hop: Hop, run: Run, others: Sequence[Hop], height: int) -> int:
+    """How near a hop would lie to others: 2 for each beside which it runs with too little white, 1 for each that it
+    crosses at a flat angle."""
+    moved = Hop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], height - run[1])
+    return sum(nearness(moved, other, height) for other in others)
+
+
+def nearness(one: Hop, two: Hop, height: int) -> int:
+    """The same for one other; 0 where it is too short to be seen."""
+    low = max(min(one.start, one.end), min(two.start, two.end)) + CORNER
+    high = min(max(one.start, one.end), max(two.start, two.end)) - CORNER
+    if high - low < RUN:
+        return 0
+    first = below(one, low, height) - below(two, low, height)
+    last = below(one, high, height) - below(two, high, height)
+    same = (one.end > one.start) == (two.end > two.start)
+    if first * last <= 0:
+        return 1 if same else 0
+    return 2 if min(abs(first), abs(last)) < apart(two.thick, one) else 0
