@@ -41,6 +41,8 @@ def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> Pict
     >>> picture_choices(PictureOptions(), {"open": "conv1"}).open
     ('conv1',)
     """
+    if not choices:
+        return options
     legal = [field.name for field in fields(PictureOptions)]
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of a picture", strange[0], legal)

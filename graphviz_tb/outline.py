@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.algorithms.repetitions import repetitions
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.view.first import ROOT, first_picture
 from graphviz_tb.view.node_labels import NodeLabels
@@ -51,7 +51,7 @@ def outline(model: Model) -> tuple[Line, ...]:
 
     def part(path: Path) -> Part:
         row = path[-1]
-        times = repetitions(hierarchy, row) if hierarchy.kind[row] == Kind.SERIES else 1
+        times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
         return Part(node_labels.label(path), address(hierarchy, path), hierarchy.ops(row), times)
 
     lines: list[Line] = []

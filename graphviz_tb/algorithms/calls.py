@@ -11,8 +11,7 @@ import numpy as np
 from graphviz_tb.algorithms.reached import reached as reached_from
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import function_of
 from graphviz_tb.model.stats import Stats
 
@@ -28,8 +27,9 @@ class OpsThroughCalls:
     def __init__(self, hierarchy: Hierarchy, without: Bools | None = None) -> None:
         self.hierarchy = hierarchy
         self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
-        counted = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
-        self.total = hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(counted & ~without)))
+        self.total = (
+            hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(hierarchy.ordinary & ~without)))
+        )
         self.memo: dict[int, int | None] = {}
         for function in self._callees_first():
             self.memo[function] = self._sum(function)
@@ -72,7 +72,7 @@ class OpsThroughCalls:
 
 def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
     """How many ops have statistics, counted in each place, of how many through calls (None where that is endless)."""
-    ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    ordinary = hierarchy.ordinary
     main = np.flatnonzero(stats.known & ordinary)
     inside = {path for step in stats.inside for path in step}
     rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in inside)]

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 
 GRADIENTS = re.compile(r"gradients(_\d+)?|gradient_tape(_\d+)?")
 GRADIENT_OF = "_grad"  # `gradients/dense/MatMul_grad` is where the gradients of `dense/MatMul` are worked out
@@ -16,7 +16,7 @@ def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
     """The outermost scopes of gradients."""
     scopes: list[int] = []
     behind = 0
-    for row in np.flatnonzero(hierarchy.kind == Kind.SCOPE).tolist():
+    for row in np.flatnonzero(hierarchy.kind == SCOPE).tolist():
         if row >= behind and "gradient" in hierarchy.name[row] and GRADIENTS.fullmatch(hierarchy.leaf(row)):
             scopes.append(row)
             behind = int(hierarchy.end[row])
@@ -34,7 +34,7 @@ def differentiated(hierarchy: Hierarchy) -> list[int]:
         around = len(hierarchy.name[head]) + 1
         for row in range(head + 1, int(hierarchy.end[head])):
             name = hierarchy.name[row]
-            if hierarchy.kind[row] == Kind.SCOPE and name.endswith(GRADIENT_OF):
+            if hierarchy.kind[row] == SCOPE and name.endswith(GRADIENT_OF):
                 node = index.get(name[around : -len(GRADIENT_OF)], -1)
                 if node >= 0:
                     found.append(int(hierarchy.row_of_node[node]))

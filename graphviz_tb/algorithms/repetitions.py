@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
 
 
 def repetitions(hierarchy: Hierarchy, row: int) -> int:
@@ -11,8 +11,8 @@ def repetitions(hierarchy: Hierarchy, row: int) -> int:
     todo = [row]
     while todo:
         held = hierarchy.children(todo.pop()).tolist()
-        ranges = [child for child in held if hierarchy.kind[child] == Kind.FOLD and hierarchy.how[child] == How.SEGMENT]
-        cut = len(ranges) == len(held) and hierarchy.kind[row] == Kind.SERIES
+        ranges = [child for child in held if hierarchy.kind[child] == FOLD and hierarchy.how[child] == SEGMENT]
+        cut = len(ranges) == len(held) and hierarchy.kind[row] == SERIES
         todo += ranges if cut else []
         count += 0 if cut else len(held)
     return count

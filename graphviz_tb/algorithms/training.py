@@ -16,7 +16,7 @@ import numpy as np
 from graphviz_tb.algorithms.gradient_scopes import differentiated, gradient_scopes
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import OP, Hierarchy
 
 BACKWARD = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+")  # derived functions
 GRADIENT_TYPES = re.compile(r".*Grad(V[0-9])?|.*Backprop(Filter)?(V[0-9])?|BroadcastGradientArgs")  # a transposed
@@ -130,7 +130,7 @@ class Training:
         name = hierarchy.name
         heads = gradient_scopes(hierarchy)
         heads += [row for row in hierarchy.function_rows if BACKWARD.fullmatch(name[row])]
-        gradients = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == Kind.OP))
+        gradients = self._ops(GRADIENT_TYPES) | (inside(hierarchy, heads) & (hierarchy.kind == OP))
         for call, bodies in hierarchy.calls.items():
             gradients[call] |= any(BACKWARD.fullmatch(hierarchy.name[body]) for _, body in bodies)
         plain: Bools = gradients & (hierarchy.mark == 0)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Longs, freeze
-from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
 from graphviz_tb.model.stats import Measure, Sample, Stats
 from graphviz_tb.model.tensors import Shape
@@ -58,7 +57,7 @@ def table(
     counts: Longs,
 ) -> Stats:
     """All columns, frozen."""
-    ordinary = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
+    ordinary = hierarchy.ordinary
     return Stats(
         steps=tuple(str(step) for step in range(len(inside))),
         time=measures["time"].result(),

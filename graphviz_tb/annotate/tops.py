@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.calls import measured_through
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.stats import DeviceUse, Figures, Stats
 
@@ -84,7 +84,7 @@ def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every op that was measured, in each place; a call only where nothing inside it was."""
     inside = {path for step in stats.inside for path in step}
     around = {path[:length] for path in inside for length in range(1, len(path))}
-    main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == Kind.OP))
+    main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP))
     paths: list[Path] = [(row,) for row in main.tolist() if (row,) not in around]
     paths += sorted(path for path in inside if path not in around)
     return [(path, stats.at(path)) for path in paths]
@@ -93,7 +93,7 @@ def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
 def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every scope of the main graph, and every call in each place, under which something was measured."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
-    groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == Kind.SCOPE or row in hierarchy.calls)]
+    groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
     calls = {path[:length] for step in stats.inside for path in step for length in range(2, len(path))}
     return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in sorted(calls)]
 

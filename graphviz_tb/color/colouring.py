@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from graphviz_tb.color.hues import plain
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
-
-OP, STACKS = int(Kind.OP), frozenset((int(Kind.SERIES), int(Kind.FOLD)))
 
 
 @dataclass(frozen=True)

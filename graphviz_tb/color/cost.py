@@ -9,14 +9,14 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import STACKS, ByNumber, Numbers
+from graphviz_tb.color.colouring import ByNumber, Numbers
 from graphviz_tb.color.hues import contrast, plain, stroke
 from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
 from graphviz_tb.color.memory import RAMPS
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.color.shares import Shares, counted, shares
+from graphviz_tb.color.shares import Shares, shares
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
@@ -13,7 +13,7 @@ from graphviz_tb.model.theme import Theme
 def op_type(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     """The colouring "op-type"."""
     graph = hierarchy.graph
-    nodes = hierarchy.node[counted(hierarchy)]
+    nodes = hierarchy.node[hierarchy.ordinary]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
     order = sorted(range(len(counts)), key=lambda index: (-int(counts[index]), graph.op_types[index]))
     place = np.zeros(len(counts), np.int32)

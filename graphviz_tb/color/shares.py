@@ -9,11 +9,10 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import OP, Colouring, is_op
+from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
@@ -118,12 +117,6 @@ class Shares(Colouring):
         return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
 
 
-def counted(hierarchy: Hierarchy) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which rows are ordinary ops."""
-    ordinary: np.ndarray[tuple[int], np.dtype[np.bool_]] = (hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)
-    return ordinary
-
-
 def shares(
     hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
 ) -> Shares:
@@ -136,4 +129,4 @@ def shares(
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
-    return Shares(hierarchy, theme, *words, category, tuple(names), nothing, counted(hierarchy))
+    return Shares(hierarchy, theme, *words, category, tuple(names), nothing, hierarchy.ordinary)

@@ -14,13 +14,12 @@ from graphviz_tb.color.hues import hued, legend_limit, letters, plain
 from graphviz_tb.model.columns import Longs, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
-SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
 VARIABLES = frozenset({"Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp"})
 RANGE = re.compile(r" \([^()]*\)$")  # of a group without a name of its own: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
@@ -123,7 +122,7 @@ def unit(hierarchy: Hierarchy, row: int) -> int:
 
 def ranges(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a fold is a part of a series."""
-    return bool(hierarchy.kind[hierarchy.parent[row]] == Kind.SERIES and hierarchy.how[row] == How.SEGMENT)
+    return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES and hierarchy.how[row] == SEGMENT)
 
 
 def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
@@ -132,7 +131,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
     whatever is open.
     """
-    groups = np.flatnonzero((hierarchy.template >= 0) & (hierarchy.kind != Kind.SERIES))
+    groups = np.flatnonzero((hierarchy.template >= 0) & (hierarchy.kind != SERIES))
     ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
     groups, ops = groups[ops > 1], ops[ops > 1]
     templates, first, inverse, counts = np.unique(
@@ -182,10 +181,8 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
     place = places[hierarchy.template[groups]]
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
-    within = (hierarchy.kind == int(Kind.SERIES)) | (
-        (hierarchy.kind == int(Kind.FOLD))
-        & (hierarchy.how == int(How.SEGMENT))
-        & (hierarchy.kind[hierarchy.parent] == int(Kind.SERIES))
+    within = (hierarchy.kind == SERIES) | (
+        (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
     )
     around = parent.copy()
     while len(inner := np.flatnonzero((around > 0) & within[around])):

@@ -11,12 +11,12 @@ from typing import Any
 from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, Kind
 from graphviz_tb.model.paths import content_rows
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view import quiet_rows
 
-KINDS = {Kind.SCOPE: "scope", Kind.OP: "op", Kind.SERIES: "series", Kind.FOLD: "fold", Kind.FUNCTION: "function"}
+KINDS = {SCOPE: "scope", OP: "op", SERIES: "series", FOLD: "fold", FUNCTION: "function"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def branches(
 
 def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
     """The first of equal members of a stack; of other groups all that is in them."""
-    if hierarchy.kind[row] != Kind.SERIES:
+    if hierarchy.kind[row] != SERIES:
         return rows
     first: dict[int, int] = {}
     for child in rows:

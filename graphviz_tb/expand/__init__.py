@@ -16,8 +16,8 @@ from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy, How
+from graphviz_tb.model.graph import SUMMARY
+from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
@@ -140,7 +140,7 @@ class Expander:
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
         """Whether a row is a stack or fold, and the other a larger scope."""
         hierarchy = self.hierarchy
-        if int(hierarchy.kind[row]) not in STACKS or hierarchy.how[row] == How.TRAINING:
+        if int(hierarchy.kind[row]) not in STACKS or hierarchy.how[row] == TRAINING:
             return False
         return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
 
@@ -164,7 +164,7 @@ class Expander:
 
     @cached_property
     def _training(self) -> frozenset[int]:
-        return frozenset(np.flatnonzero(self.hierarchy.how == How.TRAINING).tolist())
+        return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING).tolist())
 
     @cached_property
     def _left_over(self) -> Bools:
@@ -216,13 +216,13 @@ class Expander:
 def left_over(hierarchy: Hierarchy) -> Bools:
     """For each row whether it holds, or is, one op that nothing but summaries touch: what merges them."""
     graph = hierarchy.graph
-    summaries = (graph.mark[graph.source] == Mark.SUMMARY) | (graph.mark[graph.target] == Mark.SUMMARY)
+    summaries = (graph.mark[graph.source] == SUMMARY) | (graph.mark[graph.target] == SUMMARY)
     if not summaries.any():
         return np.zeros(len(hierarchy), bool)
     alone = np.zeros(len(graph), bool)
     for chosen in (summaries, ~summaries):  # what has other edges too is no left-over
         alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)
-    plain = (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE)
+    plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = np.concatenate(([0], np.cumsum(plain)))
     single = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1] == 1

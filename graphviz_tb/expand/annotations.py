@@ -9,7 +9,7 @@ import numpy as np
 from graphviz_tb.expand.calls import constants_inside
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 from graphviz_tb.model.metagraph import Annotation, Bridge, Mask, Metaedge, Side, StubKind
 from graphviz_tb.model.paths import Path
 
@@ -48,7 +48,7 @@ def handed_constants(
     hierarchy: Hierarchy, path: Path, rows: Sequence[int]
 ) -> list[tuple[int, tuple[int, Side, StubKind, int]]]:
     """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
-    call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == Kind.FUNCTION else path[-1]
+    call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION else path[-1]
     if call not in hierarchy.calls:
         return []
     constants: list[tuple[int, tuple[int, Side, StubKind, int]]] = []

@@ -11,7 +11,7 @@ from graphviz_tb.expand.calls import through_call
 from graphviz_tb.expand.tensors import bundles, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import OP, Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 
@@ -130,7 +130,7 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across
-        across = nothing() if hierarchy.kind[row] == Kind.FUNCTION else inside_body(hierarchy, files, row)
+        across = nothing() if hierarchy.kind[row] == FUNCTION else inside_body(hierarchy, files, row)
         if len(outer.edge):
             across = join(across, handed_in(hierarchy, outer, path[length - 2], row))
         if length < len(path):

@@ -26,6 +26,9 @@ class Mark(IntEnum):
     WEIGHT = 3
 
 
+SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `hierarchy.Kind`
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """One function of the library.

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bytes, Ints, Longs
-from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
 
@@ -30,9 +30,10 @@ class Kind(IntEnum):
     FUNCTION = 4
 
 
-# A member of an enumeration costs more to look up than a row to compare.
+# To compare a number of an array with a member of an enumeration takes numpy fifty times as long as with a plain one.
 SCOPE, OP, FUNCTION = int(Kind.SCOPE), int(Kind.OP), int(Kind.FUNCTION)
-STACKS = frozenset((int(Kind.SERIES), int(Kind.FOLD)))
+SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
+STACKS = frozenset((SERIES, FOLD))
 
 
 class How(IntEnum):
@@ -47,6 +48,9 @@ class How(IntEnum):
     SEGMENT = 6  # a stretch of a level that is too long
     LOOP = 7  # a circle in the flow
     TRAINING = 8  # what trains the model: gradients, updates
+
+
+SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +108,15 @@ class Hierarchy:
         return marks
 
     @cached_property
+    def ordinary(self) -> Bools:
+        """Which rows are ordinary ops: no groups, no marks."""
+        ordinary: Bools = (self.kind == OP) & (self.mark == 0)
+        return ordinary
+
+    @cached_property
     def op_total(self) -> Longs:
         """Prefix sum of ordinary ops: `op_total[end[r]] - op_total[r]` ops lie under (or are) row r."""
-        counted = (self.kind == Kind.OP) & (self.mark == Mark.NONE)
-        return np.concatenate(([0], np.cumsum(counted))).astype(np.int64)
+        return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
 
     def ops(self, row: int) -> int:
         """How many ops lie under `row` (itself counted if it is one); marks are not counted."""
@@ -121,7 +130,7 @@ class Hierarchy:
 
     @cached_property
     def _filed_children(self) -> tuple[Ints, Longs]:
-        held = (self.parent >= 0) & (self.mark == Mark.NONE)
+        held = (self.parent >= 0) & (self.mark == 0)
         rows = np.flatnonzero(held)
         order = rows[np.argsort(self.parent[rows], kind="stable")].astype(np.int32)
         counts = np.bincount(self.parent[rows], minlength=len(self))

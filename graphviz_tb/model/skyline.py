@@ -58,15 +58,17 @@ class Skyline:
 def note_line(heights: Heights, points: Sequence[tuple[int, int]], pieces: int = PIECES) -> None:
     """Note a polyline of (place, height), its slanting runs in pieces of even length."""
     for (start, low), (stop, high) in pairwise(points):
-        first, last = min(start, stop), max(start, stop)
+        first, last = (start, stop) if start < stop else (stop, start)
         if start == stop or low == high:
             heights.raise_to(first - STRIP, last + STRIP, max(low, high) + 1)
             continue
-        before, reach = first, low if first == start else high
+        run, rise = stop - start, high - low
+        before, reach = max(first, 0) // STRIP, low if first == start else high
         for place in (*range(first, last, max(STRIP, (last - first) // pieces)), last):
-            here = low + (high - low) * (place - start) // (stop - start)
-            heights.raise_to(before, place, max(reach, here) + 1)
-            before, reach = place, here
+            here = low + rise * (place - start) // run
+            strip = place // STRIP if place > 0 else 0
+            heights.notes.append((1 + (here if here > reach else reach), before, strip))
+            before, reach = strip, here
 
 
 class Heights:
@@ -99,16 +101,19 @@ class Heights:
     def paint(self) -> None:
         """Raise the strips to what was noted since they were painted last."""
         count = max(len(self.strips), 1 + max(note[2] for note in self.notes))
-        self.strips = [*self.strips, *[0] * (count - len(self.strips))]
+        strips = [*self.strips, *[0] * (count - len(self.strips))]
         ahead = list(range(count + 1))  # where to look for the next strip that is not yet painted
         self.notes.sort(reverse=True)
-        for height, first, last in self.notes:
-            strip = first
+        for height, strip, last in self.notes:
             while strip <= last:
-                if ahead[strip] == strip:
-                    self.strips[strip] = max(self.strips[strip], height)
-                    ahead[strip] = strip + 1
+                following = ahead[strip]
+                if following > strip:
+                    following = ahead[following]
                 else:
-                    ahead[strip] = ahead[ahead[strip]]
-                strip = ahead[strip]
+                    following = strip + 1
+                    if height > strips[strip]:
+                        strips[strip] = height
+                ahead[strip] = following
+                strip = following
+        self.strips = strips
         self.notes = []

@@ -19,7 +19,7 @@ from graphviz_tb.arrange import turned_inside
 from graphviz_tb.expand import Expander
 from graphviz_tb.group import Regrouping, regrouping
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.skeleton import Skeleton
@@ -44,7 +44,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph.
     """
     base = model.hierarchy
-    if Kind.SERIES not in base.kind:
+    if SERIES not in base.kind:
         return {}
     grouping = regrouping(base.graph, model.options.group)
     series = series_by_level(base, grouping)
@@ -67,9 +67,9 @@ def series_by_level(hierarchy: Hierarchy, grouping: Regrouping) -> dict[int, lis
     """The series that can come apart, by the level that they are on."""
     names = grouping.names()
     by_level: dict[int, list[int]] = {}
-    for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist():
+    for row in np.flatnonzero(hierarchy.kind == SERIES).tolist():
         level = int(hierarchy.parent[row])
-        if hierarchy.name[row] in names and level >= 0 and hierarchy.kind[level] != Kind.SERIES:
+        if hierarchy.name[row] in names and level >= 0 and hierarchy.kind[level] != SERIES:
             by_level.setdefault(level, []).append(row)
     return {
         level: rows for level, rows in by_level.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS

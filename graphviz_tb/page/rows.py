@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.page.blocks import Words
 
 COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
@@ -44,7 +44,7 @@ def names(hierarchy: Hierarchy, words: Words) -> list[int]:
     names = []
     for row, above in enumerate(parent):
         if above > 0:
-            base[row] = above if kind[above] == Kind.SCOPE else base[above]
+            base[row] = above if kind[above] == SCOPE else base[above]
         scope = base[row]
         inside = scope > 0 and name[row].startswith(name[scope] + "/")
         names.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))

@@ -117,8 +117,8 @@ def overhang(
     """
     before = after = 0
     for wire, label in labels.items():
-        middle = next(iter(candidates(lines[wire], label)), None)
-        if middle is not None and label.main:
+        middle = next(iter(candidates(lines[wire], label)), None) if label.main else None
+        if middle is not None:
             half = label.size[axis] // 2
             before = max(before, half + 1 - middle[axis])
             after = max(after, middle[axis] + label.size[axis] - half + 1 - extent)

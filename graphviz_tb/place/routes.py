@@ -7,7 +7,6 @@ the room that it has there; its last run, with the arrow, comes straight to the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.level import Gaps, Stroke
@@ -106,7 +105,7 @@ def routes(
         windows.append((above, stop[0], stop[0]))
         bends += shortest(corridors, windows, passed)
         thick = max(strokes[wire].thick, *(corridors.thick[item] for item in chain[1:-1]), 0)
-        result.append(finished([*bends, stop], wire, skeleton, replace(strokes[wire], thick=thick), gaps))
+        result.append(finished([*bends, stop], wire, skeleton, thick, strokes[wire].tip, gaps))
     return result
 
 
@@ -125,8 +124,9 @@ def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[i
     return bends
 
 
-def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke, gaps: Gaps) -> tuple[Point, ...]:
-    """The line drawn on straight beyond ports, its corners cut, from its source to its target."""
+def finished(points: list[Point], wire: int, skeleton: Skeleton, thick: int, tip: int, gaps: Gaps) -> tuple[Point, ...]:
+    """The line, so `thick`, drawn on straight beyond ports, its corners cut, from its source to its target; `tip` is
+    its end with the arrow head."""
     one = skeleton.wires[wire]
     ends = one.chain[::-1] if one.turned else one.chain
     if ends[0] >= skeleton.children:
@@ -135,8 +135,8 @@ def finished(points: list[Point], wire: int, skeleton: Skeleton, stroke: Stroke,
     if ends[-1] >= skeleton.children:
         far = gaps.beyond + gaps.bar[1] - free_run(1, ends[-1], skeleton, gaps)
         points.append((points[-1][0], points[-1][1] + far))
-    head = head_length(stroke.thick) + 1
-    first, last = (head if stroke.tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
+    head = head_length(thick) + 1
+    first, last = (head if tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
     line = blunt(straightened(points), first, last)
     return tuple(line[::-1] if one.turned else line)
 

@@ -54,9 +54,9 @@ def num(number: float) -> str:
     if isinstance(number, int):
         return str(number)
     short = f"{number:.1f}"
-    if short.endswith(".0"):
-        short = short[:-2]
-    return "0" if short == "-0" else short
+    if short[-1] == "0":
+        return short[:-2] if short != "-0.0" else "0"
+    return short
 
 
 def tooltip(text: str) -> str:

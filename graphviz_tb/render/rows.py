@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graphviz_tb.model.drawing import Group, Shape
 from graphviz_tb.model.measure import clean, elide, width
@@ -21,7 +21,7 @@ WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wi
 class Placed:
     """A block at its place in the legend, in `columns` columns of `lines` lines."""
 
-    block: Block
+    block: Block = field(compare=False)  # the same in every shape of a legend
     x: int
     y: int
     columns: int
@@ -72,10 +72,11 @@ def columns_for(block: Block, limit: int) -> tuple[int, int]:
 def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
     """A group for each heading and each row."""
     for placed in legend.blocks:
+        step = placed.block.column + APART
         yield Group(tuple(_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
         lower = 0
         for index, entry in enumerate(placed.block.entries):
-            x = placed.x + (placed.block.column + APART) * (index // placed.lines)
+            x = placed.x + step * (index // placed.lines)
             y = placed.y + HEADING + ROW * (index % placed.lines) + lower
             yield _row(entry, (x, y), placed.block.most, theme)
             lower += MORE if entry.more else 0

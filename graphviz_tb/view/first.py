@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows
 from graphviz_tb.view.repeats import Repeats, quiet_rows
@@ -169,7 +169,7 @@ class First:
             return True
         if self.closed < FEWEST_BOXES:
             return self.boxes_with(path) <= FULL or not self.around_loop(row) or self.weights.layers_in(0) <= 1
-        if self.hierarchy.kind[row] == Kind.FOLD and self.hierarchy.ops(0) <= WHOLE:
+        if self.hierarchy.kind[row] == FOLD and self.hierarchy.ops(0) <= WHOLE:
             return not self.aside(path)
         if self.telling >= FEWEST_BOXES or self.aside(path) or path in self.judging or self.long(row):
             return False
@@ -184,7 +184,7 @@ class First:
     def single(self, row: int) -> bool:
         """Whether a scope is no more than one layer, such as a cell and what hands it the steps."""
         inside = self.weights.layers_in(row)
-        if self.hierarchy.kind[row] != Kind.SCOPE or inside > 1:
+        if self.hierarchy.kind[row] != SCOPE or inside > 1:
             return False
         return inside == 1 or row in self.weights.layers
 
@@ -215,7 +215,7 @@ class First:
         if self.aside(path) or saves(self.hierarchy, row):
             return 4, 0.0, path
         count = float("inf") if (ops := self.ops(row)) is None else ops
-        if self.hierarchy.kind[row] == Kind.SERIES:
+        if self.hierarchy.kind[row] == SERIES:
             count = min(count, 1)
         if path in self.judging:
             return 3, -count, path
@@ -225,7 +225,7 @@ class First:
 
     def long(self, row: int) -> bool:
         """Whether a group is a stack of more than what may be shown before other groups."""
-        return bool(self.hierarchy.kind[row] == Kind.SERIES) and len(self.hierarchy.children(row)) > SHORT
+        return bool(self.hierarchy.kind[row] == SERIES) and len(self.hierarchy.children(row)) > SHORT
 
     def layer(self, row: int) -> bool:
         """Whether a group is a layer: its own ops use weights or, where a model has such, nothing in it does."""
@@ -243,7 +243,7 @@ def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:
     """Whether a child opens without showing a function inside itself. `around` is the row of the group it is in."""
     row = path[-1]
     if row not in hierarchy.calls:
-        return bool(hierarchy.kind[row] != Kind.OP)
+        return bool(hierarchy.kind[row] != OP)
     bodies = {body for _, body in hierarchy.calls[row]}
     on_path = {body for call in path[:-1] for _, body in hierarchy.calls[call]}
     return not bodies & on_path

@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.algorithms.training import Training, fitting, inside, sums
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import SERIES, TRAINING, Hierarchy
 from graphviz_tb.view.unrolled import unrolled
 
 FEWEST_OPS = 3  # of one repetition
@@ -27,7 +27,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
     them, and functions that nothing else calls."""
     training = Training(hierarchy)
-    chosen = training.quiet | (hierarchy.how == How.TRAINING) | (storing(hierarchy) & (training.forward == 0))
+    chosen = training.quiet | (hierarchy.how == TRAINING) | (storing(hierarchy) & (training.forward == 0))
     chosen[0] = False
     chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
     quiet = inside(hierarchy, np.flatnonzero(chosen).tolist())
@@ -111,14 +111,14 @@ class Repeats:
         count = np.diff(hierarchy.child_start)
         rows = [
             row
-            for row in np.flatnonzero(hierarchy.kind == Kind.SERIES).tolist()
+            for row in np.flatnonzero(hierarchy.kind == SERIES).tolist()
             if hierarchy.ops(row) >= FEWEST_OPS * count[row] and not self.quiet[row]
         ]
         longer: set[int] = set()
         for row in rows:
             around = int(hierarchy.parent[row])
             while around >= 0:
-                if hierarchy.kind[around] == Kind.SERIES and count[around] <= FEW and count[row] > count[around]:
+                if hierarchy.kind[around] == SERIES and count[around] <= FEW and count[row] > count[around]:
                     longer.add(around)
                 around = int(hierarchy.parent[around])
         longer |= unrolled(hierarchy, rows)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import RequestError, UnknownNode, nearest
-from graphviz_tb.model.hierarchy import SCOPE, Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address, last_segment
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
@@ -187,7 +187,7 @@ class Names:
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
             return [name.replace("::", "::::") for name in (*self.index(0), *functions)]
-        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == Kind.FUNCTION]
+        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
         addresses = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
         addresses += [
             address(hierarchy, (*path, row))
@@ -203,7 +203,7 @@ class Names:
             functions = self.hierarchy.function_rows
             matches = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
             return [(row,) for row in matches]
-        if len(path) == 1 and self.hierarchy.kind[path[0]] == Kind.FUNCTION:
+        if len(path) == 1 and self.hierarchy.kind[path[0]] == FUNCTION:
             return [(row,) for row in self._match(path[0], part)]
         bodies = self.hierarchy.calls.get(path[-1], ())
         if len(bodies) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 
 ENOUGH = 100  # weights of a stack or a loop that are looked at
@@ -43,7 +43,7 @@ class Used:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.graph = hierarchy.graph
         beside = self.graph.beside
-        pairs = np.flatnonzero(self.graph.mark[beside.mark] == Mark.WEIGHT)
+        pairs = np.flatnonzero(self.graph.mark[beside.mark] == WEIGHT)
         hosts = hierarchy.row_of_node[beside.host[pairs]]
         order = np.argsort(hosts, kind="stable")
         self.hosts, self.marks = hosts[order], beside.mark[pairs[order]]

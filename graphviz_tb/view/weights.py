@@ -10,7 +10,7 @@ import numpy as np
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.algorithms.training import sums
 from graphviz_tb.model.columns import Bools, Ints, distinct
-from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import function_of
@@ -27,7 +27,7 @@ class Weights:
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
         graph = hierarchy.graph
         beside = graph.beside
-        users = distinct(beside.host[beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)])
+        users = distinct(beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT)])
         rows = hierarchy.row_of_node[users[~counts(hierarchy, users)]]
         inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
         calls = [call for call in calls_with(hierarchy, inside) if not quiet[call]]

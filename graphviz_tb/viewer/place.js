@@ -560,18 +560,20 @@ class Skyline {
   }
 }
 function note_line(heights, points, pieces = PIECES) {
-  let start, low, stop, high, first, last, before, reach_, place_, here;
+  let start, low, stop, high, first, last, run, rise, before, reach_, place_, here, strip;
   for ([[start, low], [stop, high]] of py_pairwise(points)) {
-    [first, last] = [Math.min(start, stop), Math.max(start, stop)];
+    [first, last] = ((start < stop) ? [start, stop] : [stop, start]);
     if (((start === stop) || (low === high))) {
       heights.raise_to((first - STRIP), (last + STRIP), (Math.max(low, high) + 1));
       continue;
     }
-    [before, reach_] = [first, ((first === start) ? low : high)];
+    [run, rise] = [(stop - start), (high - low)];
+    [before, reach_] = [Math.floor(Math.max(first, 0) / STRIP), ((first === start) ? low : high)];
     for (place_ of [...py_range(first, last, py_max([STRIP, Math.floor((last - first) / pieces)])), last]) {
-      here = (low + Math.floor(((high - low) * (place_ - start)) / (stop - start)));
-      heights.raise_to(before, place_, (py_max([reach_, here]) + 1));
-      [before, reach_] = [place_, here];
+      here = (low + Math.floor((rise * (place_ - start)) / run));
+      strip = (py_truth((place_ > 0)) ? Math.floor(place_ / STRIP) : 0);
+      heights.notes.push([(1 + (py_truth((here > reach_)) ? here : reach_)), before, strip]);
+      [before, reach_] = [strip, here];
     }
   }
 }
@@ -590,24 +592,28 @@ class Heights {
     return py_max(this.strips.slice(Math.floor(Math.max(low, 0) / STRIP), (Math.floor(Math.max(high, 0) / STRIP) + 1)), {default: 0});
   }
   paint() {
-    let count, ahead, height_, first, last, strip;
+    let count, strips_, ahead, height_, strip, last, following;
     count = Math.max(this.strips.length, (1 + py_max((() => { const out = []; for (const note_ of this.notes) { out.push(note_[2]); } return out; })())));
-    this.strips = [...this.strips, ...py_repeat([0], (count - this.strips.length))];
+    strips_ = [...this.strips, ...py_repeat([0], (count - this.strips.length))];
     ahead = [...py_range((count + 1))];
     py_sort(this.notes, {reverse: true});
-    for ([height_, first, last] of this.notes) {
-      strip = first;
+    for ([height_, strip, last] of this.notes) {
       while ((strip <= last)) {
-        if ((ahead.at(strip) === strip)) {
-          this.strips[strip] = Math.max(this.strips.at(strip), height_);
-          ahead[strip] = (strip + 1);
+        following = ahead.at(strip);
+        if ((following > strip)) {
+          following = ahead.at(following);
         }
         else {
-          ahead[strip] = ahead.at(ahead.at(strip));
+          following = (strip + 1);
+          if ((height_ > strips_.at(strip))) {
+            strips_[strip] = height_;
+          }
         }
-        strip = ahead.at(strip);
+        ahead[strip] = following;
+        strip = following;
       }
     }
+    this.strips = strips_;
     this.notes = [];
   }
 }
@@ -2054,7 +2060,7 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
     windows.push([above, stop[0], stop[0]]);
     py_extend(bends_, shortest(corridors, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
-    result_.push(finished([...bends_, stop], wire, skeleton, py_replace(strokes.at(wire), {thick: thick}), gaps));
+    result_.push(finished([...bends_, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
   }
   return result_;
 }
@@ -2072,7 +2078,7 @@ function shortest(corridors, windows, passed) {
   corridors.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
   return bends_;
 }
-function finished(points, wire, skeleton, stroke, gaps) {
+function finished(points, wire, skeleton, thick, tip_, gaps) {
   let one, ends_, far, head_, first, last, line;
   one = skeleton.wires.at(wire);
   ends_ = (one.turned ? py_reversed(one.chain) : one.chain);
@@ -2084,8 +2090,8 @@ function finished(points, wire, skeleton, stroke, gaps) {
     far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends_.at(-1), skeleton, gaps));
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
-  head_ = (head_length(stroke.thick) + 1);
-  [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((stroke.tip === end) ? head_ : 1)); } return out; })();
+  head_ = (head_length(thick) + 1);
+  [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((tip_ === end) ? head_ : 1)); } return out; })();
   line = blunt(straightened(points), first, last);
   return [...(one.turned ? py_reversed(line) : line)];
 }
@@ -2601,8 +2607,8 @@ function overhang(lines_, labels, extent_, axis) {
   before = 0;
   after = before;
   for ([wire, label_] of labels.entries()) {
-    middle = py_next(py_iter(candidates(lines_.get(wire), label_)), null);
-    if (((middle != null) && label_.main)) {
+    middle = (label_.main ? py_next(py_iter(candidates(lines_.get(wire), label_)), null) : null);
+    if ((middle != null)) {
       half = Math.floor(label_.size.at(axis) / 2);
       before = Math.max(before, ((half + 1) - middle.at(axis)));
       after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent_));
@@ -4042,12 +4048,13 @@ function columns_for(block_, limit) {
   return [-Math.floor(-count / lines_), lines_];
 }
 function *drawn_of_rows(legend_, theme) {
-  let placed, lower, index, entry, x, y;
+  let placed, step, lower, index, entry, x, y;
   for (placed of legend_.blocks) {
+    step = (placed.block.column + APART);
     yield new Group([..._text_of_rows(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
     lower = 0;
     for ([index, entry] of py_enumerate(placed.block.entries)) {
-      x = (placed.x + ((placed.block.column + APART) * Math.floor(index / placed.lines)));
+      x = (placed.x + (step * Math.floor(index / placed.lines)));
       y = (((placed.y + HEADING) + (ROW_of_rows * py_mod(index, placed.lines))) + lower);
       yield _row(entry, [x, y], placed.block.most, theme);
       lower += (entry.more ? MORE : 0);

@@ -57,6 +57,7 @@ class Rerouter:
         """`lane` are links that count `heavy` times when they are crossed; no path may hold one."""
         self.state = state
         self.paths = paths
+        self.lane, self.heavy = lane, heavy
         self.place = np.array(state.place, np.int64)
         self.table: list[Table | None] = [None] * len(state.ranks)
         self.cross: list[Table | None] = [None] * len(state.ranks)
@@ -65,11 +66,7 @@ class Rerouter:
         self.clock = 1
         self.changed = [1] * len(state.ranks)  # when the order on one side of this gap last changed
         self.moved_at = [0] * len(paths)  # when this edge path was last moved
-        self.links: list[tuple[Table, Table]] = []
-        for row in state.ranks[:-1]:
-            links = [(item, other) for item in row for other in state.below[item]]
-            links += [link for link in links if link in lane] * (heavy - 1)
-            self.links.append((column(links, 0), column(links, 1)))
+        self.ends: list[tuple[Table, Table] | None] = [None] * len(state.ranks)
 
     def pass_over(self) -> bool:
         """Move each edge path round which something has changed; whether any moved."""
@@ -121,10 +118,19 @@ class Rerouter:
         ranks = self.state.ranks
         return len(ranks[gap]) <= WIDE and len(ranks[gap + 1]) <= WIDE
 
+    def links(self, gap: int) -> tuple[Table, Table]:
+        """The upper and the lower ends of the links in a gap, in any order; few gaps of a small level need them."""
+        ends = self.ends[gap]
+        if ends is None:
+            links = [(item, other) for item in self.state.ranks[gap] for other in self.state.below[item]]
+            links += [link for link in links if link in self.lane] * (self.heavy - 1)
+            ends = self.ends[gap] = column(links, 0), column(links, 1)
+        return ends
+
     def count_left(self, gap: int, upper: Span, lower: Span) -> Table:
         """How many lines start left of slot i and end left of slot j; the last row and column count all."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
-        starts, ends = self.links[gap]
+        starts, ends = self.links(gap)
         rows = np.minimum(np.maximum(self.place[starts] + (1 - upper[0]), 0), high)
         columns = np.minimum(np.maximum(self.place[ends] + (1 - lower[0]), 0), width)
         cells = rows * (width + 1) + columns
@@ -139,7 +145,7 @@ class Rerouter:
         if table is None:
             ranks = self.state.ranks
             high, wide = len(ranks[gap]) + 1, len(ranks[gap + 1]) + 1
-            upper, lower = self.links[gap]
+            upper, lower = self.links(gap)
             cells = (self.place[upper] + 1) * wide + self.place[lower] + 1
             table = np.bincount(cells, minlength=high * wide).reshape(high, wide)
             table.cumsum(0, out=table)
@@ -203,7 +209,7 @@ class Rerouter:
             table, at = self.prefix(top - 1), self.state.place[above[0]]
             cost: Table = table[-1] - table[at] - table[at + 1] + table[at, -1]
             return cost * SCALE
-        upper, lower = self.links[top - 1]
+        upper, lower = self.links(top - 1)
         return self.ray(self.place[upper], self.place[lower], self.state.place[above[0]], span)
 
     def end(self, path: list[int], top: int, span: Span, cost: Table) -> Table:
@@ -216,7 +222,7 @@ class Rerouter:
             table, at = self.prefix(gap), self.state.place[below[0]]
             more: Table = table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]
             return cost + more * SCALE
-        upper, lower = self.links[gap]
+        upper, lower = self.links(gap)
         return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
     def ray(self, held: Table, free: Table, at: int, span: Span) -> Table:

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.color.colouring import STACKS
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.paths import function_of
 
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
