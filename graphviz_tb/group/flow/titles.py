@@ -13,7 +13,7 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
 
-PARTS = re.compile(r"[0-9]+|[^0-9]+")
+PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
 COUNTER = re.compile(r"(_?[0-9]+)+\Z")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
@@ -164,13 +164,15 @@ def stack_name(names: Sequence[str]) -> str:
 
     >>> stack_name(["block_2", "block_3", "block_4"]), stack_name(["in_1", "out"])
     ('block_[2-4]', 'in_1 … out')
+    >>> stack_name(["net_A_1", "net_B_1"]), stack_name(["query", "key"])
+    ('net_[A-B]_1', 'query … key')
     """
     if len(set(names)) == 1:
         return names[0]
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
         differ = [place for place in range(len(parts[0])) if len({words[place] for words in parts}) > 1]
-        if len(differ) == 1:
+        if len(differ) == 1 and len(parts[0]) > 1:
             place = differ[0]
             first, last = span([words[place] for words in parts])
             before, after = "".join(parts[0][:place]), "".join(parts[0][place + 1 :])
