@@ -23,7 +23,7 @@ MAY = {stage: SHARED | {stage} for stage in STAGES} | {
 }
 for stage in ("read", "flatten", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
-COMBINE = {"pipeline", "diff", "page", "serve", "commands"}
+COMBINE = {"pipeline", "layout", "diff", "page", "serve", "commands"}
 
 # Import → the folders or files that may have it.
 HOMES = {
@@ -112,7 +112,7 @@ JOINTS = [
     path
     for path in MODULES
     if re.match(
-        r"(pipeline|picture|formats|statistics|color/|view/|render/|page/(colours|held|levels|listing|walk))",
+        r"(pipeline|layout|picture|formats|statistics|color/|view/|render/|page/(colours|held|levels|listing|walk))",
         name_of(path),
     )
 ]

@@ -53,9 +53,9 @@ def plain(metagraph: Metagraph, turned: Turned) -> Skeleton:
     wires += [Wire(-1, index, arc, place[arc[0]] > place[arc[1]]) for index, arc in zip(bridges, outer, strict=True)]
     part = tuple(tuple(row) for row in rows)
     shelves = () if slots else ((0,),)
-    told = (notice(base, len(wires)),)
+    notices = (notice(base, len(wires)),)
     return Skeleton(
-        base, tuple(slots), tuple(wires), (), (part,), shelves, 0 if slots else -1, notices=told, plain=True
+        base, tuple(slots), tuple(wires), (), (part,), shelves, 0 if slots else -1, notices=notices, plain=True
     )
 
 

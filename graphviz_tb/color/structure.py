@@ -76,7 +76,7 @@ def alike(hierarchy: Hierarchy, row: int) -> str:
     return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
 
 
-def told_apart(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
+def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
     """What the groups of each template are like: where others are like a group of the same name, how large they are as
     well, or where the first of them is.
 
@@ -151,7 +151,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
         rank,
         hues(hierarchy, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        told_apart(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
+        distinguished(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
     )
 
 

@@ -148,7 +148,7 @@ class Changes:
             write(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
-        """The changes in words: "text", "json" or "markdown". `limit` is the number of changes told in text."""
+        """The changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in text."""
         from graphviz_tb.diff.report.explain import explain
 
         return explain(self, style, limit, colour)

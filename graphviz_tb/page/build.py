@@ -69,7 +69,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
-        **told_of(model, options, table),
+        **head_of(model, options, table),
         "open": [list(path) for path in opened if path != (0,)],
         "schemes": schemes,
         "steps": list(steps),
@@ -123,7 +123,7 @@ def put_levels(
         return inside, {} if whole else put_apart(model, held, usual, lay)
 
 
-def told_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:
+def head_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:
     """What the head says of the file and of what was asked, whatever is open."""
     hierarchy = model.hierarchy
     return {

@@ -82,10 +82,10 @@ def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list
     if definition is None:
         return []
     attributes = definition.attr
-    return [[name, *told(attributes[name], known)] for name in sorted(attributes)]
+    return [[name, *described(attributes[name], known)] for name in sorted(attributes)]
 
 
-def told(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
+def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
     """The value of an attribute for people, reported once where it is small."""
     if value.ByteSize() > SMALL:
         return cut(value_word(value))

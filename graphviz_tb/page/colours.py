@@ -115,7 +115,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     yield words(
         f"colour/{scheme}",
         {
-            "fills": [told(pair) for pair in fills],
+            "fills": [plain_fills(pair) for pair in fills],
             "legend": list(legend),
             "order": order,
             "heading": painters[0].heading,
@@ -157,8 +157,8 @@ def ramp(painters: list[ByNumber], inside: list[Path], table: Words, name: str) 
     yield words(
         f"colour/{name}",
         {
-            "fills": [told(tuple(pair)) for pair in fills],
-            "unknown": [told(tuple(pair)) for pair in unknown],
+            "fills": [plain_fills(tuple(pair)) for pair in fills],
+            "unknown": [plain_fills(tuple(pair)) for pair in unknown],
             "heading": light.heading,
             "measured": UNITS[light.scheme],
             "inside": [".".join(map(str, path)) for path in inside] if numbers.missing else [],
@@ -195,6 +195,6 @@ def first_op(hierarchy: Hierarchy) -> int:
     return int(ops[0]) if len(ops) else 0
 
 
-def told(pair: tuple[Fill, ...]) -> list[Any]:
+def plain_fills(pair: tuple[Fill, ...]) -> list[Any]:
     """A fill in each theme, as plain values."""
     return [list(FILL(fill)) for fill in pair]

@@ -51,12 +51,14 @@ def changes_html(changes: Changes, options: PictureOptions | None = None) -> byt
     first, _ = first_picture(model.coloured(painters[0]), painters[0], where, merged, options)
     options = replace(first.options, color_by="diff")
     head, blocks = data(
-        model, options, Extra(("diff",), told(model, changes, painters), lambda table: shades(model, painters, table))
+        model,
+        options,
+        Extra(("diff",), head_of(model, changes, painters), lambda table: shades(model, painters, table)),
     )
     return document(head, blocks, title or "diff")
 
 
-def told(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
+def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
     """What the head of the page says beside the usual: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]

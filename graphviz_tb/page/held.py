@@ -9,7 +9,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.blocks import Block, Words, ints
-from graphviz_tb.page.levels import Lines, Told, level
+from graphviz_tb.page.levels import Level, Lines, level
 from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
@@ -40,7 +40,7 @@ class Held:
 
     def put(self, key: str, path: Path, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
         """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
-        numbers = self._told(path, metagraph, skeleton)
+        numbers = self._as_numbers(path, metagraph, skeleton)
         place = self._known.get(numbers)
         if unlike and place is not None and self.index.get(unlike) == place:
             return False
@@ -51,11 +51,11 @@ class Held:
         """All blocks."""
         return [*self._blocks, ints(f"levels/{len(self._blocks)}", self._numbers)]
 
-    def _told(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> tuple[int, ...]:
+    def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> tuple[int, ...]:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        told = Told(metagraph, skeleton, [self._node_labels.node_label(one) for one in listed])
-        return tuple(level(told, self._table, self._say))
+        held = Level(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
+        return tuple(level(held, self._table, self._say))
 
     def _write(self, numbers: tuple[int, ...]) -> Place:
         if len(self._numbers) > CHUNK:

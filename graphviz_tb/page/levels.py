@@ -22,7 +22,7 @@ SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Level:
     """A level in memory: its metagraph, its skeleton, and a label for each child and for each function listed."""
 
     metagraph: Metagraph
@@ -30,13 +30,13 @@ class Told:
     node_labels: Sequence[NodeLabel]
 
 
-def level(told: Told, words: Words, say: Lines) -> list[int]:
+def level(held: Level, words: Words, say: Lines) -> list[int]:
     """One level."""
-    graph = told.metagraph
+    graph = held.metagraph
     out: list[int] = [graph.row]
     out += listed(graph.children)
     out += listed(graph.functions)
-    for node in told.node_labels:
+    for node in held.node_labels:
         out += (
             words(node.label),
             words(node.second),
@@ -53,7 +53,7 @@ def level(told: Told, words: Words, say: Lines) -> list[int]:
         for note in graph.annotations
     )
     out += rows(graph.loops)
-    out += skeleton(told.skeleton)
+    out += skeleton(held.skeleton)
     return out
 
 
@@ -97,10 +97,10 @@ class Lines:
         key = line.carried.outputs, *counts
         said = self.known.get(key)
         if said is None:
-            said = self.known[key] = self.told(counts, line)
+            said = self.known[key] = self.numbers(counts, line)
         return said
 
-    def told(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
+    def numbers(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of a line, by its tensors: each is decoded once."""
         tensors = tuple(line.carried)
         key = *counts, tensors

@@ -132,7 +132,7 @@ def border(one: Piece, corner: Point, point: Point, upright: bool) -> Point:
 
 
 def round_end(one: Piece, inset: int) -> int:
-    """How far the round end of a pill stands back, `inset` from the corner of its rectangle.
+    """How far the round end of a pill recedes, `inset` from the corner of its rectangle.
 
     >>> pill = Piece(60, 24, 0, 0, (60, 24), pill=True)
     >>> round_end(pill, 12), round_end(pill, 4)

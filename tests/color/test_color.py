@@ -16,7 +16,7 @@ from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.device import accelerator, short
 from graphviz_tb.color.hues import contrast, letters
-from graphviz_tb.color.structure import told_apart
+from graphviz_tb.color.structure import distinguished
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.theme import THEMES
@@ -199,5 +199,5 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     model = load(GraphDef(node=nodes), folds=False)
     hierarchy = model.hierarchy
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
-    words = told_apart(hierarchy, dict(enumerate(cells)))
+    words = distinguished(hierarchy, dict(enumerate(cells)))
     assert words == {0: "like cell in a", 1: "like cell in b"}

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from graphviz_tb.diff.changes.compose import QUIET, composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
-from graphviz_tb.diff.changes.follows import all_follow, inner_name, is_exchange, is_frozen, stands_alone
+from graphviz_tb.diff.changes.follows import all_follow, inner_name, is_exchange, is_frozen, is_independent
 from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
@@ -40,7 +40,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
-    alone = [item for item in items if not item.forward and stands_alone(item, near, said)]
+    alone = [item for item in items if not item.forward and is_independent(item, near, said)]
     derived = [item.change for item in items if not item.forward and item not in alone]
     apart = [
         composed(m, layers, [alone[number].change for number in group])

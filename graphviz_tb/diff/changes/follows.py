@@ -19,7 +19,7 @@ ENTAILED = frozenset(
 )  # fmt: skip
 
 
-def stands_alone(item: Item, near: frozenset[Layer], said: set[str]) -> bool:
+def is_independent(item: Item, near: frozenset[Layer], said: set[str]) -> bool:
     """Whether a change of something derived is no consequence: a rate or an attribute that somebody set.
 
     Types, sizes and numbers of inputs follow from the model, and so does what an initialiser holds for a layer that

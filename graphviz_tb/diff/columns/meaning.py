@@ -23,7 +23,7 @@ MOST_SETTINGS = 64  # numbers in a constant that is a setting (axes, paddings, s
 MOST_FLOATS = 8  # of type float: rates and epsilons are scalars, mean and deviation of an image three each
 STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
-UNTOLD = frozenset(
+NO_SETTINGS = frozenset(
     {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
      "seed"}
 )  # fmt: skip
@@ -119,7 +119,7 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     waiting = [("", mine, other)]
     while waiting:
         before, mine, other = waiting.pop()
-        for key in sorted({*mine, *other} - UNTOLD):
+        for key in sorted({*mine, *other} - NO_SETTINGS):
             old, new = mine.get(key), other.get(key)
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
@@ -153,12 +153,12 @@ def plain_setting(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         if _class(value) is None:
-            return {key: plain_setting(part) for key, part in value.items() if key not in UNTOLD}
+            return {key: plain_setting(part) for key, part in value.items() if key not in NO_SETTINGS}
         inner = _inside(value)
         if _class(value).endswith("Policy"):
             return inner.get("name", _class(value))
         words = ", ".join(
-            f"{key}={plain_setting(part)}" for key, part in inner.items() if part is not None and key not in UNTOLD
+            f"{key}={plain_setting(part)}" for key, part in inner.items() if part is not None and key not in NO_SETTINGS
         )
         return f"{_class(value)}({words})" if words else _class(value)
     if isinstance(value, (list, tuple)):

@@ -121,7 +121,7 @@ def series(
     others: Sequence[Member],
     pairs: list[tuple[int, int]],
 ) -> Aligned:
-    """A series as it was aligned; of scopes also which members cannot be told from their neighbours."""
+    """A series as it was aligned; of scopes also which members cannot be distinguished from their neighbours."""
     gone = equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
     come = equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
     return Aligned(scopes, words, mine, others, pairs, gone, come)

@@ -39,7 +39,7 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
 
 
 def undecided(m: Matching, old: int, new: int) -> bool:
-    """Whether it cannot be told from two scopes alone which members of a series in them came or went.
+    """Whether two scopes alone do not say which members of a series in them came or went.
 
     The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
     """

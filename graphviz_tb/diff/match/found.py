@@ -63,7 +63,7 @@ class Aligned:
     """A numbered series of scopes or nodes, aligned: the places that go together in the members of either side.
 
     `gone` and `come` count, for each member of either side without a partner, the equal neighbours that it
-    cannot be told from.
+    cannot be distinguished from.
     """
 
     scopes: bool
@@ -77,7 +77,7 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A run of equal scopes that were told apart after all: their rows, and of old ones whether the number shifted."""
+    """A run of equal scopes that were distinguished after all: their rows, and of old ones whether the number moved."""
 
     old: Sequence[int]
     new: Sequence[int]

@@ -83,7 +83,7 @@ class Matching:
         to_b[old], to_a[new], reason[old] = new, old, pairs.reason
 
     def align(self, aligned: Aligned) -> None:
-        """Remember which numbers shifted, and which members cannot be told from their neighbours."""
+        """Remember which numbers shifted, and which members cannot be distinguished from their neighbours."""
         words, mine, others = aligned.words, aligned.mine, aligned.others
         caused = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
@@ -102,7 +102,7 @@ class Matching:
             self.decided.add(words)
 
     def exchange(self, exchanged: Exchanged) -> None:
-        """Forget what could not be told of the members of a run."""
+        """Forget what was undecided of the members of a run."""
         for key in [("old", True, row) for row in exchanged.old] + [("new", True, row) for row in exchanged.new]:
             self.equals.pop(key, None)
         for row, shifted in exchanged.shifted.items():

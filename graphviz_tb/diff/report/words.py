@@ -23,7 +23,7 @@ SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
-MOST_TOLD = 2  # parts that the head of a change names: the first and the last
+MOST_IN_HEAD = 2  # parts that the head of a change names: the first and the last
 LONGEST_VALUE = 60  # characters of a value: two of them and an arrow fit a wide terminal
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -141,7 +141,7 @@ def facts(change: Change) -> Iterator[str]:
     for inner in detail.get("with", ()):
         yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
     parts = detail.get("parts", ())
-    if MOST_TOLD < len(parts) <= MOST_PARTS:
+    if MOST_IN_HEAD < len(parts) <= MOST_PARTS:
         yield f"made of {', '.join(part.rsplit('/', 1)[-1] for part in parts)}"
     shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:
