@@ -14,7 +14,9 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.diff import assert_same, diff
+from graphviz_tb.diff.report.lines import lines_of
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import read
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
@@ -194,3 +196,16 @@ def test_a_picture_opens_the_way_to_the_cause(edit: str, form: str) -> None:
     changes = changes_of(edit, form)
     scene = changes.picture().scene
     assert 8 <= len(scene.boxes) <= 48
+
+
+def test_lines_for_git_name_the_function_that_a_node_is_in() -> None:
+    made = GraphDef()
+    made.node.add(name="a", op="f")
+    made.node.add(name="b", op="g", input=["a"])
+    made.node.add(name="c", op="Relu", input=["b"])
+    for name in ("f", "g"):
+        function = made.library.function.add()
+        function.signature.name = name
+        function.node_def.add(name="inner", op="Relu")
+    heads = [line.split(" ")[:2] for line in lines_of(made).splitlines()]
+    assert heads == [["a", "f"], ["b", "g"], ["c", "Relu"], ["f::inner", "Relu"], ["g::inner", "Relu"]]

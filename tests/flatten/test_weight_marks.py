@@ -191,3 +191,21 @@ def test_what_is_multiplied_with_a_variable_is_no_weight() -> None:
     )
     assert found["zeros"] == Mark.CONSTANT
     assert found["read"] == found["table"] == Mark.WEIGHT
+
+
+def test_a_name_that_says_nothing_in_its_last_segment_gives_way_to_the_role() -> None:
+    # x, w ─▶ m/MatMul: the name of w is looked at without its scopes
+    def role(name: str) -> str:
+        graph = flatten(
+            GraphDef(
+                node=[
+                    node("x", "Placeholder", dtype=FLOAT),
+                    constant(name, 4, 8),
+                    node("m/MatMul", "MatMul", "x", name, T=FLOAT),
+                ]
+            )
+        )
+        return graph.weights[graph.name.index(name)].role
+
+    assert role("m/kernel") == role("Const_1/kernel") == ""
+    assert role("m/unknown_3") == role("Const_1") != ""
