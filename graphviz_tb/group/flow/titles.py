@@ -166,13 +166,15 @@ def stack_name(names: Sequence[str]) -> str:
     ('block_[2-4]', 'in_1 … out')
     >>> stack_name(["net_A_1", "net_B_1"]), stack_name(["query", "key"])
     ('net_[A-B]_1', 'query … key')
+    >>> stack_name(["0", "1", "2"])
+    '[0-2]'
     """
     if len(set(names)) == 1:
         return names[0]
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
         differ = [place for place in range(len(parts[0])) if len({words[place] for words in parts}) > 1]
-        if len(differ) == 1 and len(parts[0]) > 1:
+        if len(differ) == 1 and (len(parts[0]) > 1 or names[0].isdigit()):
             place = differ[0]
             first, last = span([words[place] for words in parts])
             before, after = "".join(parts[0][:place]), "".join(parts[0][place + 1 :])
