@@ -18,6 +18,7 @@ import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.errors import TbGraphError
+from graphviz_tb.layout import opened_by
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.paths import child_path, parent_path
 from graphviz_tb.options import PictureOptions
@@ -27,7 +28,7 @@ from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
 from graphviz_tb.place import place
-from graphviz_tb.view import build_view, open_groups
+from graphviz_tb.view import build_view
 from graphviz_tb.view.node_labels import NodeLabels
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -64,7 +65,7 @@ def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: P
     for name, model in models:
         for choices in PICTURES:
             options = replace(model.options.picture, **choices)
-            opened, _ = open_groups(model.hierarchy, model.metagraph, options, model.names)
+            opened, _ = opened_by(model, options)
             cases.append((model, [[path for path in opened if path != (0,)]], options))
             expected.append((f"{name} {choices}", plain(model.picture(options).scene)))
     for (name, one), other in zip(expected, scenes(cases, tmp_path), strict=True):
