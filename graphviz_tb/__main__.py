@@ -1,5 +1,6 @@
 """`python -m graphviz_tb`, and the command `tbgraph`: so small that Ctrl-C is understood while the rest is imported."""
 
+import gc
 import sys
 
 
@@ -11,6 +12,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        gc.freeze()  # a last walk over all that goes with the process takes longer than to draw a small picture
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.read.logdir import is_event_file
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.walk import files_below
 
@@ -36,6 +35,8 @@ def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
     model = model_file(folder)
     if model is not None:
         return [model]
+    from graphviz_tb.read.logdir import is_event_file  # takes many modules that only folders need
+
     return [path for _, path in files_below(folder) if same_size(path, file) and is_event_file(path)]
 
 
