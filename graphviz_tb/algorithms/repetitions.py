@@ -10,9 +10,10 @@ def repetitions(hierarchy: Hierarchy, row: int) -> int:
     count = 0
     todo = [row]
     while todo:
-        held = hierarchy.children(todo.pop()).tolist()
-        ranges = [child for child in held if hierarchy.kind[child] == FOLD and hierarchy.how[child] == SEGMENT]
-        cut = len(ranges) == len(held) and hierarchy.kind[row] == SERIES
-        todo += ranges if cut else []
-        count += 0 if cut else len(held)
+        held = hierarchy.children(todo.pop())
+        ranges = (hierarchy.kind[held] == FOLD) & (hierarchy.how[held] == SEGMENT)
+        if ranges.all() and hierarchy.kind[row] == SERIES:
+            todo += held.tolist()
+        else:
+            count += len(held)
     return count

@@ -44,7 +44,7 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             data = _unpacked(archive, opened)
             if opened.bounded:
                 check_json(data, archive.getinfo(CONFIG).compress_size, opened.name)
-            content = conceptual_graph(data, opened.name, partial(kept, archive))
+            content = conceptual_graph(data, opened.name, partial(kept, archive), opened.bounded)
     except BROKEN as error:
         raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")

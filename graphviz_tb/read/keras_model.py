@@ -26,6 +26,7 @@ from graphviz_tb.read.keras.tree import (
     Layer,
     calls,
     config_of,
+    count_layers,
     inputs,
     layers_of,
     models,
@@ -34,7 +35,7 @@ from graphviz_tb.read.keras.tree import (
     walk,
 )
 from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
-from graphviz_tb.read.limits import check_json
+from graphviz_tb.read.limits import check_json, check_layers
 from graphviz_tb.read.opened import Opened
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
@@ -47,13 +48,14 @@ def read_keras(opened: Opened, options: ReadOptions) -> Holding:
     data = opened.data()
     if opened.bounded:
         check_json(data, opened.on_disk(data), opened.name)
-    content = conceptual_graph(data, opened.name)
+    content = conceptual_graph(data, opened.name, bounded=opened.bounded)
     entry = Entry("conceptual", bytes=len(data), format="Keras model")
     return Holding((Found(entry, lambda: content),), what=opened.name)
 
 
-def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = dict) -> Content:
-    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it.
+def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = dict, bounded: bool = False) -> Content:
+    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it;
+    one that is `bounded` has no more layers than its bytes can name.
     After: a GraphDef of its layers, in the order they are listed.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
@@ -66,6 +68,8 @@ def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = di
     whole = told if layers_of(told) is not None else completed(told, weights())
     if layers_of(whole) is None:
         raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
+    if bounded:
+        check_layers(count_layers(whole), len(data), name)
     notices = () if whole is told else (_unconnected(whole),)
     model = tree(whole)
     layers = list(walk(model))

@@ -17,6 +17,8 @@ MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model t
 OBJECT, ARRAY, VALUE = 140, 40, 64
 # Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
 NODES, BYTES_OF_NODE = 200_000, 12
+# Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings.
+LAYERS, BYTES_OF_LAYER = 20_000, 100
 HINT = "give --max-bytes if it is your own file"
 
 
@@ -31,6 +33,12 @@ def check_nodes(graph: GraphDef, size: int, name: str) -> None:
     count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
     if count > NODES + size // BYTES_OF_NODE:
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
+
+
+def check_layers(count: int, size: int, name: str) -> None:
+    """Before: how many layers a model lists, and the bytes of its JSON. Raises TooLarge where most can have no name."""
+    if count > LAYERS + size // BYTES_OF_LAYER:
+        raise TooLarge(f"{name}: {count:,} layers in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
 def check_json(text: bytes, on_disk: int, name: str) -> None:

@@ -40,7 +40,7 @@ class NodeLabels:
         hierarchy, row = self.hierarchy, path[-1]
         kind = self.kind(row)
         stack = kind in ("series", "fold")
-        members = hierarchy.children(row).tolist() if stack else []
+        members = hierarchy.children(row)[:1].tolist() if stack else []
         said = self.second(path)
         return NodeLabel(
             row=row,

@@ -6,6 +6,7 @@ import io
 import json
 import time
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -42,6 +43,18 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     with pytest.raises(TooLarge, match=r"memory|bomb"):
         read(archive(config))
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize("pack", [bytes, archive])
+def test_more_layers_than_a_file_can_name(pack: Callable[[bytes], bytes]) -> None:
+    nameless = pack(b'{"class_name":"Sequential","config":{"layers":[' + b'{"a":{}},' * 60_000 + b"{}]}}")
+    with pytest.raises(TooLarge, match=r"60,001 layers in 540,"):
+        read(nameless)
+    assert len(read(nameless, ReadOptions(max_bytes=1 << 30)).graph_def.node) == 60_001
+
+
+def test_a_model_of_very_many_layers() -> None:
+    assert len(names(model(*(layer(f"dense_{number}") for number in range(21_000))))) == 21_000
 
 
 def test_blanks_are_a_bomb_too() -> None:

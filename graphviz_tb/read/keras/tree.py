@@ -76,6 +76,16 @@ def tree(model: Mapping[str, Any]) -> Layer:
     return root
 
 
+def count_layers(model: Mapping[str, Any]) -> int:
+    """Before: a model's JSON. After: how many layers it lists, those of the models inside it too."""
+    count, waiting = 0, [model]
+    while waiting:
+        layers = [layer for layer in layers_of(waiting.pop()) or () if isinstance(layer, dict)]
+        count += len(layers)
+        waiting += layers
+    return count
+
+
 def models(model: Layer) -> Iterator[Layer]:
     """The model and those inside it, each after the one around it."""
     waiting = [model]
