@@ -11,7 +11,7 @@ from graphviz_tb.model.notice import Notice
 
 Row = list[int]
 MOST = 400_000  # places that the lines of a piece may pass on rows added: more take minutes to draw
-BENDS = 60_000  # waypoints on added rows, those that lines share counted once: to place more takes ten seconds
+BENDS = 30_000  # waypoints on added rows, those that lines share counted once: to place more takes ten seconds
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 

@@ -1,0 +1,49 @@
+"""Ranks that are too wide become several: what that may cost."""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+from time import process_time
+
+import graphviz_tb.arrange
+from graphviz_tb.arrange.part import Layers
+
+assert graphviz_tb.arrange
+wrapping = sys.modules["graphviz_tb.arrange.wrap"]  # its function has the name of the module
+wrap = wrapping.wrap
+WIDE = 120  # px of a box
+
+
+def crossing(boxes: int) -> Layers:
+    """Two ranks of so many boxes, and thrice as many lines between any of them."""
+    random = Random(1)
+    ends = {(random.randrange(boxes), boxes + random.randrange(boxes)) for _ in range(3 * boxes)}
+    return Layers([[*range(boxes)], [*range(boxes, 2 * boxes)]], [list(pair) for pair in sorted(ends)])
+
+
+def wrapped(boxes: int) -> tuple[Layers, float]:
+    """The same on ranks that are not too wide, and the seconds that took."""
+    layers = crossing(boxes)
+    start = process_time()
+    return wrap(layers, 2 * boxes, [WIDE] * (2 * boxes)), process_time() - start
+
+
+def test_few_lines_that_cross_have_as_many_rows_as_the_boxes_need() -> None:
+    found, _ = wrapped(250)
+    assert sum(item < 250 for item in found.ranks[0]) * WIDE <= wrapping.WIDEST
+    assert found.notices == ()
+
+
+def test_lines_that_cross_get_no_more_waypoints_than_can_be_placed() -> None:
+    for boxes in (1000, 4000):
+        found, _ = wrapped(boxes)
+        added = {item for row in found.ranks for item in row if item >= 2 * boxes}
+        assert wrapping.BENDS / 2 < len(added) <= wrapping.BENDS * 1.2  # a whole number of rows
+        assert [notice.code for notice in found.notices] == ["large-level"]
+        assert {item for chain in found.chains for item in chain} >= added
+
+
+def test_many_lines_that_cross_cost_little_more_a_line() -> None:
+    wrapped(250)
+    assert wrapped(8000)[1] < 16 * wrapped(1000)[1]  # eight times as many
