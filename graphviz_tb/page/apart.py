@@ -110,10 +110,13 @@ def same_rows(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
 
 
 def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
-    """Each row that is a group, with what distinguishes it from others: its function, its kind, its name."""
+    """Each row that is a group, with what distinguishes it from others: its function, its kind, its name.
+
+    The graph itself has a kind of its own: a scope may have no name either.
+    """
     rows = np.flatnonzero(hierarchy.node < 0)
     body = np.searchsorted(np.sort(np.array(hierarchy.function_rows, np.int64)), rows, side="right").tolist()
-    kind = hierarchy.kind[rows].tolist()
+    kind = np.where(rows > 0, hierarchy.kind[rows], -1).tolist()
     return [(row, (home, what, hierarchy.name[row])) for row, home, what in zip(rows.tolist(), body, kind, strict=True)]
 
 
