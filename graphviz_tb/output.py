@@ -31,7 +31,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
         streams: list[tuple[Path | None, bytes]] = []
         ready: list[tuple[Path, Path]] = []
         for target, data in outputs:
-            path = None if str(target) == "-" else Path(os.path.realpath(target))  # a link stays a link
+            path = None if str(target) == "-" else place_of(Path(target))
             if path is None or is_stream(path):
                 streams.append((path, data))
             else:
@@ -41,6 +41,12 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
         for temporary, path in ready:
             with told(path):
                 temporary.replace(path)
+
+
+def place_of(target: Path) -> Path:
+    """The path of what is written: a link stays a link."""
+    with told(target):
+        return Path(os.path.realpath(target))  # needs a current folder, which may be gone
 
 
 def is_stream(path: Path) -> bool:

@@ -127,11 +127,11 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def machine_fault(error: OSError) -> int:
-    """Say what the machine refused: a file, or standard output, which is then left alone."""
+    """Say what the machine refused: a file, the current folder, or standard output, which is then left alone."""
     hang_up()
-    reason = os.strerror(error.errno or 0)
-    what = "cannot write standard output" if error.filename is None else f"cannot open {str(error.filename)!r}"
-    complain(f"{what}: {reason}", None)
+    nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
+    what = nameless if error.filename is None else f"cannot open {str(error.filename)!r}"
+    complain(f"{what}: {os.strerror(error.errno or 0)}", None)
     return ToolError.exit_code
 
 

@@ -65,6 +65,7 @@ def test_a_working_directory_that_was_deleted(words: str, tmp_path: Path) -> Non
     done = subprocess.run(["bash", "-c", line], cwd=gone, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (3, 5), done.stderr
     assert "Traceback" not in done.stderr
+    assert "standard output" not in done.stderr
 
 
 @pytest.mark.parametrize("module", ["click", "graphviz_tb.commands", "numpy"])
