@@ -31,6 +31,7 @@ from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_nodes
 from graphviz_tb.read.live import message_of
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
+from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
@@ -113,7 +114,7 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     """The graph without what only runs it and what tracing leaves, and how many ops that is."""
     graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
     graph = without_barriers(without_wrappers(graph))
-    made = without_leavings(graph)
+    made = in_order(without_leavings(graph), was_sorted(graph.node))
     return made, small + len(graph.node) - len(made.node)
 
 

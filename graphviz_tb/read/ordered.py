@@ -1,0 +1,111 @@
+"""An order of nodes and functions that does not hang on a hash table of the program that wrote the file.
+
+TensorFlow writes the functions of a graph, and all nodes of a frozen one, in another order each time it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.inline import node_of
+
+LOWERED = "unused_control_flow_input"  # what the inliner of functional loops leaves
+COUNTERS = re.compile(r"\d+")
+FROZEN = re.compile(r".*/resource", re.DOTALL)  # what was handed to a ReadVariableOp and is a constant now
+
+
+def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
+    """The graph with its functions in the order in which they are called and, if `by_inputs`, its nodes in that of
+    demand; the same one where that changes nothing."""
+    functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
+    called = list(called_in_order(graph.node, library)) if len(functions) > 1 else list(library)
+    names = called + sorted(library.keys() - set(called), key=plain)
+    nodes = by_demand(graph.node) if by_inputs else graph.node
+    if nodes is graph.node and names == [each.signature.name for each in functions]:
+        return graph
+    made = GraphDef(versions=graph.versions, node=nodes)
+    made.library.gradient.extend(graph.library.gradient)
+    made.library.function.extend(library[name] for name in names)
+    return made
+
+
+def plain(name: str) -> tuple[str, list[int]]:
+    """What names are ordered by: first without their counters.
+
+    >>> sorted(["f_10", "f_9", "e_11"], key=plain)
+    ['e_11', 'f_9', 'f_10']
+    """
+    return COUNTERS.sub("", name), [int(each[:18]) for each in COUNTERS.findall(name)]
+
+
+def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """The functions that nodes call, each behind the one that calls it first."""
+    seen: set[str] = set()
+    work = [named(nodes, library)]
+    while work:
+        name = next(work[-1], None)
+        if name is None:
+            work.pop()
+        elif name not in seen:
+            seen.add(name)
+            yield name
+            work.append(named(library[name].node_def, library))
+
+
+def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """The functions that nodes name, in their order and in that of their attributes."""
+    for node in nodes:
+        if node.op in library:
+            yield node.op
+        for key in sorted(node.attr):
+            value = node.attr[key]
+            if value.HasField("func"):
+                found = [value.func.name]
+            else:
+                found = [each.name for each in value.list.func] if value.HasField("list") else []
+            yield from (name for name in found if name in library)
+
+
+def was_sorted(nodes: Sequence[NodeDef]) -> bool:
+    """Whether what has no input comes before all else, frozen variables among it, or loops were lowered: so freezing
+    leaves a graph, and no program makes one."""
+    frozen, inside, sources = False, False, True
+    for node in nodes:
+        if node.name == LOWERED:
+            return True
+        sources &= bool(node.input) or not inside
+        inside |= bool(node.input)
+        frozen = frozen or (node.op == "Const" and FROZEN.fullmatch(node.name) is not None)
+    return frozen and inside and sources
+
+
+def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
+    """Nodes each behind its inputs, the first input first; what nothing needs by name, and what is left on circles."""
+    node_by_name = {node.name: node for node in nodes}
+    used = {node_of(each) for node in nodes for each in node.input}
+    ends = sorted((name for name in node_by_name if name not in used), key=plain)
+    rest = sorted((name for name in node_by_name if name in used), key=plain)
+    order: dict[str, None] = {}
+    entered: set[str] = set()
+    for end in [*ends, *rest]:
+        work = [(end, needs(node_by_name[end]))] if end not in entered else []
+        entered.add(end)
+        while work:
+            name, inputs = work[-1]
+            source = next(inputs, None)
+            if source is None:
+                order[name] = None
+                work.pop()
+            elif source in node_by_name and source not in entered:
+                entered.add(source)
+                work.append((source, needs(node_by_name[source])))
+    return [node_by_name[name] for name in order] if len(order) == len(nodes) else list(nodes)
+
+
+def needs(node: NodeDef) -> Iterator[str]:
+    """The nodes that a node needs: its tensors by slot, then what it waits for by name."""
+    tensors = [node_of(each) for each in node.input if not each.startswith("^")]
+    waits = sorted((each[1:] for each in node.input if each.startswith("^")), key=plain)
+    return iter([*tensors, *waits])
