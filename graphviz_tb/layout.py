@@ -6,7 +6,7 @@ open ▶ arrange ▶ view ▶ place
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import ArrangeOptions
@@ -50,15 +50,17 @@ def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
     """
     with model.report.stage("open"):
         opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
-    layout = laid_out(model, options, second, opened, notices)
-    return legible(model, options, second, layout) if is_free(options) else layout
+    layout = laid_out(model, options, second, opened)
+    if is_free(options):
+        layout = legible(model, options, second, layout)
+    return replace(layout, notices=(*notices, *layout.notices))
 
 
 def opened_by(model: Model, options: PictureOptions) -> tuple[OpenSet, tuple[Notice, ...]]:
     """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
     opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
     if is_free(options):
-        layout = laid_out(model, options, lambda path: None, opened, ())
+        layout = laid_out(model, options, lambda path: None, opened)
         opened = legible(model, options, lambda path: None, layout).opened
     return opened, notices
 
@@ -68,10 +70,8 @@ def is_free(options: PictureOptions) -> bool:
     return not options.open and not options.open_all and options.depth == "auto"
 
 
-def laid_out(
-    model: Model, options: PictureOptions, second: Second, opened: OpenSet, notices: tuple[Notice, ...]
-) -> Layout:
-    """The layout with these groups open."""
+def laid_out(model: Model, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
+    """The layout with these groups open, and what was odd in arranging them."""
     hierarchy, report = model.hierarchy, model.report
     with report.stage("arrange"):
         order = ArrangeOptions(options.engine, wrap=options.wrap)
@@ -82,7 +82,7 @@ def laid_out(
     with report.stage("place"):
         scene = place(view, options)
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Layout(opened, view, scene, (*notices, *odd))
+    return Layout(opened, view, scene, tuple(odd))
 
 
 def legible(model: Model, options: PictureOptions, second: Second, layout: Layout) -> Layout:
@@ -97,7 +97,7 @@ def legible(model: Model, options: PictureOptions, second: Second, layout: Layou
     best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
     while low <= high:
         count = (low + high + 1) // 2
-        tried = laid_out(model, options, second, dict.fromkeys(paths[:count]), layout.notices)
+        tried = laid_out(model, options, second, dict.fromkeys(paths[:count]))
         if is_legible(tried.scene) or count == LEAST_OPEN:
             best, low = tried, count + 1
         else:
