@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from graphviz_tb.diff.changes.renamed import Renamed, around, leaf, name
 from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
@@ -17,23 +17,9 @@ from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.model.change import Change, Edits, Place, Severity
 
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
-Groups = dict[tuple[object, ...], list["Renamed"]]
+Groups = dict[tuple[object, ...], list[Renamed]]
 VALUE = re.compile(r"\.?\d+$")  # behind a name, or by itself, as PyTorch numbers what it traces
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """One matched scope or node whose own name (not that of a scope around it) is another.
-
-    `moved` says that the scope around it is another too.
-    """
-
-    old: int
-    new: int
-    scope: bool
-    moved: bool
-    block: int
 
 
 def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -87,24 +73,6 @@ def shifted(m: Matching, renamed: Renamed) -> bool:
     known = m.shifts.get(here[0])
     caused = m.caused.get(here[0], False)
     return caused and known is not None and known.get(here[1]) == there[1]
-
-
-def leaf(m: Matching, renamed: Renamed, old: bool) -> str:
-    """The last segment of the old or the new name."""
-    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
-    return scopes.leaf[row_or_node] if renamed.scope else scopes.node_leaf[row_or_node]
-
-
-def name(m: Matching, renamed: Renamed, old: bool) -> str:
-    """The whole name."""
-    side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
-    return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
-
-
-def around(m: Matching, renamed: Renamed, old: bool) -> int:
-    """The row of the scope around it."""
-    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
-    return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
