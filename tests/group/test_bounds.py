@@ -73,7 +73,7 @@ def test_eight_boxes_need_no_stages(behind: int, stages: bool) -> None:
 def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: int) -> None:
     # 40 boxes; so many lines cross behind each tenth of them, more everywhere else; the end is always a place
     cut = np.array([lines if position % 10 == 9 else 20 for position in range(40)])
-    order = Order(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40)
+    order = Order(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40, [0] * 40)
     dag = make_dag([Box("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
     found, ends = narrow_places(dag, order, Setting(Vocabulary([]), Symbols(), Budget(0)))
     assert (found, len(ends)) == (wide, places)

@@ -34,7 +34,8 @@ class Order:
     """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
     behind it. `broadcast` are boxes used all over the level: they come first, and count in no cut. `memory` are
     results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
-    each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need."""
+    each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need,
+    `depth` is the longest path from a source to each."""
 
     line: list[int]
     place: list[int]
@@ -42,6 +43,7 @@ class Order:
     broadcast: frozenset[int]
     memory: frozenset[int]
     side: list[bool]
+    depth: list[int]
 
 
 def order_of(dag: Dag) -> Order:
@@ -58,7 +60,7 @@ def order_of(dag: Dag) -> Order:
     if memory:
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
     cut = cuts(dag, depth, line, place, broadcast, memory)
-    return Order(line, place, cut, frozenset(broadcast), frozenset(memory), side)
+    return Order(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 
 
 def depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
@@ -223,7 +225,7 @@ def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[in
 def without_far(dag: Dag, order: Order, far: int) -> Order:
     """The same order; lines to users `far` boxes away or more, as features that a backbone gives to a head, count in no
     cut."""
-    return replace(order, cut=cuts(dag, depths(dag), order.line, order.place, order.broadcast, order.memory, far))
+    return replace(order, cut=cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))
 
 
 def cuts(
