@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,17 @@ def test_columns_begin_between_blocks() -> None:
 def test_where_many_lines_pass_the_chain_stays_in_one_piece() -> None:
     skips = [(at, 39 - at) for at in range(8)]
     assert arrange(level(40, *skips)).breaks == ()
+
+
+@pytest.mark.parametrize(("lanes", "goes_on"), [(3, True), (4, False)])
+def test_three_lines_lead_on_to_the_next_column_and_four_are_too_many(lanes: int, goes_on: bool) -> None:
+    # 0 ─▶ so many chains of 39 boxes beside each other ─▶ the last
+    last = 39 * lanes + 1
+    ends = [(0, lane + 1) for lane in range(lanes)] + [(last - lane - 1, last) for lane in range(lanes)]
+    inner = [(box, box + lanes) for box in range(1, last - lanes)]
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in (*ends, *inner))
+    found = arrange(Metagraph(0, tuple(range(1, last + 2)), (2,) * (last + 1), edges, ())).breaks
+    assert bool(found) is goes_on
 
 
 def test_it_can_be_left() -> None:
