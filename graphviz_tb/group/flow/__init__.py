@@ -53,6 +53,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
 
 VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
+INPUTS = ("Placeholder", "PlaceholderWithDefault", "PlaceholderV2", "_Arg", "input_arg", "IteratorGetNext")
 
 
 def fold_by_flow(
@@ -126,7 +127,8 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
     items = find_items(level, symbols)
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
-    fed = items.dag if of_layers(level) else join_feeders(items.dag, symbols, values)
+    inputs = frozenset(symbols.of("op", op) for op in INPUTS)
+    fed = items.dag if of_layers(level) else join_feeders(items.dag, symbols, values, inputs)
     dag = stack_runs(fed, series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]

@@ -10,18 +10,19 @@ MOST_OPS = 4  # of a feeder: a constant, a shape or a cast and what they need
 MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
 
 
-def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int]) -> Dag:
+def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int], given: frozenset[int]) -> Dag:
     """Join feeders to their consumers.
 
-    Before: `values` are symbols of variables and constants. After: a box all of whose inputs are feeders, of at most
-    four ops together with them, is part of its only consumer, unless it would be the consumer's only input: then the
-    first input that is no value stays.
+    Before: `values` are symbols of variables and constants, `given` those of what a program is run on. After: a box
+    all of whose inputs are feeders, of at most four ops together with them, is part of its only consumer. The first
+    that brings what is given stays where no other input does (a mask made of constants is no beginning); where all
+    inputs are feeders, one stays in any case, the first that is no value.
     """
     depth = depths(dag)
     along = sorted(range(len(dag)), key=depth.__getitem__)
     small = trees(dag, along)
     consumer: dict[int, int] = {}
-    value = values_of(dag, values, along)
+    value, brings = reaching(dag, values, along), reaching(dag, given, along, values)
     for at in range(len(dag)):
         if at in small or not dag.before[at]:
             continue
@@ -29,6 +30,9 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int]) -> Dag:
         if len(feeders) == len(dag.before[at]):
             kept = next((source for source in feeders if not value[source]), feeders[0])
             feeders.remove(kept)
+        elif not any(brings[source] for source in dag.before[at] if source not in small):
+            kept = next((source for source in feeders if brings[source]), -1)
+            feeders = [source for source in feeders if source != kept]
         found = [one for feeder in feeders for one in tree(dag, feeder)]
         if len(found) <= MOST_BESIDE:
             consumer.update(dict.fromkeys(found, at))
@@ -50,11 +54,12 @@ def trees(dag: Dag, along: list[int]) -> set[int]:
     return small
 
 
-def values_of(dag: Dag, values: frozenset[int], along: list[int]) -> list[bool]:
-    """Which boxes hold a value, or only pass one on."""
-    found = [box.symbol in values for box in dag.boxes]
+def reaching(dag: Dag, symbols: frozenset[int], along: list[int], stop: frozenset[int] = frozenset()) -> list[bool]:
+    """Which boxes are of these symbols, or get something from one that is; those in `stop` pass nothing on: a variable
+    that is read is no input, though its handle may be handed in."""
+    found = [box.symbol in symbols for box in dag.boxes]
     for at in along:
-        if not found[at] and dag.before[at]:
+        if not found[at] and dag.before[at] and dag.boxes[at].symbol not in stop:
             found[at] = any(map(found.__getitem__, dag.before[at]))
     return found
 

@@ -1,0 +1,46 @@
+"""Small inputs stand beside their only consumer, but for what a program is run on."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.proto import GraphDef
+
+
+def decoder(layers: int) -> Hierarchy:
+    """ids ─▶ look-up ─▶ add ─▶ layer ─▶ layer …, and a mask that is made of constants for every layer."""
+    graph = GraphDef(node=[{"name": "ones", "op": "Fill"}, {"name": "mask", "op": "MatrixBandPart", "input": ["ones"]}])
+    graph.node.add(name="ids", op="Placeholder")
+    graph.node.add(name="lookup", op="GatherV2", input=["ids"])
+    graph.node.add(name="add", op="AddV2", input=["lookup"])
+    top = "add"
+    for layer in range(layers):
+        graph.node.add(name=f"h{layer}/scores", op="MatMul", input=[top])
+        graph.node.add(name=f"h{layer}/masked", op="Mul", input=[f"h{layer}/scores", "mask"])
+        graph.node.add(name=f"h{layer}/out", op="AddV2", input=[f"h{layer}/masked", top])
+        top = f"h{layer}/out"
+    graph.node.add(name="head", op="Softmax", input=[top])
+    return load(graph).hierarchy
+
+
+def test_what_a_program_is_run_on_is_no_part_of_the_first_layer() -> None:
+    """The mask is used by all layers, so it is no feeder; yet the way through the network begins at the ids."""
+    hierarchy = decoder(10)
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.how[row] == How.REPEAT)
+    assert hierarchy.name[stack] == "h[0-9]"
+    assert {"ids", "lookup", "add", "mask"} <= {hierarchy.name[row] for row in hierarchy.children(0)}
+
+
+def test_a_small_constant_way_is_beside_its_consumer() -> None:
+    """Where another input brings what is given, what only one box uses is folded with it."""
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    top = "x"
+    for layer in range(40):
+        graph.node.add(name=f"n{layer}", op=f"Op{layer}", input=[top])
+        graph.node.add(name=f"r{layer}", op="Range")
+        graph.node.add(name=f"s{layer}", op="AddV2", input=[f"n{layer}", f"r{layer}"])
+        top = f"s{layer}"
+    hierarchy = load(graph).hierarchy
+    row = {name: number for number, name in enumerate(hierarchy.name)}
+    for layer in range(40):
+        assert hierarchy.parent[row[f"r{layer}"]] == hierarchy.parent[row[f"s{layer}"]]
