@@ -19,7 +19,7 @@ MARGIN = 24  # px around the sheet
 TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
 LEGEND_GAP = 24  # px between the drawing and its legend
 LEAST_WIDTH = 240  # px: a shorter title is a riddle
-MOST_TITLE = 480  # pixels that a title may widen the picture to
+MOST_TITLE = 480  # pixels that a title, or the facts below it, may widen the picture to
 SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
 
@@ -106,7 +106,8 @@ def reaches(scene: Scene) -> tuple[Skyline, Heights]:
 def _title_width(caption: Caption) -> int:
     if not caption.title:
         return 0
-    return max(LEAST_WIDTH, min(MOST_TITLE, width(caption.title, TITLE_SIZE, True)))
+    wanted = max(width(caption.title, TITLE_SIZE, True), width(caption.facts, FACTS_SIZE))
+    return max(LEAST_WIDTH, min(MOST_TITLE, wanted))
 
 
 def title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, ...]:

@@ -4161,10 +4161,12 @@ function reaches(scene) {
   return [sky, lefts];
 }
 function _title_width(caption) {
+  let wanted;
   if (!caption.title) {
     return 0;
   }
-  return Math.max(LEAST_WIDTH, Math.min(MOST_TITLE, hand_width(caption.title, TITLE_SIZE, true)));
+  wanted = Math.max(hand_width(caption.title, TITLE_SIZE, true), hand_width(caption.facts, FACTS_SIZE));
+  return Math.max(LEAST_WIDTH, Math.min(MOST_TITLE, wanted));
 }
 function title_row(caption, theme, page_width) {
   let room, name, facts, size, first, second;

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import graphviz_tb
+from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = FIXTURES / "real"
@@ -127,3 +128,17 @@ def test_librsvg_draws_it(name: str, require: Callable[..., None], tmp_path: Pat
     done = subprocess.run(["rsvg-convert", "-o", str(target)], input=svg, capture_output=True, check=True)
     assert not done.stderr
     assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_facts_below_the_title_are_whole_in_a_narrow_picture() -> None:
+    """What was left out is said at their end: a drawing of four boxes is not wide enough for them."""
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "NoOp", "op": "NoOp", "input": ["^x"]}])
+    graph.node.add(name="y", op="Relu", input=["x"])
+    graph.node.add(name="Identity", op="Identity", input=["y", "^NoOp"])
+    for number in range(1200):
+        graph.node.add(name=f"z_{number}", op="Tanh", input=["y"])
+    picture = graphviz_tb.load(graph).picture(legend=False, title="t", depth=0)
+    assert picture.scene.width < 240
+    assert picture.caption.facts.endswith("1 op left out")
+    svg = ElementTree.fromstring(picture.render("svg"))
+    assert picture.caption.facts in {text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")}
