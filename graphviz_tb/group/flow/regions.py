@@ -27,6 +27,7 @@ WIDEST = 6  # lines that may cross a narrow place where there is no narrower one
 MOST_OF = 0.8  # of a level in one region: its places are not narrow enough
 NEAR = 8  # distances that count where every box is an element
 LARGE = 33  # boxes of a level in which lines are far: in smaller ones all can be seen at once, and little is saved
+HUGE = 20_000  # boxes: no network has as many in one scope, and a second look at them takes seconds
 ALONG = 3  # a line as long as a third of the level passes whole stages, not the inside of one region
 DEARER = 1.1  # such a sequence must be that much shorter to be taken
 SHORTER = 0.8  # of a level; less is no repeat worth the name
@@ -126,7 +127,7 @@ def cheapest(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Elemen
         if len(lattice) < SHORTER * len(dag):
             other = fold_stages(lattice, setting)
             best = other if best is None or DEARER * price(other) < price(best) else best
-    if len(dag) >= LARGE and (near := beside_far_lines(dag, order, setting, deep)):
+    if LARGE <= len(dag) <= HUGE and (near := beside_far_lines(dag, order, setting, deep)):
         other = folded(near, setting)
         best = other if best is None or price(other) < price(best) else best
     return best
