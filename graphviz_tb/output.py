@@ -92,7 +92,10 @@ def cannot_write(path: Path, error: OSError) -> CannotWrite:
 
 
 def check_writable(targets: Iterable[str]) -> None:
-    """Refuse an output that cannot be written before any work is done."""
+    """Refuse an output that cannot be written before any work is done, and standard output for more than one."""
+    targets = list(targets)
+    if targets.count("-") > 1:
+        raise RequestError("standard output takes one output: - is given twice", hint="write the others to files")
     for target in targets:
         path = Path(target)
         if target == "-":

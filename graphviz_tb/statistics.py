@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, join_statistics
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.errors import MissingFacts, NoGraph, UnknownChoice
+from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
@@ -52,7 +52,7 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
     files = options.read.run_metadata
     elsewhere = False
     for file in (files,) if isinstance(files, str) else files:
-        held = of_profile(profiles(file), options.read.profile)
+        held = of_profile(held_in(file), options.read.profile)
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
         tags = steps_of(held, options.read.step or "all") if several else list(held)
@@ -81,6 +81,15 @@ def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str
     if not tags:
         raise UnknownChoice.among("profile", name, sorted({tag.rpartition(":")[0] or tag for tag in held}))
     return Profiles({tag: partial(held.__getitem__, tag) for tag in tags})
+
+
+def held_in(file: Any) -> Mapping[str, RunMetadata]:
+    """The statistics of a file that was named for them. Raises `ReadError` where it holds none."""
+    try:
+        return profiles(file)
+    except NoGraph as error:  # not the graph is missing
+        hint = "give a RunMetadata, an xplane.pb or a log directory"
+        raise ReadError(error.message, hint=hint) from None
 
 
 def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
