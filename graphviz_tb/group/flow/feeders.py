@@ -27,6 +27,8 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int], given: froz
         if at in small or not dag.before[at]:
             continue
         feeders = [source for source in dag.before[at] if source in small]
+        if not feeders:
+            continue
         if len(feeders) == len(dag.before[at]):
             kept = next((source for source in feeders if not value[source]), feeders[0])
             feeders.remove(kept)
