@@ -33,6 +33,7 @@ DEARER = 1.1  # such a sequence must be that much shorter to be taken
 SHORTER = 0.8  # of a level; less is no repeat worth the name
 FITTING = 28  # boxes of a branch: with as many it opens in a picture beside what is around it
 WAYS, FEW = 3, 8  # parallel ways behind shared inputs, which need little themselves
+MEETING, MOST_BEFORE = 0.5, 0.67  # of a level lies before the place where its ways meet; of that lies in one way
 WAY_MOST = 0.5  # of the level in one way: the others are branches of it
 PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
 PAIR_OPS = 20  # two equal branches are stacked from this size on
@@ -107,6 +108,8 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     """One connected part, as a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
         return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    if len(dag) > setting.soft and (joint := meeting(dag, order)):
+        return fold_ways(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
     best = cheapest(dag, order, setting, deep)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
     return narrowed(boxes, setting, limit)
@@ -141,6 +144,35 @@ def folded(sequence: Sequence[Element], setting: Setting) -> list[Element]:
 def price(sequence: Sequence[Element]) -> int:
     """What the boxes of a sequence cost a reader."""
     return cost([element.box for element in sequence])
+
+
+def meeting(dag: Dag, order: Order) -> int:
+    """The place in the line of the box at which ways that begin apart meet, if these are all that comes before it and
+    most of the level; 0 where there is none."""
+    head = list(range(len(dag)))
+    size = [1] * len(dag)
+
+    def way(box: int) -> int:
+        while head[box] != box:
+            head[box] = box = head[head[box]]
+        return box
+
+    for position, box in enumerate(order.line):
+        ways = {way(source) for source in dag.before[box]}
+        sizes = [size[one] for one in ways]
+        if len(ways) > 1 and sum(sizes) == position >= MEETING * len(dag) and max(sizes) <= MOST_BEFORE * position:
+            return position
+        for one in ways:
+            head[one] = box
+        size[box] += sum(sizes)
+    return 0
+
+
+def fold_ways(dag: Dag, ways: list[int], rest: list[int], setting: Setting, limit: int, deep: int) -> list[Box]:
+    """Ways that begin apart, each as a branch and equal ones as a stack, and what comes after they have met."""
+    before = part(dag, ways)
+    folded = [branch(part(before, members), setting, deep) for members in dag_components(before)]
+    return [*stacked(folded, setting, stack_from), *fold_flow(part(dag, rest), setting, limit, deep + 1)]
 
 
 def shared_inputs(dag: Dag, order: Order) -> set[int]:
