@@ -26,7 +26,7 @@ SMALL = 7  # boxes of a region whose branches need no groups
 WIDEST = 6  # lines that may cross a narrow place where there is no narrower one
 MOST_OF = 0.8  # of a level in one region: its places are not narrow enough
 NEAR = 8  # distances that count where every box is an element
-LARGE = 33  # boxes of a level in which lines are far: in smaller ones all can be seen at once, and little is saved
+LARGE = 33  # boxes of a level: smaller ones are seen at once, whatever far lines and ways that meet there are
 HUGE = 20_000  # boxes: no network has as many in one scope, and a second look at them takes seconds
 ALONG = 3  # a line as long as a third of the level passes whole stages, not the inside of one region
 DEARER = 1.1  # such a sequence must be that much shorter to be taken
@@ -108,7 +108,7 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     """One connected part, as a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
         return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
-    if len(dag) > setting.soft and (joint := meeting(dag, order)):
+    if len(dag) >= LARGE and (joint := meeting(dag, order)):
         return fold_ways(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
     best = cheapest(dag, order, setting, deep)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
