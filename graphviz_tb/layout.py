@@ -50,9 +50,7 @@ def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
     """
     with model.report.stage("open"):
         opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
-    layout = laid_out(model, options, second, opened)
-    if is_free(options):
-        layout = legible(model, options, second, layout)
+    layout = laid_out_legibly(model, options, second, opened)
     return replace(layout, notices=(*notices, *layout.notices))
 
 
@@ -60,9 +58,14 @@ def opened_by(model: Model, options: PictureOptions) -> tuple[OpenSet, tuple[Not
     """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
     opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
     if is_free(options):
-        layout = laid_out(model, options, lambda path: None, opened)
-        opened = legible(model, options, lambda path: None, layout).opened
+        opened = laid_out_legibly(model, options, lambda path: None, opened).opened
     return opened, notices
+
+
+def laid_out_legibly(model: Model, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
+    """The layout with these groups open, or fewer of them where nothing was said of which to open."""
+    layout = laid_out(model, options, second, opened)
+    return legible(model, options, second, layout) if is_free(options) else layout
 
 
 def is_free(options: PictureOptions) -> bool:

@@ -140,8 +140,8 @@ def refusal(source: Any) -> RequestError:
         return RequestError(f"{what} is no graph", hint=MANNERS)
     for attributes, message, hint in REFUSED:
         if all(hasattr(source, attribute) for attribute in attributes):
-            told = {"name": called(source), "a_type": kind_of(source), "short": short_name(source)}
-            return RequestError(message.format(**told), hint=hint.format(**told))
+            words = {"name": called(source), "a_type": kind_of(source), "short": short_name(source)}
+            return RequestError(message.format(**words), hint=hint.format(**words))
     return RequestError(f"{kind_of(source)} is no graph", hint=MANNERS)
 
 

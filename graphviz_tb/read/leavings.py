@@ -18,11 +18,12 @@ from graphviz_tb.read.body import called_functions
 from graphviz_tb.read.inline import data_inputs, node_of
 
 BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # what tracing makes is in no scope
-ARGUMENT = re.compile(r"unused_control_flow_input(_\d+)?", re.ASCII)
+LOWERED = "unused_control_flow_input"  # what the inliner of functional loops leaves
+ARGUMENT = re.compile(rf"{LOWERED}(_\d+)?", re.ASCII)
 # core/common_runtime/inline_function_utils.cc of TensorFlow names them.
 BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
-BEGINNINGS = ("NoOp", "unused_control_flow_input", "Func/")
+BEGINNINGS = ("NoOp", LOWERED, "Func/")
 SUSPECTS = frozenset({"NoOp", "Placeholder", "Identity"})
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import node_of
+from graphviz_tb.read.leavings import LOWERED
 
-LOWERED = "unused_control_flow_input"  # what the inliner of functional loops leaves
 COUNTERS = re.compile(r"\d+")
 FROZEN = re.compile(r".*/resource", re.DOTALL)  # what was handed to a ReadVariableOp and is a constant now
 

@@ -20,8 +20,12 @@ def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
     inside = [row for row in stacks if in_scope(hierarchy, row)]
     if not inside:
         return set()
-    used = Used(hierarchy)
-    return {row for row in inside if again_and_again(hierarchy, row, used) or cell_of_a_loop(hierarchy, row, used)}
+    used, loops = Used(hierarchy), loops_by_scope(hierarchy)
+    return {
+        row
+        for row in inside
+        if again_and_again(hierarchy, row, used) or cell_of(hierarchy, row, loops.get(around(hierarchy, row), ()), used)
+    }
 
 
 def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
@@ -31,10 +35,10 @@ def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
     return not once and (not holds_scopes(hierarchy, row) or not feeds_itself(hierarchy, row))
 
 
-def cell_of_a_loop(hierarchy: Hierarchy, row: int, used: Used) -> bool:
-    """Whether a loop in the scope of a stack runs with all its weights."""
+def cell_of(hierarchy: Hierarchy, row: int, loops: Iterable[int], used: Used) -> bool:
+    """Whether one of some loops runs with all weights of a stack."""
     weights = set(used.by(row, int(hierarchy.end[row])))
-    return bool(weights) and any(weights.issubset(used.by(loop, loop + 1)) for loop in loops_beside(hierarchy, row))
+    return bool(weights) and any(weights.issubset(used.by(loop, loop + 1)) for loop in loops)
 
 
 class Used:
@@ -57,7 +61,8 @@ class Used:
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a stack is in a scope."""
-    return hierarchy.kind[around(hierarchy, row)] == SCOPE and around(hierarchy, row) > 0
+    scope = around(hierarchy, row)
+    return scope > 0 and hierarchy.kind[scope] == SCOPE
 
 
 def around(hierarchy: Hierarchy, row: int) -> int:
@@ -79,8 +84,10 @@ def feeds_itself(hierarchy: Hierarchy, row: int) -> bool:
     return bool((~hierarchy.graph.control[owned]).any())
 
 
-def loops_beside(hierarchy: Hierarchy, row: int) -> list[int]:
-    """The loops in the scope that a stack is in, in no scope inside."""
-    scope = around(hierarchy, row)
-    loops = (call for call, bodies in hierarchy.calls.items() if {attr for attr, _ in bodies} == {"cond", "body"})
-    return sorted(loop for loop in loops if scope < loop < hierarchy.end[scope] and around(hierarchy, loop) == scope)
+def loops_by_scope(hierarchy: Hierarchy) -> dict[int, list[int]]:
+    """The loops of a file, by the group that is around each."""
+    filed: dict[int, list[int]] = {}
+    for call in sorted(hierarchy.calls):
+        if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
+            filed.setdefault(around(hierarchy, call), []).append(call)
+    return filed

@@ -131,12 +131,18 @@ def test_towers_of_few_layers_are_drawn_alike_and_whole() -> None:
     assert len([box for box in picture.boxes if box.open and box.kind == "fold"]) in (0, 2)
 
 
-def test_the_steps_of_one_layer_do_not_lead() -> None:
-    # x ─▶ eight layers, among them one that is written out for twenty steps with the same kernel
-    made = Made()
+def seven_layers(made: Made) -> str:
+    """x ─▶ seven layers of a scope, one larger than the other; the last."""
     x = made.op("x", "Placeholder")
     for number in range(7):
         x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    return x
+
+
+def test_the_steps_of_one_layer_do_not_lead() -> None:
+    # x ─▶ eight layers, among them one that is written out for twenty steps with the same kernel
+    made = Made()
+    x = seven_layers(made)
     kernel = made.op("net/each/kernel", "VarHandleOp")
     steps = []
     for number in range(20):
@@ -182,9 +188,7 @@ def loop(made: Made, name: str, *inputs: str) -> None:
 def test_the_same_layers_on_each_part_of_an_input_do_not_lead() -> None:
     # x ─▶ seven layers ─▶ five slices, each ─▶ edge ─▶ pool with one kernel for all; together they give y
     made = Made()
-    x = made.op("x", "Placeholder")
-    for number in range(7):
-        x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    x = seven_layers(made)
     kernel = made.op("net/frames/kernel", "VarHandleOp")
     parts = []
     for step in range(5):
@@ -201,9 +205,7 @@ def test_the_same_layers_on_each_part_of_an_input_do_not_lead() -> None:
 def test_the_cells_of_a_loop_do_not_lead() -> None:
     # x ─▶ seven layers ─▶ rnn: two cells that are written out once, and a loop with their kernels ─▶ y
     made = Made()
-    x = made.op("x", "Placeholder")
-    for number in range(7):
-        x = made.dense(f"net/layer{'abcdefg'[number]}", x, more=number)
+    x = seven_layers(made)
     kernels = [made.op(f"net/rnn/{cell}/kernel", "VarHandleOp") for cell in ("cell_0", "cell_1")]
     for cell, kernel in zip(("cell_0", "cell_1"), kernels, strict=True):
         y = made.op(f"net/rnn/{cell}/MatMul", "MatMul", x, made.op(f"net/rnn/{cell}/read", "ReadVariableOp", kernel))

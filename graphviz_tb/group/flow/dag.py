@@ -139,22 +139,23 @@ def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
     return sorted(members for members in filed.values() if len(members) > 1)
 
 
+def root(head: list[int], node: int) -> int:
+    """What stands for all that a node was joined with (Tarjan 1975, halving paths on the way)."""
+    while head[node] != node:
+        head[node] = node = head[head[node]]
+    return node
+
+
 def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Nodes that hang together whatever the direction; components and members in the order of the nodes."""
     head = list(range(count))
-    for one, other in pairs:
-        while head[one] != one:
-            head[one] = one = head[head[one]]
-        while head[other] != other:
-            head[other] = other = head[head[other]]
+    for first, second in pairs:
+        one, other = root(head, first), root(head, second)
         if one != other:
             head[max(one, other)] = min(one, other)
     filed: dict[int, list[int]] = {}
     for node in range(count):
-        top = node
-        while head[top] != top:
-            head[top] = top = head[head[top]]
-        filed.setdefault(top, []).append(node)
+        filed.setdefault(root(head, node), []).append(node)
     return list(filed.values())
 
 

@@ -102,17 +102,16 @@ def fold_loops(loops: Iterable[Box], boxes: Sequence[Box], edges: Edges, setting
     `boxes` are the children of the level, `edges` all data edges between them. What goes back from NextIteration to
     Merge is left out; a loop that has other circles stays as it is.
     """
+    wide = [loop for loop in loops if len(loop.members) > setting.soft]
+    place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
+    where = [place.get(id(box), (-1, -1)) for box in boxes] if wide else []
+    before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
     step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (NEXT, MERGE))
-    for loop in loops:
-        if len(loop.members) <= setting.soft:
-            continue
-        place = {id(member): spot for spot, member in enumerate(loop.members)}
-        spots = [place.get(id(box), -1) for box in boxes]
-        before: list[dict[int, None]] = [{} for _ in loop.members]
-        for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
-            start, stop = spots[source], spots[target]
-            if start >= 0 and stop >= 0 and not (boxes[source].symbol in step and boxes[target].symbol in merge):
-                before[stop][start] = None
-        turn = make_dag(loop.members, [list(sources) for sources in before])
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if wide else ():
+        (number, start), (other, stop) = where[source], where[target]
+        if number == other >= 0 and not (boxes[source].symbol in step and boxes[target].symbol in merge):
+            before[number][stop][start] = None
+    for loop, sources in zip(wide, before, strict=True):
+        turn = make_dag(loop.members, [list(held) for held in sources])
         if acyclic(turn.after):
             loop.members = fold_dag(turn, setting, setting.soft)

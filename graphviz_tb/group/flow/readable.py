@@ -32,16 +32,16 @@ def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
     plain = not any(box.stack for box in boxes)
     while True:
         candidates = [
-            opened
-            for opened, box in enumerate(boxes)
+            place
+            for place, box in enumerate(boxes)
             if box.how in unnamed
             and len(boxes) - 1 + len(box.members) <= limit
             and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
         ]
         if not candidates:
             return boxes
-        opened = max(candidates, key=lambda spot: (boxes[spot].ops, -spot))
-        boxes = [*boxes[:opened], *boxes[opened].members, *boxes[opened + 1 :]]
+        largest = max(candidates, key=lambda place: (boxes[place].ops, -place))
+        boxes = [*boxes[:largest], *boxes[largest].members, *boxes[largest + 1 :]]
 
 
 def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
-from graphviz_tb.group.flow.dag import Dag, dag_components, part
+from graphviz_tb.group.flow.dag import Dag, dag_components, part, root
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, ancestors, spread, without_far
@@ -151,14 +151,8 @@ def meeting(dag: Dag, order: Order) -> int:
     most of the level; 0 where there is none."""
     head = list(range(len(dag)))
     size = [1] * len(dag)
-
-    def way(box: int) -> int:
-        while head[box] != box:
-            head[box] = box = head[head[box]]
-        return box
-
     for position, box in enumerate(order.line):
-        ways = {way(source) for source in dag.before[box]}
+        ways = {root(head, source) for source in dag.before[box]}
         sizes = [size[one] for one in ways]
         if len(ways) > 1 and sum(sizes) == position >= MEETING * len(dag) and max(sizes) <= MOST_BEFORE * position:
             return position
