@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import click
+import wcwidth
 
 from graphviz_tb.commands.terminal import colored, plain
 
@@ -79,20 +79,12 @@ def one_line(text: str) -> str:
 
 
 def places(text: str) -> int:
-    """How many places `text` takes: wide characters take two, combining ones none.
+    """How many places `text` takes: wide characters take two, combining ones none, joined ones as many as one.
 
-    >>> places("abc"), places("층"), places("e\\u0301")
-    (3, 2, 1)
+    >>> places("abc"), places("층"), places("e\\u0301"), places("👩\\u200d👧")
+    (3, 2, 1, 2)
     """
-    if text.isascii():
-        return len(text)
-    return sum(_places(char) for char in text)
-
-
-def _places(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return wcwidth.width(text, control_codes="ignore")
 
 
 def clip(text: str, width: int) -> str:
@@ -105,19 +97,19 @@ def clip(text: str, width: int) -> str:
         return text
     if width <= 1:
         return "…"[:width]
-    tail = _take(reversed(text), (width - 1) // 2)[::-1]
-    return _take(text, width - 1 - places(tail)) + "…" + tail
+    tail = "".join(reversed(_take(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
+    return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - places(tail))) + "…" + tail
 
 
-def _take(text: Iterable[str], width: int) -> str:
-    """As many of the first characters as fit; combining ones at the cut stay with theirs."""
+def _take(graphemes: Iterable[str], width: int) -> list[str]:
+    """As many of the first graphemes as fit."""
     taken, room = [], width
-    for char in text:
-        room -= _places(char)
+    for grapheme in graphemes:
+        room -= places(grapheme)
         if room < 0:
             break
-        taken.append(char)
-    return "".join(taken)
+        taken.append(grapheme)
+    return taken
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
@@ -191,7 +183,7 @@ def clip_end(line: str, width: int) -> str:
     >>> clip_end("abcdef", 4)
     'abc…'
     """
-    return line if places(line) <= width else _take(line, width - 1) + "…"
+    return line if places(line) <= width else "".join(_take(wcwidth.iter_graphemes(line), width - 1)) + "…"
 
 
 def some(words: Sequence[str], width: int, more: bool = False) -> str:
@@ -208,17 +200,13 @@ def some(words: Sequence[str], width: int, more: bool = False) -> str:
 
 
 def wrap(text: str, width: int, indent: int = 2, more: int = 2) -> list[str]:
-    """`text` in lines at most `width` wide; those after the first are indented by `more`.
+    """`text` in lines at most `width` wide; those after the first are indented by `more`. A word that no line
+    holds is cut.
 
     >>> wrap("an input names no node", 14)
     ['  an input', '    names no', '    node']
     """
-    lines, line, margin = [], "", " " * indent
-    for word in text.split(" "):
-        room = max(1, width - places(margin))
-        if line and places(line) + 1 + places(word) > room:
-            lines.append(margin + line)
-            line, margin = "", " " * (indent + more)
-            room = max(1, width - places(margin))
-        line = clip(f"{line} {word}" if line else word, room)
-    return [clip_end(each, width) for each in (*lines, margin + line)]
+    first, others = " " * indent, " " * (indent + more)
+    words = " ".join(clip(word, max(1, width - len(others))) for word in text.split(" "))
+    lines = wcwidth.wrap(words, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+    return [clip_end(line, width) for line in lines or [first]]
