@@ -14,6 +14,7 @@ from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.source import Source
+    from graphviz_tb.pipeline import Picture
 
 Style = Literal["text", "json", "markdown"]
 REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
@@ -130,7 +131,7 @@ class Changes:
         """All changes as a comment for a pull request, the verdict first."""
         return self.explain("markdown")
 
-    def picture(self, **choices: Any) -> Any:
+    def picture(self, **choices: Any) -> Picture:
         """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …)."""
         from graphviz_tb.diff.picture.overlay import picture
         from graphviz_tb.options import PictureOptions

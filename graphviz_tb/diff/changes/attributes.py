@@ -23,6 +23,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 
 if TYPE_CHECKING:
+    from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import AttrValue
 
 
@@ -181,7 +182,7 @@ def colocated(text: bytes) -> str:
     return text.decode("utf-8", "replace").removeprefix("loc:@")
 
 
-def argument_type(graph: Any, node: int) -> str:
+def argument_type(graph: Graph, node: int) -> str:
     """The type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
     argument = graph.graph_def.library.function[function.index].signature.input_arg[function.place(node)]

@@ -12,7 +12,7 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import type_word
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import Change, Edits, Kind
+from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.loaded import Signature, TensorSpec
 
 
@@ -89,14 +89,11 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     alike: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
     for name in sorted({*here, *there}):
         before, after = here.get(name), there.get(name)
+        if before is None and after is not None:
+            changes.append(Change("added", "signature", None, name, 0, {"signature": True, "tensors": _keys(after)}))
+        if before is not None and after is None:
+            changes.append(Change("removed", "signature", name, None, 0, {"signature": True, "tensors": _keys(before)}))
         if before is None or after is None:
-            kind: Kind = "added" if before is None else "removed"
-            changes.append(
-                Change(
-                    kind, "signature", None if before is None else name, None if after is None else name, 0,
-                    {"signature": True, "tensors": _keys(after if before is None else before)},
-                )
-            )  # fmt: skip
             continue
         ports = [*_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)]
         if ports:
@@ -108,7 +105,7 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
     return changes
 
 
-def _keys(signature: Any) -> list[str]:
+def _keys(signature: Signature) -> list[str]:
     return [spec.key for spec in (*signature.inputs, *signature.outputs)]
 
 

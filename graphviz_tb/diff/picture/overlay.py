@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -162,7 +162,7 @@ def line(change: Change) -> str:
     return text
 
 
-def picture(changes: Changes, options: PictureOptions | None = None) -> Any:
+def picture(changes: Changes, options: PictureOptions | None = None) -> Picture:
     """The merged picture, as a `Picture`.
 
     Before: changes of `diff`. After: the groups on the way to the changes are open, as many as can be read on one
