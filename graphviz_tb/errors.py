@@ -181,8 +181,8 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     """
     limit = 20_000
     like = sorted(set(names), key=lambda other: (abs(len(other) - len(name)), other))[:limit]
-    short = name.rsplit("/", 1)[-1].lower()
-    suggestions = [other for other in like if short and short in other.rsplit("/", 1)[-1].lower()][:count]
+    short = name.rpartition("/")[2].lower()
+    suggestions = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
     for other in get_close_matches(name, like[:2000], n=count, cutoff=0.5):
         if other not in suggestions:
             suggestions.append(other)

@@ -18,7 +18,6 @@ TALL = 16  # ranks of boxes that a screen of 1000 px shows at full size: so many
 THIN = 2  # no part is drawn more than so many times higher than wide
 GUTTER = 72  # nominal px between two columns, where the lines to the next one run
 LINES = 3  # lines from column to column that an eye still follows; where more pass, the part stays in one piece
-LEAST = 3  # ranks of a column
 REACH = 3  # a joint is looked for within 1/REACH of a column from the place that would make all columns equal
 
 
@@ -67,9 +66,12 @@ def in_columns(layers: Layers, wide: int, beside: int) -> tuple[int, ...]:
 
 
 def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
-    """The rank near `wanted` that the least reaches from above; the nearest, and the first, of equal ones."""
-    low, high = max(LEAST, wanted - reach), min(len(passing) - LEAST, wanted + reach)
-    return min(range(low, high + 1), key=lambda rank: (passing[rank], abs(rank - wanted), rank), default=wanted)
+    """The rank near `wanted` that the least reaches from above; the nearest, and the first, of equal ones.
+
+    Before: `wanted` and `reach` are a column's length and a third of it, so that no column is short.
+    """
+    near = range(wanted - reach, wanted + reach + 1)
+    return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
 
 
 def between(layers: Layers) -> list[Passing]:

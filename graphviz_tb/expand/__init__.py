@@ -19,7 +19,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
-from graphviz_tb.model.paths import Path, child_path, content_rows, owner_row, parent_path
+from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
 __all__ = ["Expander", "Path", "child_path", "parent_path"]
@@ -155,10 +155,9 @@ class Expander:
         """An op of a sink type, or a scope whose root op (`name/(name)`) is one."""
         hierarchy = self.hierarchy
         if hierarchy.kind[row] == SCOPE:
-            leaf = hierarchy.name[row].rsplit("/", 1)[-1]
+            leaf = last_segment(hierarchy.name[row])
             root = f"{hierarchy.name[row]}/({leaf})"
-            roots = [child for child in hierarchy.children(row).tolist() if hierarchy.name[child] == root]
-            row = roots[-1] if roots else row
+            row = next((child for child in hierarchy.children(row).tolist() if hierarchy.name[child] == root), row)
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
 

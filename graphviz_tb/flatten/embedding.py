@@ -15,6 +15,7 @@ from graphviz_tb.flatten.hosts import Marks, unique_pairs
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.model.paths import last_segment
 
 
 def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
@@ -68,7 +69,7 @@ def all_scopes(scopes: set[str]) -> set[str]:
 
 def strict(name: str, scopes: set[str]) -> str:
     """The name of an op, inside the scope of the same name if there is one."""
-    return f"{name}/({name.rpartition('/')[2]})" if name in scopes else name
+    return f"{name}/({last_segment(name)})" if name in scopes else name
 
 
 def hosts(mark: Bytes, edges: Edges) -> Beside:

@@ -18,6 +18,7 @@ from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, o
 from graphviz_tb.model.columns import Bools, Bytes, distinct
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.model.lazily import Lazily
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Weight
 
@@ -52,7 +53,7 @@ def name_weights(
         origin = int(carried.origin[end])
         name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else origin)
         read_dtype, read_shape = read(node_def(nodes, graph, end))
-        word = name.rpartition("/")[2] or name
+        word = last_segment(name) or name
         role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape

@@ -12,6 +12,7 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import Room
 from graphviz_tb.options import GroupOptions
 
@@ -172,7 +173,7 @@ def strict_name(name: str) -> str:
     >>> strict_name("a/foo")
     'a/foo/(foo)'
     """
-    return f"{name}/({name.rsplit('/', 1)[-1]})"
+    return f"{name}/({last_segment(name)})"
 
 
 def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> None:

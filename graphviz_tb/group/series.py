@@ -12,6 +12,7 @@ import numpy as np
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, Kind
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
 
 # More than 500 digits are no number: Python refuses to read thousands.
@@ -110,7 +111,7 @@ def by_prefix(
     filed: dict[tuple[str, str], list[Numbered]] = defaultdict(list)
     bare: list[tuple[str, int]] = []
     for row in rows:
-        leaf = hierarchy.name[row].rsplit("/", 1)[-1]
+        leaf = last_segment(hierarchy.name[row])
         if numbered := pattern.fullmatch(leaf):
             filed[numbered[1], ""].append((int(numbered[2]), row))
         elif options.lenient_numbers and (numbered := BRACKETED.fullmatch(leaf)):

@@ -170,7 +170,7 @@ class Hierarchy:
             parent = int(self.parent[parent])
         if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
             return name[len(self.name[parent]) + 1 :] or name
-        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rsplit("/", 1)[-1] or name
+        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rpartition("/")[2] or name
 
     def opens(self, row: int) -> bool:
         """Whether the row is a group or a call."""

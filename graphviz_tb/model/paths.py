@@ -19,7 +19,7 @@ def last_segment(name: str) -> str:
     >>> last_segment("encoder/layer_1/dense"), last_segment("dense")
     ('dense', 'dense')
     """
-    return name.rpartition("/")[2]
+    return name.rsplit("/", 1)[-1]
 
 
 def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:

@@ -29,7 +29,7 @@ class Weight:
         >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
         ('kernel 784×128', 'w')
         """
-        word = self.role or self.variable.removesuffix(":0").rsplit("/", 1)[-1] or self.variable
+        word = self.role or self.variable.removesuffix(":0").rpartition("/")[2] or self.variable
         dims = "" if self.shape is None else "×".join("?" if dim is None else str(dim) for dim in self.shape)
         shared = f"({self.uses} uses)" if self.uses > 1 else ""
         return " ".join(part for part in (word, dims, shared) if part)

@@ -11,6 +11,7 @@ from graphviz_tb.diff.picture.rows import HOLDS
 from graphviz_tb.diff.report.words import SIGNS, facts
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE
+from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
@@ -71,7 +72,7 @@ class Listing:
         parts = []
         while row > 0 and hierarchy.kind[row] != FUNCTION:
             if hierarchy.kind[row] == OP and hierarchy.graph.mark[hierarchy.node[row]]:
-                parts.append(hierarchy.name[row].rpartition("/")[2])  # its label is no name: "kernel 3×3×1×8"
+                parts.append(last_segment(hierarchy.name[row]))  # its label is no name: "kernel 3×3×1×8"
             elif hierarchy.kind[row] in (OP, SCOPE):
                 parts.append(hierarchy.leaf(row))
             row = int(hierarchy.parent[row])

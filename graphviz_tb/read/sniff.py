@@ -189,6 +189,6 @@ def _is_fingerprint(head: bytes) -> bool:
 
 def _unknown(head: bytes, name: str) -> UnknownFormat:
     if _printable(head):
-        line = head.split(b"\n", 1)[0][:60].decode("utf-8", "replace").strip()
+        line = head.partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
         return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=FREEZE)
     return UnknownFormat(f"{name} is no form of graph that is known here", hint=FREEZE)

@@ -10,6 +10,7 @@ import pydot
 
 from graphviz_tb.model.measure import clean, cut
 from graphviz_tb.model.paint import Caption, Fill, Paint
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.boxes import is_pill
@@ -167,7 +168,7 @@ def _stub(index: int, stub: Stub, around: Any, fill: Fill | None, theme: Theme) 
         pydot.Node(
             f"s{index}",
             label='""' if stub.kind != "more" else quoted(stub.title.split(" ")[0]),
-            xlabel=quoted(stub.title.split(" (")[0].rsplit("/", 1)[-1]) if stub.kind != "more" else '""',
+            xlabel=quoted(last_segment(stub.title.partition(" (")[0])) if stub.kind != "more" else '""',
             tooltip=quoted(stub.title),
             shape=SHAPES[stub.kind],
             style=quoted("filled,dashed,rounded" if stub.kind == "shortcut" else "filled"),

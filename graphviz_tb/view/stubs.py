@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.view import StubWords
 from graphviz_tb.view.labels import brief
 
@@ -61,4 +62,4 @@ def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: M
 def called(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
     """What a neighbour is called: its own label, else the last segment of its name."""
     full = clean(names.get(row, ""))
-    return clean(labels.get(row, "")) or full.rsplit("/", 1)[-1] or full
+    return clean(labels.get(row, "")) or last_segment(full) or full

@@ -486,6 +486,11 @@ class Caption {
   }
 }
 
+// model.paths
+function last_segment(name) {
+  return py_rsplit(name, "/", 1).at(-1);
+}
+
 // model.skeleton
 class PortSlot {
   constructor(first, others) {
@@ -3387,7 +3392,7 @@ function stub_of_stubs(index, annotation, names, labels) {
 function called_of_stubs(row, names, labels) {
   let full;
   full = hand_clean(py_get(names, row, ""));
-  return (hand_clean(py_get(labels, row, "")) || (py_rsplit(full, "/", 1).at(-1) || full));
+  return (hand_clean(py_get(labels, row, "")) || (last_segment(full) || full));
 }
 
 // view.shared

@@ -364,3 +364,17 @@ def test_functions_that_came_together() -> None:
     left = copied(frozen)
     left.library.CopyFrom(new.library)
     assert diff(frozen, left).same
+
+
+def test_a_name_given_in_the_optimizer_too_is_no_consequence() -> None:
+    # x ─▶ net ─▶ loss, its gradient through a scope whose name is also one of the optimizer's
+    def training(last: str, scope: str, *more: str) -> Any:
+        return graph(
+            "x Placeholder", "w VariableV2", "net/MatMul MatMul x w", *more, f"loss/Mean Mean {last}",
+            "gradients/loss/Mean_grad/Tile Tile x", f"gradients/{scope}/Mul MatMulGrad gradients/loss/Mean_grad/Tile",
+            f"opt/{scope}/Mul Mul gradients/{scope}/Mul", f"opt/{scope}/Add Add opt/{scope}/Mul",
+            f"opt/Apply ApplyAdam w opt/{scope}/Add",
+        )  # fmt: skip
+
+    changes = diff(training("net/MatMul", "clip"), training("net/Relu", "norm", "net/Relu Relu net/MatMul"))
+    assert set(told(changes)) == {("added", None, "net/Relu"), ("renamed", "gradients/clip", "gradients/norm")}

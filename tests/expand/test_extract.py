@@ -71,6 +71,15 @@ def test_what_is_fed_by_many_and_what_feeds_many_stand_in_different_columns() ->
     assert decide(chain_with_hub(20, inward=False), THEIRS).out_extract == (19,)
 
 
+@pytest.mark.parametrize(("degree", "gone"), [(6, False), (7, True)])
+def test_what_feeds_others_is_a_hub_far_later_than_what_is_fed(degree: int, gone: bool) -> None:
+    # a chain of 20 with a skip over each of its first ten, and the hub: quartiles of 1 and 2, so 2 + 4 × (2 − 1)
+    skips = [(node, node + 2) for node in range(10)]
+    spokes = [(20, 2 * node) for node in range(degree)]
+    mask = decide(level(21, data(*((node, node + 1) for node in range(19)), *skips, *spokes)), THEIRS)
+    assert (20 in mask.out_extract) is gone
+
+
 def test_the_upper_fence() -> None:
     # positions n/4 and 3n/4 rounded half up: of 1 … 6 the third and the sixth
     assert fence(range(1, 7), 1, 0) == 6 + (6 - 3)

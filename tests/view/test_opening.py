@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.layout import is_legible
 from graphviz_tb.model.paths import address
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import data
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.select import in_code
 
 Rule = Callable[..., Model]
 REAL = sorted((Path(__file__).parents[2] / "fixtures/real").iterdir())
@@ -73,6 +77,29 @@ def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_clos
     assert opened(model.picture()) == {"g0", "g1"}
     head, _ = data(model, PictureOptions())
     assert len(head["open"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "legible"),
+    # names of 11 px are 7 where 1600 × 1000 px show 11/7 as much; 48 and 96 px are margins and title
+    [(2466, 9, True), (2467, 9, False), (9, 1475, True), (9, 1476, False)],
+)
+def test_names_of_seven_pixels_are_legible(width: int, height: int, legible: bool) -> None:
+    assert is_legible(Scene(width, height, "TB", (), (), (), (), ())) is legible
+
+
+def test_names_in_the_code_reach_through_series() -> None:
+    # vision_1: l_0 ─▶ … ─▶ l_3, equal layers of two ops
+    nodes = [
+        {"name": f"vision_1/l_{layer}/{op}", "op": op, "input": [f"vision_1/l_{layer - 1}/Tanh"] if layer else []}
+        for layer in range(4)
+        for op in ("Exp", "Tanh")
+    ]
+    hierarchy = graphviz_tb.load(GraphDef(node=nodes), folds=False).hierarchy
+    assert in_code(hierarchy) is None
+    called = in_code(replace(hierarchy, labels={hierarchy.name.index("vision_1"): "vision"}))
+    assert called is not None
+    assert called.name == [name.replace("vision_1", "vision") for name in hierarchy.name]
 
 
 def test_depth_opens_levels(rule: Rule) -> None:

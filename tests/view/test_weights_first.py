@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.weights import calls_with
+from graphviz_tb.view.weights import Weights, calls_with
 
 
 def judged(layer_ops: int, loss_ops: int) -> GraphDef:
@@ -67,3 +69,11 @@ def test_weights_in_functions_are_found_through_calls_of_calls() -> None:
     user = hierarchy.name.index("op")
     assert sorted(hierarchy.name[row] for row in calls_with(hierarchy, [user])) == ["a", "b", "inner"]
     assert calls_with(hierarchy, []) == set()
+
+
+def test_layers_are_counted_below_a_group_and_not_itself() -> None:
+    hierarchy = load(judged(layer_ops=2, loss_ops=3)).hierarchy
+    weights = Weights(hierarchy, np.zeros(len(hierarchy), bool))
+    rows = {name: hierarchy.name.index(name) for name in ("net", "net/a", "loss")}
+    assert weights.layers_in(0) == weights.layers_in(rows["net"]) == 3
+    assert weights.layers_in(rows["net/a"]) == weights.layers_in(rows["loss"]) == 0

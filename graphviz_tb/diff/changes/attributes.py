@@ -158,7 +158,7 @@ def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, sett
         yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
     if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
         yield Difference("value", key, numbers(old), numbers(new))
-    elif not setting and tensor_kind(old).split(b":", 1)[1] != tensor_kind(new).split(b":", 1)[1]:
+    elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
         yield Difference("value shape", key, shape_word(old.tensor_shape), shape_word(new.tensor_shape))
     elif old.dtype == new.dtype and counted and payload(old) != payload(new):
         yield Difference("value", key, tensor_word(old), tensor_word(new))

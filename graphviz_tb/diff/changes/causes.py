@@ -26,6 +26,7 @@ from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
+from graphviz_tb.model.paths import last_segment
 
 MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
 MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
@@ -121,7 +122,7 @@ def at_places(causes: Sequence[Change]) -> list[Change]:
 
 def are_numbered(members: Sequence[Change]) -> bool:
     """Whether things that came or went have one name but for their numbers."""
-    return "op_types" in members[0].detail and len({change.name.rsplit("/", 1)[-1] for change in members}) > 1
+    return "op_types" in members[0].detail and len({last_segment(change.name) for change in members}) > 1
 
 
 def at_once(members: Sequence[Change]) -> Change:

@@ -9,6 +9,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.paths import last_segment
 
 
 def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
@@ -54,7 +55,7 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
     names: list[str] = []
     while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
         for name, layer in ready:
-            names.append(name.rsplit("/", 1)[-1])
+            names.append(last_segment(name))
             del before[layer]
         for ahead in before.values():
             ahead.difference_update(layer for _, layer in ready)

@@ -8,6 +8,7 @@ from graphviz_tb.diff.changes.items import Item, touched
 from graphviz_tb.diff.changes.names import substitution
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.paths import last_segment
 
 
 def names_edit(m: Matching, name: Change, change: Change) -> bool:
@@ -38,7 +39,7 @@ def replaced(name: Change, change: Change) -> Change:
     """A scope in the place of another one: a loss, a kind of layer."""
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
-    part = substitution(*((word or "").rsplit("/", 1)[-1] for word in (old, new)))
+    part = substitution(*(last_segment(word or "") for word in (old, new)))
     detail = {"key": "op", "old": part[0], "new": part[1]}
     edits = name.edits + change.edits
     return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.paths import last_segment
 
 
 def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -52,13 +53,13 @@ def wording(change: Change) -> str:
     if change.kind == "changed":
         return json.dumps(["changed", change.severity, detail["key"], detail["old"], detail["new"]], default=str)
     if change.kind in ("added", "removed") and "op_types" in detail and not detail.get("reads"):
-        parts = [last_segment(name) for name in detail.get("parts", (change.name,))]
+        parts = [uncounted_segment(name) for name in detail.get("parts", (change.name,))]
         return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
     if detail.get("order"):
         return json.dumps([change.kind, detail["order"]])
     return json.dumps([change.kind, change.severity, change.old, change.new, change.to_json()], default=str)
 
 
-def last_segment(name: str) -> str:
+def uncounted_segment(name: str) -> str:
     """The last segment of a name, without the number that TensorFlow put behind it."""
-    return COUNTED.sub("", name.rsplit("/", 1)[-1])
+    return COUNTED.sub("", last_segment(name))

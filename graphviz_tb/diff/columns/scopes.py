@@ -12,6 +12,7 @@ from graphviz_tb.algorithms.preorder import Numbered, number
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
 from graphviz_tb.model.columns import Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import SCOPE_NAMES, Room
 
 BASE = np.uint64(0x9E6C63D0676A9A99)  # of the polynomial that hashes paths
@@ -162,7 +163,7 @@ def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Ro
 
 def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[str], roots: list[int]) -> Scopes:
     parent, end, depth = numbered.parent, numbered.end, numbered.depth
-    leaf = [name.rsplit("/", 1)[-1] for name in names]
+    leaf = [last_segment(name) for name in names]
     leaf_hash, node_leaf_hash = _hashed(leaf), _hashed(leaves)
     leaf_hash[roots] = 0
     path = leaf_hash.copy()

@@ -8,6 +8,7 @@ from typing import Any
 from graphviz_tb.diff.report.words import place, value
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.place.names import OP_MOST
 from graphviz_tb.place.sizes import BADGE_ROOM
 
@@ -38,7 +39,7 @@ def brief_wire(wire: Mapping[str, Any]) -> str:
 
 def leaf(name: str | None) -> str:
     """The last segment of a name."""
-    return name.rsplit("/", 1)[-1] if name else "nothing"
+    return last_segment(name) if name else "nothing"
 
 
 def fitting(*words: str) -> str:

@@ -56,4 +56,4 @@ def shortened(text: str) -> str:
     if not names:
         return text
     longest = max(names, key=len)
-    return text.replace(longest, "…/" + longest.removeprefix("…/").split("/", 1)[1], 1)
+    return text.replace(longest, "…/" + longest.removeprefix("…/").partition("/")[2], 1)

@@ -9,6 +9,7 @@ from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import cut
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.units import format_count, plural
 
 SIGNS = {
@@ -75,7 +76,7 @@ def chain(change: Change) -> str:
 
 def _both(change: Change) -> str:
     """The new name; the old one too where the last segment differs in more than numbers that TensorFlow counts."""
-    last = [COUNTED.sub("", (name or "").rsplit("/", 1)[-1]) for name in (change.old, change.new)]
+    last = [COUNTED.sub("", last_segment(name or "")) for name in (change.old, change.new)]
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
 
 
@@ -142,7 +143,7 @@ def facts(change: Change) -> Iterator[str]:
         yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
     parts = detail.get("parts", ())
     if MOST_IN_HEAD < len(parts) <= MOST_PARTS:
-        yield f"made of {', '.join(part.rsplit('/', 1)[-1] for part in parts)}"
+        yield f"made of {', '.join(last_segment(part) for part in parts)}"
     shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:
         yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")
@@ -192,17 +193,17 @@ def barrier(name: str) -> bool:
     >>> barrier("train/NoOp_1"), barrier("init")
     (True, False)
     """
-    return name.rsplit("/", 1)[-1].split("_")[0] == "NoOp"
+    return last_segment(name).split("_")[0] == "NoOp"
 
 
 def behind(change: Change) -> str:
     """How much follows from a change, in a line; nothing where nothing does."""
     if not change.consequences:
         return ""
-    ops = sum(inner.ops for inner in change.consequences)
     many = counted(len(change.consequences), "consequence")
-    shown = "; ".join(head(inner, 1) for inner in change.consequences[:1]) if len(change.consequences) == 1 else ""
-    return f"{many}: {shown}" if shown else f"{many} in {counted(ops, 'op')}"
+    if len(change.consequences) == 1:
+        return f"{many}: {head(change.consequences[0], 1)}"
+    return f"{many} in {counted(sum(inner.ops for inner in change.consequences), 'op')}"
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:

@@ -8,11 +8,12 @@ from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.dag import Dag, contract
 from graphviz_tb.group.series import Run
 from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.paths import last_segment
 
 
 def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
     """A run as a stack."""
-    box = Box(run.name.rsplit("/", 1)[-1], symbols.of("run", *(member.symbol for member in members)), 0, how=How.NAME)
+    box = Box(last_segment(run.name), symbols.of("run", *(member.symbol for member in members)), 0, how=How.NAME)
     box.members, box.unit = list(members), members[0].symbol
     box.ops = sum(member.ops for member in members)
     return box
