@@ -9,16 +9,20 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.proto import GraphDef
 
 
-def blocks(count: int, *, memory: bool, first: bool) -> Hierarchy:
+def blocks(count: int, *, memory: bool, first: bool, batch: bool = False) -> Hierarchy:
     """query ─▶ read ─▶ + ─▶ norm ─▶ grow ─▶ shrink ─▶ + ─▶ norm ─▶ …, each + with a shortcut; `memory` goes to each
-    read, and `first` is an op before the blocks."""
+    read, and `first` is an op before the blocks. As a `batch` query and memory are two outputs of one op."""
     graph = GraphDef()
 
     def op(name: str, kind: str, *inputs: str) -> str:
         graph.node.add(name=name, op=kind, input=inputs)
         return name
 
-    x, given = op("query", "Placeholder"), op("memory", "Placeholder")
+    if batch:
+        x = op("batch", "IteratorGetNext")
+        given = f"{x}:1"
+    else:
+        x, given = op("query", "Placeholder"), op("memory", "Placeholder")
     if first:
         x = op("net/first", "Exp", x)
     for number in range(count):
@@ -36,9 +40,34 @@ def blocks(count: int, *, memory: bool, first: bool) -> Hierarchy:
 @pytest.mark.parametrize("count", [3, 6])
 @pytest.mark.parametrize("memory", [False, True], ids=["alone", "memory"])
 @pytest.mark.parametrize("first", [False, True], ids=["given", "made"])
-def test_all_blocks_are_counted(count: int, memory: bool, first: bool) -> None:
-    hierarchy = blocks(count, memory=memory, first=first)
+@pytest.mark.parametrize("batch", [False, True], ids=["inputs", "batch"])
+def test_all_blocks_are_counted(count: int, memory: bool, first: bool, batch: bool) -> None:
+    hierarchy = blocks(count, memory=memory, first=first, batch=batch)
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
     assert count in [len(hierarchy.children(row)) for row in stacks]
     largest = max(stacks, key=hierarchy.ops)
     assert hierarchy.ops(largest) == 12 * count  # read 2, sum, norm 2, grow 2, shrink 2, sum, norm 2
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_inputs_of_a_level_are_no_part_of_its_blocks(count: int) -> None:
+    """query ─▶ read ─▶ + ─▶ norm ─▶ …, memory and mask ─▶ each read: all on one level."""
+    graph = GraphDef()
+
+    def op(name: str, kind: str, *inputs: str) -> str:
+        graph.node.add(name=name, op=kind, input=inputs)
+        return name
+
+    x, *given = [op(name, "Placeholder") for name in ("query", "memory", "mask")]
+    for number in range(count):
+        x = op(f"add_{number}", "AddV2", x, op(f"read_{number}", "Select", x, *given))
+        x = op(f"norm_{number}", "Tanh", x)
+        x = op(f"last_{number}", "AddV2", x, op(f"shrink_{number}", "Erf", op(f"grow_{number}", "Relu", x)))
+        x = op(f"last_norm_{number}", "Sigmoid", x)
+    op("verdict", "Elu", op("mean", "Mean", x))
+    hierarchy = load(graph).hierarchy
+    children = hierarchy.children(0)
+    assert {"query", "memory", "mask"} < {hierarchy.name[row] for row in children}
+    [stack] = [row for row in children if hierarchy.kind[row] == Kind.SERIES]
+    assert len(hierarchy.children(stack)) == count
+    assert hierarchy.ops(stack) == 7 * count

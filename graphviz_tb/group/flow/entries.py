@@ -24,12 +24,12 @@ Entry = tuple[int, ...]  # the places of the children that read one value
 
 
 def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Longs, Longs]:
-    """The values that two or three children of a level read from outside, as `packed` places, and where those of each
-    level start. Before: `level` numbers the rows that are levels, `place` the children of all levels."""
+    """The values (outputs of ops) that two or three children of a level read from outside, as `packed` places, and
+    where those of each level start. Before: `level` numbers the rows that are levels, `place` the children of all."""
     graph = hierarchy.graph
     flow = np.flatnonzero(~graph.control & (graph.mark[graph.source] == 0) & (hierarchy.edge_to >= 0))
     reader, outer = hierarchy.row_of_node[graph.target[flow]].astype(np.int64), hierarchy.edge_to[flow]
-    source = graph.source[flow].astype(np.int64)
+    source = graph.source[flow].astype(np.int64) * len(graph.keys) + graph.key[flow]
     found = [np.empty((0, 3), np.int64)]
     for _ in range(DEEP):
         inside = (reader != outer) & (reader >= 0)

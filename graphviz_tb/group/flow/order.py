@@ -17,6 +17,7 @@ from graphviz_tb.group.flow.dag import OUTSIDE, Dag, weak_components
 from graphviz_tb.model.columns import Longs
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
+GIVEN = 3  # of an input of the level: what is read as often was given for all of it
 BROADCAST_FROM = 12  # smaller levels have none
 # What such a value may need itself: results of longer computations are none, tables of positions in large levels are.
 BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
@@ -142,8 +143,13 @@ def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
     return [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= BROADCAST and all_over(dag, place, users) and meets_often(dag, depth, box)
+        if len(users) >= readers(dag, box) and all_over(dag, place, users) and meets_often(dag, depth, box)
     ]
+
+
+def readers(dag: Dag, box: int) -> int:
+    """How many readers, at as many depths, make a value one that is used all over the level."""
+    return BROADCAST if dag.before[box] else GIVEN
 
 
 def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
@@ -158,7 +164,7 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // LOOKED_AT)]:
         meetings.add(meeting(dag, depth, box, user))
-        if len(meetings) >= BROADCAST:
+        if len(meetings) >= readers(dag, box):
             return True
     return False
 
@@ -256,9 +262,9 @@ def cuts(
         if last > place[box]:
             change[place[box]] += 1
             change[last] -= 1
-    if readers := [place[box] for box, held in enumerate(dag.outside or ()) if OUTSIDE in held]:
+    if entry := [place[box] for box, held in enumerate(dag.outside or ()) if OUTSIDE in held]:
         change[0] += 1
-        change[max(readers)] -= 1
+        change[max(entry)] -= 1
     cut = np.cumsum(np.array(change[:count], np.int64))
     cut[: last_part(dag, line, broadcast)] += 1
     return cut

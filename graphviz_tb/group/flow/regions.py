@@ -238,7 +238,8 @@ def atoms(dag: Dag, order: Order, ends: list[int], symbols: list[int], setting: 
             box, symbol = boxes[first], symbols[start]
         held = tuple([boxes[place].symbol for place in line[start : end + 1]])
         shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
-        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut))
+        source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
+        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source))
         start = end + 1
     return sequence
 

@@ -20,6 +20,7 @@ from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 30  # levels of repeats in repeats; networks have three or four
 PLAIN = 3  # a box of few ops repeats if it does three times
+INPUTS = 5  # inputs that bear names of their own are told apart up to here: a query, a memory and a mask
 LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
 MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
 
@@ -77,9 +78,10 @@ def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
     if period == 1:
         if not first.plain:
             return False
-        if first.box.how == How.NAME and len({form(sequence[index].box.name) for index in range(start, stop)}) > 1:
+        unlike = len({form(sequence[index].box.name) for index in range(start, stop)}) > 1
+        if unlike and first.box.how == How.NAME:
             return False
-        return first.box.ops >= FEWEST_OPS or count >= PLAIN
+        return first.box.ops >= FEWEST_OPS or count >= (INPUTS if unlike and first.source else PLAIN)
     once = sequence[start : start + period]
     if periodic([element.word for element in once]):
         return False

@@ -13,8 +13,8 @@ class Element:
     stacks of one unit are equal whatever their height.
 
     `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
-    on what comes before it. `held` are the symbols of the boxes of a level in it, in the order of the flow; `shortcut`
-    says that the last of them also takes what all of them are given.
+    on what comes before it, `source` that nothing does. `held` are the symbols of the boxes of a level in it, in the
+    order of the flow; `shortcut` says that the last of them also takes what all of them are given.
     """
 
     box: Box
@@ -26,6 +26,7 @@ class Element:
     side: bool = False
     held: tuple[int, ...] = ()
     shortcut: bool = False
+    source: bool = False
 
     @property
     def plain(self) -> bool:
