@@ -14,10 +14,10 @@ from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.styles import Style
 
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
-SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text"}
 side_options = together(
     click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
     click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
@@ -101,25 +101,27 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     return code_of(changes, values["fail_on"])
 
 
-def style_of(word: str | None) -> str:
+def style_of(word: str | None) -> Style:
     """The style of the report."""
-    from graphviz_tb.diff.report.explain import STYLES
+    from graphviz_tb.diff.styles import STYLES
     from graphviz_tb.errors import UnknownChoice
 
-    if word is not None and word not in STYLES:
-        raise UnknownChoice.among("format", word, STYLES)
-    return word or "text"
+    for style in STYLES:
+        if style == (word or "text"):
+            return style
+    raise UnknownChoice.among("format", word or "", STYLES)
 
 
 def check_outputs(targets: tuple[str, ...]) -> None:
     """Refuse an output that cannot be, before anything is read."""
+    from graphviz_tb.diff.styles import REPORTS
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output import check_writable
 
     drawn = [RENDERERS[word].suffix for word in PICTURES]
-    legal = ", ".join([*drawn, *SUFFIXES])
+    legal = ", ".join([*drawn, *REPORTS])
     for target in targets:
-        if Path(target).suffix.lower() not in (*SUFFIXES, *drawn):
+        if Path(target).suffix.lower() not in (*REPORTS, *drawn):
             raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
     check_writable(targets)
 
@@ -163,18 +165,20 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     return run(before, after, options=options, **read)
 
 
-def report(changes: Changes, style: str, values: dict[str, Any]) -> None:
+def report(changes: Changes, style: Style, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
     from graphviz_tb.commands.terminal import colored, print_report
 
-    print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))  # type: ignore[arg-type]
+    print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))
 
 
 def encoded(changes: Changes, target: str, values: dict[str, Any]) -> bytes:
     """A picture, or the report in the format of the target's suffix."""
+    from graphviz_tb.diff.styles import REPORTS
+
     suffix = Path(target).suffix.lower()
-    if suffix in SUFFIXES:
-        return changes.explain(SUFFIXES[suffix], None).encode("utf-8", "replace")  # type: ignore[arg-type]
+    if suffix in REPORTS:
+        return changes.explain(REPORTS[suffix], None).encode("utf-8", "replace")
     if suffix == ".html":
         return page(changes, values)
     data: bytes = picture(changes, values).render(format_of(target))

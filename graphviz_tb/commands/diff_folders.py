@@ -11,9 +11,10 @@ from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 if TYPE_CHECKING:
     from graphviz_tb.diff.folders import Pair
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.styles import Style
 
 
-def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> int:
+def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]) -> int:
     """Print what changed in each pair; what came or went is a line."""
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.folders import pairs
@@ -31,7 +32,9 @@ def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: s
     return code
 
 
-def section(pair: Pair, compare: Callable[[str, str], Changes], style: str, values: dict[str, Any]) -> tuple[str, int]:
+def section(
+    pair: Pair, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]
+) -> tuple[str, int]:
     """One pair in words, and the exit code that it calls for."""
     from graphviz_tb.errors import ReadError
 
@@ -46,12 +49,12 @@ def section(pair: Pair, compare: Callable[[str, str], Changes], style: str, valu
         return json.dumps({"path": pair.path, **changes.to_json()}, indent=1, ensure_ascii=False), code_of(
             changes, values["fail_on"]
         )
-    text = changes.explain(style, None if values["everything"] else TOP)  # type: ignore[arg-type]
+    text = changes.explain(style, None if values["everything"] else TOP)
     head = f"## {pair.path}\n\n" if style == "markdown" else f"{pair.path}: "
     return head + text, code_of(changes, values["fail_on"])
 
 
-def lone(path: str, word: str, style: str) -> str:
+def lone(path: str, word: str, style: Style) -> str:
     """A model that has no pair, or is none."""
     if style == "json":
         return json.dumps({"path": path, "state": word}, ensure_ascii=False)

@@ -9,11 +9,12 @@ from graphviz_tb.commands.diff_codes import SAME, TOP
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.styles import Style
 
 RENAMED = 9  # arguments where the file was renamed; seven else
 
 
-def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: str) -> int:
+def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: Style) -> int:
     """Print the graph of one file in lines, else the changes of the two that git hands over."""
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.errors import TbGraphError
@@ -26,7 +27,7 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
             print_report(lines_of(sources[0]))
             return SAME
         old, new = (sources[1], sources[4]) if len(sources) >= 7 else (sources[0], sources[-1])
-        print_report(first + compare(old, new).explain(style, TOP))  # type: ignore[arg-type]
+        print_report(first + compare(old, new).explain(style, TOP))
     except TbGraphError as error:
         print_report(f"{first}no graph: {' '.join(str(error).split())}\n")
     return SAME

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.styles import REPORTS, Style
 from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, as_dicts, in_order
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.source import Source
     from graphviz_tb.pipeline import Picture
-
-Style = Literal["text", "json", "markdown"]
-REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.expand.annotations import MarkFiles, handed_constants, list_annotations
+from graphviz_tb.expand.annotations import Beside, MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, comes_back, decide, decide_circling
@@ -18,7 +18,7 @@ from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
-from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
@@ -79,8 +79,7 @@ class Expander:
             edges, loops = find_metaedges(hierarchy, self.facts, path, place)
         if self._marks is None:
             self._marks = MarkFiles(hierarchy)
-        marks = [(index, mark) for index in self._marks.hosts(rows) for mark in self._marks.beside(rows[index])]
-        marks += handed_constants(hierarchy, path, rows)
+        marks = self._marks.of_level(rows) + handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
         bridges = self._bridges(path, rows, automatic.extracted & mask.extracted)
@@ -104,11 +103,11 @@ class Expander:
         function = self._bodies.get(path[-1])
         return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
-    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list) -> Level:  # type: ignore[type-arg]
+    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list[Beside]) -> Level:
         sides: list[frozenset[str]] = [NO_SIDE] * len(rows)
-        for child, (_, side, kind, _) in marks:
-            if self.options.tensorboard or kind not in ("constant", "weight"):
-                sides[child] |= {side}
+        for mark in marks:
+            if self.options.tensorboard or mark.kind not in ("constant", "weight"):
+                sides[mark.child] |= {mark.side}
         sink = self._sinks[rows]
         if edges and not self.options.tensorboard:
             sink |= self._left_over[rows]
@@ -199,7 +198,7 @@ class Expander:
                     mask = put_away(mask, level, index)
         return automatic, mask
 
-    def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list:  # type: ignore[type-arg]
+    def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
         parent = parent_path(self.hierarchy, path)
         if parent is None:
             return []

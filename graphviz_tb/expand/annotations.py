@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,16 @@ SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary
 ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # beside an op, from the top
 
 
+class Beside(NamedTuple):
+    """A mark beside a child of a level: the child's place, the mark's row, the side, and for how many edges."""
+
+    child: int
+    row: int
+    side: Side
+    kind: StubKind
+    edges: int
+
+
 class MarkFiles:
     """Marks by the row of the op they are drawn beside."""
 
@@ -28,39 +39,39 @@ class MarkFiles:
         self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
 
-    def hosts(self, rows: Sequence[int]) -> list[int]:
-        """The places of those of `rows` that marks are drawn beside."""
-        return [at for at, row in enumerate(rows) if row in self.hosting]
+    def of_level(self, rows: Sequence[int]) -> list[Beside]:
+        """The marks beside the ops among `rows`, weights first beside each."""
+        hosts = [(child, row) for child, row in enumerate(rows) if row in self.hosting]
+        return [mark for child, row in hosts for mark in self.of_child(child, row)]
 
-    def beside(self, row: int) -> list[tuple[int, Side, StubKind, int]]:
-        """`(row of the mark, side, kind, edges)` for each mark beside the op at `row`, weights first."""
-        a, b = self.start[row], self.start[row + 1]
-        graph, entries = self.hierarchy.graph, []
-        for position in self.order[a:b].tolist():
+    def of_child(self, child: int, row: int) -> list[Beside]:
+        """The marks beside the op at `row`, weights first."""
+        start, stop = self.start[row], self.start[row + 1]
+        graph, marks = self.hierarchy.graph, []
+        for position in self.order[start:stop].tolist():
             mark = int(graph.beside.mark[position])
             kind = SIGNS[Mark(graph.mark[mark])]
             side: Side = "in" if graph.beside.inward[position] else "out"
-            entries.append((int(self.hierarchy.row_of_node[mark]), side, kind, int(graph.beside.edges[position])))
-        return sorted(entries, key=lambda entry: ORDER[entry[2]])
+            edges = int(graph.beside.edges[position])
+            marks.append(Beside(child, int(self.hierarchy.row_of_node[mark]), side, kind, edges))
+        return sorted(marks, key=lambda mark: ORDER[mark.kind])
 
 
-def handed_constants(
-    hierarchy: Hierarchy, path: Path, rows: Sequence[int]
-) -> list[tuple[int, tuple[int, Side, StubKind, int]]]:
+def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[Beside]:
     """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
     call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION else path[-1]
     if call not in hierarchy.calls:
         return []
-    constants: list[tuple[int, tuple[int, Side, StubKind, int]]] = []
+    constants = []
     for mark, inner in constants_inside(hierarchy, call):
         child = next((child for child, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
         if child is not None:
-            constants.append((child, (mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)))
+            constants.append(Beside(child, mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1))
     return constants
 
 
 def list_annotations(
-    marks: Iterable[tuple[int, tuple[int, Side, StubKind, int]]],
+    marks: Iterable[Beside],
     edges: Sequence[Metaedge],
     mask: Mask,
     bridges: Sequence[Bridge],
@@ -78,8 +89,8 @@ def list_annotations(
                 child, side, other, old.kind, old.edges + count, old.control and control
             )
 
-    for child, (row, side, kind, count) in marks:
-        push(child, side, row, kind, count, False)
+    for mark in marks:
+        push(mark.child, mark.side, mark.row, mark.kind, mark.edges, False)
     for index in sorted(mask.stubbed):
         edge = edges[index]
         count, control = edge.tensors + edge.control, not edge.tensors

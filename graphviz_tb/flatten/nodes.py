@@ -105,8 +105,8 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
 
 def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:
     """Tell (or refuse) that some names occur more than once."""
-    seen: set[str] = set()
-    twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+    first = {name: position for position, name in reversed(list(enumerate(names)))}
+    twice = [name for position, name in enumerate(names) if first[name] < position]
     where = f" in function {function!r}" if function else ""
     message = f"node {twice[0]!r}{where} is defined more than once; inputs go to its last definition"
     if options.strict:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 Kind = Literal["added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"]
+INVERSE: dict[Kind, Kind] = {"added": "removed", "removed": "added"}
 Severity = Literal["signature", "op", "attribute", "wiring", "rename", "cosmetic"]
 
 KINDS: tuple[Kind, ...] = (
@@ -98,10 +99,9 @@ class Change:
 
     def inverted(self) -> Change:
         """The same change seen from the other side."""
-        kind: Kind = {"added": "removed", "removed": "added"}.get(self.kind, self.kind)  # type: ignore[assignment]
         return replace(
             self,
-            kind=kind,
+            kind=INVERSE.get(self.kind, self.kind),
             old=self.new,
             new=self.old,
             detail=swapped(self.detail),

@@ -141,6 +141,8 @@ class Graph:
             return None
         function = int(self.function[node])
         if function < 0:
-            return self.graph_def.node[position]  # type: ignore[no-any-return]
-        library = self.graph_def.library.function[self.functions[function].index]
-        return library.node_def[position]  # type: ignore[no-any-return]
+            definitions = self.graph_def.node
+        else:
+            definitions = self.graph_def.library.function[self.functions[function].index].node_def
+        definition: NodeDef = definitions[position]
+        return definition

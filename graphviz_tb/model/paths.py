@@ -29,11 +29,10 @@ def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
     """
     row = path[-1]
     bodies = hierarchy.calls.get(row)
-    if bodies is None:
-        return hierarchy.children(row).tolist()  # type: ignore[no-any-return]
-    if len(bodies) == 1:
-        return hierarchy.children(bodies[0][1]).tolist()  # type: ignore[no-any-return]
-    return list(dict.fromkeys(function for _, function in bodies))
+    if bodies is not None and len(bodies) > 1:
+        return list(dict.fromkeys(function for _, function in bodies))
+    rows: list[int] = hierarchy.children(row if bodies is None else bodies[0][1]).tolist()
+    return rows
 
 
 def owner_row(hierarchy: Hierarchy, path: Path) -> int:

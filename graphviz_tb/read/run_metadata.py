@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from graphviz_tb.model.loaded import Entry
@@ -31,14 +32,14 @@ def graphs_of(
     The first form there is carries the tag alone; the others are variants, tagged "tag:form".
     """
     present, profile = forms_in(data)
-    common = {"run": run, "step": step, "bytes": size or len(data), "profile": profile, "format": format}
+    entry = Entry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
     if not present and profile:
-        yield Found(Entry("profile", tag=tag, **common), _nothing)  # type: ignore[arg-type]
+        yield Found(entry, _nothing)
     for number, form in enumerate(present):
         name = form if tag is None else f"{tag}:{form}"
         shown = tag if tag is not None and number == 0 else name
-        entry = Entry("op", tag=shown, variant=number > 0, **common)  # type: ignore[arg-type]
-        yield Found(entry, partial(_content, load, form))
+        graph = replace(entry, kind="op", tag=shown, variant=number > 0)
+        yield Found(graph, partial(_content, load, form))
 
 
 def forms_in(data: bytes) -> tuple[list[str], bool]:

@@ -105,9 +105,10 @@ def _as_text(head: bytes, name: str) -> str | None:
         return "keras_json"
     if _GAP.fullmatch(body):  # nothing but comments, as far as we see
         return "graph_text"
-    if not _START.match(body):
+    start = _START.match(body)
+    if start is None:
         return None
-    names = [match[1] for match in _TOP_LEVEL.finditer(body)] or [_START.match(body)[1]]  # type: ignore[index]
+    names = [match[1] for match in _TOP_LEVEL.finditer(body)] or [start[1]]
     if b"model_checkpoint_path" in names:
         raise UnknownFormat(f"{name} only says where checkpoints are", hint=CHECKPOINT)
     for each in names:

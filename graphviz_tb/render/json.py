@@ -29,8 +29,9 @@ def document(hierarchy: Hierarchy, metagraph: Open, **more: Callable[[int], Node
     """
     nodes = list(list_nodes(hierarchy))
     for field, entry in more.items():
-        for node in nodes if entry is not None else ():
-            node[field] = entry(node["id"])  # type: ignore[misc]
+        if entry is not None:
+            for node in nodes:
+                node[field] = entry(node["id"])
     groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
     for mark, sources in mark_annotations(hierarchy).items():
         parent = str(int(hierarchy.parent[mark]))

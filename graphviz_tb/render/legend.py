@@ -94,13 +94,14 @@ SAMPLE_BOX = Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, open=False, openable=
 Sample = Callable[[Fill, Theme], Sequence[Shape]]
 
 
-def _box_sign(**changes: object) -> Sample:
-    box = replace(SAMPLE_BOX, **changes)  # type: ignore[arg-type]
+SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
+
+
+def _box_sign(box: Box) -> Sample:
     return lambda fill, theme: boxes.closed(box, fill, theme)
 
 
-def _edge_sign(**changes: object) -> Sample:
-    edge = replace(Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10), **changes)  # type: ignore[arg-type]
+def _edge_sign(edge: Route) -> Sample:
     return lambda fill, theme: route(edge, theme, chosen=False).shapes
 
 
@@ -115,12 +116,16 @@ def _mark_sign(fill: Fill, theme: Theme) -> list[Shape]:
 LINE = ((16, 8), (28, 8))
 SIGNS: tuple[tuple[str, str, Sample], ...] = (
     ("opens", "opens, is open", _mark_sign),
-    ("op", "operation", _box_sign(kind="op")),
-    ("call", "function call", _box_sign(kind="call")),
-    ("function", "function", _box_sign(kind="function")),
-    ("series", "series, apart", _box_sign(kind="series", sheets=2)),
-    ("chain", "series, linked", _box_sign(kind="series", sheets=2, connected=True, height=18, y=-1)),
-    ("fold", "fold of many", _box_sign(kind="fold", sheets=2)),
+    ("op", "operation", _box_sign(replace(SAMPLE_BOX, kind="op"))),
+    ("call", "function call", _box_sign(replace(SAMPLE_BOX, kind="call"))),
+    ("function", "function", _box_sign(replace(SAMPLE_BOX, kind="function"))),
+    ("series", "series, apart", _box_sign(replace(SAMPLE_BOX, kind="series", sheets=2))),
+    (
+        "chain",
+        "series, linked",
+        _box_sign(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, height=18, y=-1)),
+    ),
+    ("fold", "fold of many", _box_sign(replace(SAMPLE_BOX, kind="fold", sheets=2))),
     ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))),
     ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))),
     ("summary", "summary", _stub_sign(Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))),
@@ -129,10 +134,10 @@ SIGNS: tuple[tuple[str, str, Sample], ...] = (
         "link to elsewhere",
         _stub_sign(Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, ((18, 8), (28, 8)))),
     ),
-    ("data", "data", _edge_sign()),
-    ("control", "control", _edge_sign(kind="control")),
-    ("reference", "reference", _edge_sign(kind="reference")),
-    ("back", "against the flow", _edge_sign(back=True)),
+    ("data", "data", _edge_sign(SAMPLE_EDGE)),
+    ("control", "control", _edge_sign(replace(SAMPLE_EDGE, kind="control"))),
+    ("reference", "reference", _edge_sign(replace(SAMPLE_EDGE, kind="reference"))),
+    ("back", "against the flow", _edge_sign(replace(SAMPLE_EDGE, back=True))),
 )
 
 

@@ -102,7 +102,11 @@ class Symbols:
 
     def _offset(self, symbol: int) -> tuple[int, int]:
         made = self._made[HIDDEN - symbol]
-        return made[1] if made is not None and made[0] == "add" and made[1][1] > HIDDEN else (symbol, 0)  # type: ignore[return-value]
+        if made is not None and made[0] == "add":
+            base, more = made[1]
+            if more > HIDDEN:
+                return base, more
+        return symbol, 0
 
     def difference(self, a: int, b: int) -> int:
         """`a - b`."""

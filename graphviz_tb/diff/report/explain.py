@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
+from graphviz_tb.diff.styles import STYLES, Style
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
 
 VERSION = 1
-STYLES = ("text", "json", "markdown")
 MOST_CHARACTERS = 65_000  # of a comment on a pull request
 MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
 FEW = 3  # changes that are read faster than a table of their kinds
@@ -29,8 +29,8 @@ HEADINGS = {
 }
 
 
-def explain(changes: Changes, style: str = "text", limit: int | None = 40, colour: bool = False) -> str:
-    """The changes in one of the `STYLES`. `limit` is how many are reported in text, None for all."""
+def explain(changes: Changes, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
+    """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
     if style == "json":

@@ -43,17 +43,17 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
 def find_body(sequence: Sequence[Element]) -> object | None:
     """The repeat that ends stages: that of the stages found, or one that occurs twice; the one with most ops."""
     repeats = [
-        element
+        (element, element.word)
         for element in sequence
         if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= FEWEST_OPS
     ]
     held = {member.unit for element in sequence if element.stage for member in element.box.members if member.stack}
-    count = Counter(element.word for element in repeats)
+    count = Counter(word for _, word in repeats)
     staged = any(element.stage for element in sequence)
     ops: dict[object, int] = {}
-    for element in repeats:
-        if element.word[1] in held if staged else count[element.word] > 1:  # type: ignore[index]
-            ops[element.word] = ops.get(element.word, 0) + element.box.ops
+    for element, word in repeats:
+        if word[1] in held if staged else count[word] > 1:
+            ops[word] = ops.get(word, 0) + element.box.ops
     return max(ops, key=ops.__getitem__, default=None)
 
 

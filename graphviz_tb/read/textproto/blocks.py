@@ -146,12 +146,9 @@ class _Blocks:
         """The inside of a node on the wire."""
         known = self.known
         head, *attributes = body.split(level.attribute)
-        made = [known.get(text) for text in attributes]
-        if None in made:
-            line = level.attribute[1:]
-            made = [self._attribute(text, line, opened) if have is None else have
-                    for text, have in zip(attributes, made, strict=True)]  # fmt: skip
-        return self._head(head, opened) + b"".join(made)  # type: ignore[arg-type]
+        line = level.attribute[1:]
+        made = [known.get(text) or self._attribute(text, line, opened) for text in attributes]
+        return self._head(head, opened) + b"".join(made)
 
     def _attribute(self, text: bytes, line: bytes, opened: Open) -> bytes:
         skips = self.document.skips

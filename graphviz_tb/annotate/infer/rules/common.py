@@ -54,6 +54,15 @@ def stated(attr: str) -> Rule:
     return lambda op: [op.attr(attr)]
 
 
+def batch_of(shape: Dims, inner: int) -> Dims:
+    """A shape without its last `inner` sizes; None where it has fewer.
+
+    >>> batch_of((8, 3, 3), 2), batch_of((3,), 2), batch_of(None, 2)
+    ((8,), None, None)
+    """
+    return shape[: len(shape) - inner] if shape is not None and len(shape) >= inner else None
+
+
 def shape_from_input(index: int) -> Rule:
     """The output's shape is in the elements of an input."""
     return lambda op: [op.target(index)]

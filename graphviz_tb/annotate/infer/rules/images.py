@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import as_input, scalar
+from graphviz_tb.annotate.infer.rules.common import as_input, batch_of, scalar
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 
 
@@ -99,5 +99,5 @@ RULES: dict[str, Rule] = {
     "ExtractJpegShape": lambda op: [(3,)],
     "SampleDistortedBoundingBox": lambda op: [(3,), (3,), (1, 1, 4)],
     "SampleDistortedBoundingBoxV2": lambda op: [(3,), (3,), (1, 1, 4)],
-    "EncodePng": lambda op: [op.shape(0)[:-3] if op.shape(0) is not None else None],  # type: ignore[index]
+    "EncodePng": lambda op: [batch_of(op.shape(0), 3)],
 }

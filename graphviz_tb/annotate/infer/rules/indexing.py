@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
-from graphviz_tb.annotate.infer.rules.common import axis_of, is_known, same, shape_from_input
+from graphviz_tb.annotate.infer.rules.common import axis_of, batch_of, is_known, same, shape_from_input
 from graphviz_tb.annotate.infer.strided import strided
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
@@ -180,7 +180,7 @@ RULES: dict[str, Rule] = {
     "UniqueWithCountsV2": unique_v2,
     "TopK": top_k_by_attribute,
     "TopKV2": top_k,
-    "NthElement": lambda op: [op.shape(0)[:-1] if op.shape(0) else None],  # type: ignore[index]
+    "NthElement": lambda op: [batch_of(op.shape(0), 1)],
     "InTopK": in_top_k,
     "InTopKV2": in_top_k,
     "DynamicPartition": dynamic_partition,
