@@ -99,10 +99,16 @@ def routes(
                 break
             here = band[chain[at]]
             passed.append(chain[at])
-            windows.append(corridors.window(chain[at], 0, here.top - here.before - hops[wire][at - 1].early))
-            windows.append(corridors.window(chain[at], 1, here.bottom + here.after + hops[wire][at].late))
+            top = here.top - here.before - hops[wire][at - 1].early
+            bottom = here.bottom + here.after + hops[wire][at].late
+            if turns:  # what is kept for straight runs ends where the line turns to the next column
+                top = max(top, turns[3][1] + 1)
+            if (wire, at) in around:
+                bottom = min(bottom, around[wire, at][0][1] - 1)
+            windows.append(corridors.window(chain[at], 0, top))
+            windows.append(corridors.window(chain[at], 1, bottom))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
-        windows.append((above, stop[0], stop[0]))
+        windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))
         bends += shortest(corridors, windows, passed)
         thick = max(strokes[wire].thick, *(corridors.thick[item] for item in chain[1:-1]), 0)
         result.append(finished([*bends, stop], wire, skeleton, thick, strokes[wire].tip, gaps))

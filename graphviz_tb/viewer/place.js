@@ -2029,7 +2029,7 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, at, turns, x, foot, goal, head_, here, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, at, turns, x, foot, goal, head_, here, top, bottom, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
@@ -2058,11 +2058,19 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       }
       here = band_.get(chain.at(at));
       passed.push(chain.at(at));
-      windows.push(corridors.window(chain.at(at), 0, ((here.top - here.before) - hops.at(wire).at((at - 1)).early)));
-      windows.push(corridors.window(chain.at(at), 1, ((here.bottom + here.after) + hops.at(wire).at(at).late)));
+      top = ((here.top - here.before) - hops.at(wire).at((at - 1)).early);
+      bottom = ((here.bottom + here.after) + hops.at(wire).at(at).late);
+      if (py_truth(turns)) {
+        top = Math.max(top, (turns[3][1] + 1));
+      }
+      if (around.has([wire, at])) {
+        bottom = Math.min(bottom, (around.get([wire, at])[0][1] - 1));
+      }
+      windows.push(corridors.window(chain.at(at), 0, top));
+      windows.push(corridors.window(chain.at(at), 1, bottom));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
-    windows.push([above, stop[0], stop[0]]);
+    windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
     py_extend(bends_, shortest(corridors, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
     result_.push(finished([...bends_, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 
 from graphviz_tb import load
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.level import Gaps, Level, Room, Stroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
 from tests.place.geometry import faults
 
 
-def residual(blocks: int) -> tuple[Skeleton, Level]:
-    """Blocks of four boxes, each with a skip over it."""
+def residual(blocks: int, room: Room = (0, 0, 0)) -> tuple[Skeleton, Level]:
+    """Blocks of four boxes, each with a skip over it; each gap gets `room` more for labels."""
     count = 4 * blocks + 1
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
     edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
     skeleton = arrange(Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ()))
-    return skeleton, coordinates(skeleton, [(80, 24)] * count, Gaps())
+    strokes = {wire: Stroke(room=room) for wire in range(len(pairs))}
+    return skeleton, coordinates(skeleton, [(80, 24)] * count, Gaps(), strokes=strokes)
 
 
 def columns(skeleton: Skeleton) -> list[list[int]]:
@@ -60,6 +61,15 @@ def test_lines_between_columns_run_apart() -> None:
     for at, (x, top, bottom) in enumerate(upright):
         for other, high, low in upright[:at]:
             assert abs(x - other) >= 10 or top >= low or high >= bottom
+
+
+@pytest.mark.parametrize("room", [(100, 0, 0), (0, 100, 0), (0, 0, 100)])
+def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: Room) -> None:
+    skeleton, level = residual(10, room)
+    column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}
+    for wire, route in zip(skeleton.wires, level.routes, strict=True):
+        ways = [upward for upward, _ in groupby(two[1] < one[1] for one, two in pairwise(route))]
+        assert sum(ways) == column[wire.chain[-1]] - column[wire.chain[0]]
 
 
 @pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
