@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from graphviz_tb.flatten.build import assemble
 from graphviz_tb.flatten.edges import resolve
 from graphviz_tb.flatten.functions import find_calls, result_nodes
-from graphviz_tb.flatten.handed import call_handed
-from graphviz_tb.flatten.hosts import Marks
+from graphviz_tb.flatten.handed import find_handed
 from graphviz_tb.flatten.marks import settle_marks
-from graphviz_tb.flatten.nodes import Nodes, list_nodes
+from graphviz_tb.flatten.nodes import list_nodes
 from graphviz_tb.flatten.pytorch import call_by_kind, is_pytorch
 from graphviz_tb.flatten.weight_names import name_weights
 from graphviz_tb.flatten.weights import find_weights
@@ -50,15 +49,9 @@ def flatten(
         if options.tensorboard or options.show_variables
         else find_weights(nodes, edges, calls, functions, graph_def)
     )
-    marks = settle_marks(nodes, edges, options, carried)
+    handed, called = (None, {}) if options.tensorboard else find_handed(nodes, edges)
+    marks = settle_marks(nodes, edges, options, carried, None if options.show_variables else handed)
     weights = name_weights(nodes, marks.edges, marks.mark, marks.beside, carried, graph_def) if carried else {}
-    kinds = {} if options.tensorboard else called(nodes, marks, graph_def)
+    kinds = call_by_kind(nodes, marks.mark, graph_def) if not options.tensorboard and is_pytorch(nodes) else called
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return assemble(graph_def, nodes, marks, functions, calls, labels, weights, layers)
-
-
-def called(nodes: Nodes, marks: Marks, graph_def: GraphDef) -> dict[int, str]:
-    """What nodes are called whose names are no help."""
-    if is_pytorch(nodes):
-        return call_by_kind(nodes, marks.mark, graph_def)
-    return call_handed(nodes, marks.edges, marks.mark)

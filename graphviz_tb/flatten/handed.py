@@ -1,4 +1,7 @@
-"""What a traced function was handed without a name of its own: tables and values that its code found around it."""
+"""What a program takes from around it: lookup tables, and values that a traced function found in its code.
+
+Neither is a step of the program: they are marks beside the ops that use them, as constants are.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,44 @@ import numpy as np
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.flatten.weights import HANDED_IN, of_types
-from graphviz_tb.model.columns import Bytes
-from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.columns import Bools
 
 UNNAMED = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's word for it
+TABLES = re.compile(r"(Anonymous)?(Mutable)?(Dense)?HashTable(OfTensors)?(V2)?|StaticHashTable")
 LOOKUP = re.compile(r"LookupTable\w+|InitializeTable\w*")
+ODD = re.compile(r"[^a-z0-9]")  # what the name of an argument has none of
 TABLE, VALUE = "lookup table", "captured value"
 
 
-def call_handed(nodes: Nodes, edges: Edges, mark: Bytes) -> dict[int, str]:
-    """What to call arguments that are drawn: tables by what is done with them, others where they have no name."""
-    handed = of_types(nodes, HANDED_IN.__contains__) & (mark == Mark.NONE)
+def find_handed(nodes: Nodes, edges: Edges) -> tuple[Bools, dict[int, str]]:
+    """Before: a flat graph. After: which nodes bring a table or a captured value to the main graph, and what to call
+    arguments, there and in functions, whose names are no help."""
+    handed = of_types(nodes, HANDED_IN.__contains__)
+    kept = of_types(nodes, lambda op: bool(TABLES.fullmatch(op)))
     if not handed.any():
-        return {}
+        return kept, {}
     lookups = of_types(nodes, lambda op: bool(LOOKUP.fullmatch(op)))
-    tables = edges.source[lookups[edges.target] & handed[edges.source] & (edges.slot == 0) & ~edges.control]
+    table = edges.source[lookups[edges.target] & handed[edges.source] & (edges.slot == 0) & ~edges.control].tolist()
     unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED.fullmatch(nodes.name[node])]
-    return dict.fromkeys(unnamed, VALUE) | dict.fromkeys(tables.tolist(), TABLE)
+    labels = dict.fromkeys(captured(nodes, edges), VALUE) | dict.fromkeys(unnamed, VALUE) | dict.fromkeys(table, TABLE)
+    kept[[node for node in labels if node < nodes.starts[1]]] = True
+    return kept, labels
+
+
+def captured(nodes: Nodes, edges: Edges) -> list[int]:
+    """Arguments of the main graph that are named by an input of the op that uses them, in TensorFlow's way of making
+    one name of two: "dense/Sub" and its "y" are "dense_sub_y"."""
+    argument = of_types(nodes, "_Arg".__eq__)
+    argument[nodes.starts[1] :] = False
+    given = np.flatnonzero(argument[edges.source] & ~edges.control)
+    pairs = zip(edges.source[given].tolist(), edges.target[given].tolist(), strict=True)
+    return [node for node, user in pairs if plain(nodes.name[node]).startswith(plain(nodes.name[user]) + "_")]
+
+
+def plain(name: str) -> str:
+    """A name as arguments have it.
+
+    >>> plain("Dense/Sub")
+    'dense_sub'
+    """
+    return ODD.sub("_", name.lower())

@@ -42,11 +42,13 @@ def mark_of(op: str, tensorboard: bool = False) -> Mark:
     return Mark.SUMMARY if op not in ORDINARY and SUMMARY.fullmatch(op) else Mark.NONE
 
 
-def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions, carried: Carried | None = None) -> Marks:
+def settle_marks(
+    nodes: Nodes, edges: Edges, options: FlattenOptions, carried: Carried | None = None, handed: Bools | None = None
+) -> Marks:
     """Decide which constants, weights and summaries are drawn as marks, and beside which nodes.
 
-    Before: all edges as the file has them. After: each mark is drawn beside an ordinary node, or belongs to marks that
-    do; one that nobody uses is an ordinary node.
+    Before: all edges as the file has them; `handed` are constants to the program, though no op says so. After: each
+    mark is drawn beside an ordinary node, or belongs to marks that do; one that nobody uses is an ordinary node.
     """
     kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types] or [Mark.NONE], np.uint8)
     mark: Bytes = kinds[nodes.op_id]
@@ -54,6 +56,8 @@ def settle_marks(nodes: Nodes, edges: Edges, options: FlattenOptions, carried: C
         return embed(nodes, mark, edges)
     if is_pytorch(nodes):
         mark = mark_plumbing(nodes, edges, mark)
+    if handed is not None:
+        mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)
     if carried is not None:
         mark = np.where(carried.origin >= 0, np.uint8(Mark.WEIGHT), mark)
     mark = keep_lonely_ordinary(mark, edges)

@@ -6,6 +6,7 @@ from typing import Any
 
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
 
 FLOAT = {"type": 1}
@@ -158,6 +159,32 @@ def test_what_a_function_was_handed_without_a_name_is_told() -> None:
         "unknown": "lookup table",
         "unknown_0": "captured value",
     }
+
+
+def test_tables_and_captured_values_are_beside_their_users() -> None:
+    # words ─▶ find ─▶ scaled/Sub, the table and its default into find, the mean into Sub
+    nodes = [
+        node("table", "HashTableV2"),
+        node("other", "MutableHashTable"),
+        node("unknown_0", "_Arg", T={"type": 9}),
+        node("words", "_Arg", T={"type": 7}),
+        node("scaled_sub_y", "_Arg", T={"type": 1}),
+        node("scaled", "_Arg", T={"type": 1}),
+        node("find", "LookupTableFindV2", "table", "words", "unknown_0"),
+        node("keep", "LookupTableInsertV2", "other", "words", "find"),
+        node("scaled/Sub", "Sub", "find", "scaled_sub_y"),
+        node("sum", "Add", "scaled/Sub", "scaled"),
+    ]
+    found = marks(*nodes)
+    beside = {name for name, mark in found.items() if mark == Mark.CONSTANT}
+    assert beside == {"table", "other", "unknown_0", "scaled_sub_y"}
+    drawn = flatten(GraphDef(node=nodes), FlattenOptions(show_variables=True))
+    assert not drawn.mark.any()
+
+
+def test_a_placeholder_called_like_its_user_is_an_input() -> None:
+    found = marks(node("layer_x", "Placeholder"), node("layer", "Relu", "layer_x"))
+    assert found["layer_x"] == Mark.NONE
 
 
 def test_the_weight_of_an_argument_is_the_variable_whose_handle_went_through_other_ops() -> None:
