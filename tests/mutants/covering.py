@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +18,27 @@ IMPORTED = ""  # the context of what runs when a module is imported
 
 @dataclass(frozen=True)
 class Covering:
-    """The seconds of each test, and by file and line which tests execute it; `failed` fail as it is."""
+    """The seconds of each test, and by file and line the indices of the contexts that execute it; `failed` fail as it
+    is."""
 
     seconds: dict[str, float]
-    lines: dict[str, dict[str, list[str]]]
+    lines: dict[str, dict[str, list[int]]]
     failed: list[str]
+    contexts: list[str]
 
     def tests(self, path: Path, first: int, last: int) -> list[str]:
         """The tests that execute any of some lines, the quickest first; all of them where an import does."""
-        by_line = self.lines.get(str(path), {})
-        found = {test for line in range(first, last + 1) for test in by_line.get(str(line), ())}
+        found = self._contexts(path, first, last)
         passing = set(self.seconds if IMPORTED in found else found).difference(self.failed)
         return sorted(passing, key=lambda test: (self.seconds[test], test))
+
+    def imports(self, path: Path, first: int, last: int) -> bool:
+        """Whether any of some lines is executed when modules are imported."""
+        return IMPORTED in self._contexts(path, first, last)
+
+    def _contexts(self, path: Path, first: int, last: int) -> set[str]:
+        by_line = self.lines.get(str(path), {})
+        return {self.contexts[index] for line in range(first, last + 1) for index in by_line.get(str(line), ())}
 
 
 def read(path: Path) -> Covering:
@@ -36,22 +46,25 @@ def read(path: Path) -> Covering:
     return Covering(**json.loads(path.read_text()))
 
 
-def record(arguments: list[str], folder: Path, target: Path) -> int:
-    """Run pytest and write what each test executes below `folder`; give its exit code."""
+def record(arguments: list[str], folders: Sequence[Path], target: Path) -> int:
+    """Run pytest and write what each test executes below some folders; give its exit code."""
     import coverage
     import pytest
 
-    measured = coverage.Coverage(data_file=None, config_file=False, include=[f"{folder}/*"])
+    measured = coverage.Coverage(data_file=None, config_file=False, include=[f"{folder}/*" for folder in folders])
     clock = Clock(measured)
     measured.start()
     code = pytest.main(arguments, plugins=[clock])
     measured.stop()
     data = measured.get_data()
+    contexts = sorted(data.measured_contexts())
+    index = {context: number for number, context in enumerate(contexts)}
     lines = {
-        file: {str(line): sorted(tests) for line, tests in data.contexts_by_lineno(file).items()}
+        file: {str(line): [index[test] for test in tests] for line, tests in data.contexts_by_lineno(file).items()}
         for file in sorted(data.measured_files())
     }
-    target.write_text(json.dumps({"seconds": clock.seconds, "lines": lines, "failed": sorted(clock.failed)}))
+    found = Covering(clock.seconds, lines, sorted(clock.failed), contexts)
+    target.write_text(json.dumps(asdict(found)))
     return int(code)
 
 
