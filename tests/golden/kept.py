@@ -26,9 +26,11 @@ import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import read
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -69,6 +71,7 @@ MEASURED: dict[str, tuple[Path, dict[str, Any]]] = {
 EDITS = FIXTURES / "edits"
 HEAD = "== "  # before the name of an input; no line of JSON begins with it
 MANY = 120  # boxes of a picture with all open: enough for each kind of word
+SOME = 20  # the same, of pictures whose every coordinate is kept
 LISTED = 4  # changes whose details are kept
 ROWS = 30  # whose colours are kept
 PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
@@ -90,6 +93,63 @@ def flattened(name: str) -> Iterator[Any]:
             del columns[left_out]
         yield from ((*choices, field, column) for field, column in columns.items() if ours.get(field) != column)
         ours = columns
+
+
+def grouped(name: str) -> Iterator[Any]:
+    """Every group as we fold, as TensorBoard does where that differs, and where the names say nothing."""
+    ours = groups(load(name).hierarchy)
+    yield from ours
+    theirs = groups(load(name, preset="tensorboard").hierarchy)
+    yield from (("tensorboard", *group) for group in theirs if group not in ours)
+    if isinstance(graph := load(name).hierarchy.graph.graph_def, GraphDef):
+        yield from (("nameless", *group) for group in groups(graphviz_tb.load(without_names(graph)).hierarchy))
+
+
+def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
+    """Name and label, kind, origin, structure, parent, number of children and of ops of every group."""
+    found = []
+    for row in range(len(hierarchy)):
+        if hierarchy.opens(row):
+            words = hierarchy.name[row], hierarchy.labels.get(row, "")
+            origin = Kind(hierarchy.kind[row]).name, How(hierarchy.how[row]).name
+            numbers = hierarchy.template[row], hierarchy.parent[row], len(hierarchy.children(row)), hierarchy.ops(row)
+            found.append((*words, *origin, *map(int, numbers)))
+    return found
+
+
+def without_names(graph: GraphDef) -> GraphDef:
+    """The same graph, its nodes numbered from the last to the first."""
+    made = GraphDef()
+    made.CopyFrom(graph)
+    called = {node.name: f"n{number}" for number, node in enumerate(reversed(made.node))}
+    for node in made.node:
+        node.name = called[node.name]
+        for slot, text in enumerate(node.input):
+            source, colon, output = text.removeprefix("^").partition(":")
+            node.input[slot] = f"{'^' * text.startswith('^')}{called.get(source, source)}{colon}{output}"
+    return made
+
+
+def arranged(name: str) -> Iterator[Any]:
+    """Every skeleton of a picture that is open, and of one where the model itself is drawn in one column."""
+    model = load(name)
+    folded = views(model.picture(open_all=True, max_open=MANY).view)
+    flat = graphviz_tb.load(INPUTS[name], folds=False, series_min=1000)
+    yield from (view.skeleton for view in folded)
+    yield from (view.skeleton for view in views(flat.picture(depth=2, max_open=SOME).view))
+
+
+def placed(name: str) -> Iterator[Any]:
+    """The coordinates of pictures: the first one, one that is open, and one that runs from left to right."""
+    model = load(name)
+    for choices in ({}, {"open_all": True, "max_open": SOME}, {"depth": 1, "direction": "LR"}):
+        scene = model.picture(**choices).scene
+        yield scene.width, scene.height
+        yield from ((box.address, box.x, box.y, box.width, box.height) for box in scene.boxes)
+        yield from ((route.source, route.target, route.points) for route in scene.routes)
+        yield from ((port.box, port.x, port.y) for port in scene.ports)
+        yield from ((stub.box, stub.x, stub.y, stub.width, stub.points) for stub in scene.stubs)
+        yield from ((text.x, text.y, text.content) for text in scene.texts)
 
 
 def expanded(name: str) -> Iterator[Any]:
@@ -233,6 +293,9 @@ EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") 
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
+    "group": (grouped, [path.name for path in (*RULES, *ALL)]),
+    "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
+    "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
     "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),

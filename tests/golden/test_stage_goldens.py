@@ -17,6 +17,21 @@ def test_flatten(name: str) -> None:
     check("flatten", name)
 
 
+@pytest.mark.parametrize("name", KEPT["group"][1])
+def test_group(name: str) -> None:
+    check("group", name)
+
+
+@pytest.mark.parametrize("name", KEPT["arrange"][1])
+def test_arrange(name: str) -> None:
+    check("arrange", name)
+
+
+@pytest.mark.parametrize("name", KEPT["place"][1])
+def test_place(name: str) -> None:
+    check("place", name)
+
+
 @pytest.mark.parametrize("name", KEPT["expand"][1])
 def test_expand(name: str) -> None:
     check("expand", name)

@@ -53,9 +53,9 @@ STAGES = {
         f"{KEPT}diff",
         "tests/diff",
     ),
-    "group": ("tests/group",),
-    "arrange": ("tests/arrange", *GOLDENS),
-    "place": ("tests/place", *GOLDENS),
+    "group": (f"{KEPT}group", "tests/group"),
+    "arrange": (f"{KEPT}arrange", "tests/arrange", *GOLDENS),
+    "place": (f"{KEPT}place", "tests/place", *GOLDENS),
 }
 PASSED, NO_TESTS = 0, 5  # exit codes of pytest
 OPTIONS = ("-q", "-n0", "--no-cov", "-p", "no:cacheprovider", "-W", "ignore")
