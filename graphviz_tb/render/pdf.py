@@ -14,14 +14,13 @@ from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, P
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
+from graphviz_tb.render.hatches import lines
 from graphviz_tb.render.pdf_file import Fonts, file, n
 
 POINTS = 0.75  # of a pixel
 LONGEST = 14_400  # points that a side of a page may have
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
-HATCH = 6  # px from one line of a hatch to the next, as in SVG
-HATCH_FAINT = 40  # per cent of the colour in the lines of a hatch
 HALO = 6  # width of the stroke around letters in a halo
 
 
@@ -72,7 +71,7 @@ def shape(primitive: Shape, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
             outline = painted(path(steps), fill, pen)
             yield from moved(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
         case Hatch():
-            yield from hatched(primitive, drawing.ground)
+            yield from shape(lines(primitive, drawing.ground), drawing, fonts)
         case Label():
             yield from text(primitive, fonts)
 
@@ -98,7 +97,7 @@ def colour(hexadecimal: str) -> str:
     return " ".join(n(int(hexadecimal[start : start + 2], 16) / 255) for start in (1, 3, 5))
 
 
-def rect(box: Rect | Hatch) -> str:
+def rect(box: Rect) -> str:
     """A rectangle, its corners rounded."""
     x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
@@ -167,28 +166,6 @@ def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
     if command == "V":
         return before[0], numbers[0]
     return numbers[-2], numbers[-1]
-
-
-def hatched(box: Hatch, ground: str) -> Iterator[str]:
-    """Slanting lines within an outline, their colour mixed with the ground."""
-    x, y, wide, tall = int(box.x), int(box.y), int(box.width), int(box.height)
-    faint = [
-        n(
-            (
-                int(box.colour[offset : offset + 2], 16) * HATCH_FAINT
-                + int(ground[offset : offset + 2], 16) * (100 - HATCH_FAINT)
-            )
-            / 25500
-        )
-        for offset in (1, 3, 5)
-    ]
-    yield f"q {rect(box)} W n {' '.join(faint)} RG 1 w [] 0 d"
-    step = HATCH * 1.4142
-    offset = float(x - tall)
-    while offset < x + wide:
-        yield f"{n(offset)} {n(y + tall)} m {n(offset + tall)} {n(y)} l S"
-        offset += step
-    yield "Q"
 
 
 def text(label: Label, fonts: Fonts) -> Iterator[str]:

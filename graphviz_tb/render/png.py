@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from math import hypot, isqrt
+from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.model.drawing import Curve, Drawing, Step
+from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking
+from graphviz_tb.render.hatches import with_lines
+from graphviz_tb.render.ink import Ink, ink_of
 from graphviz_tb.render.svg import svg
 
 FAMILY = "Arimo"
@@ -19,9 +21,10 @@ WIDEST = 8_000  # pixels, unless asked
 LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process where there are none
 USUAL = 2.0  # pixels per unit, for screens of double density
-INK = 10_000_000  # pixels that all lines are long, unless asked: the rasteriser draws as many in ten seconds
-MOST_INK = 3 * INK
-FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save ink
+WORK = 10_000_000  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
+MOST_WORK = 2 * WORK
+FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
+NO_INK = Ink()
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
@@ -44,9 +47,10 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
     size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     strange = foreign(drawing, options.font_files)
+    sheet = svg(with_lines(drawing)).decode()
     try:
         data = resvg_py.svg_to_bytes(
-            svg_string=unheld(svg(drawing).decode()) if strange else svg(drawing).decode(),
+            svg_string=unheld(sheet) if strange else sheet,
             # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
             width=size.width,
             font_files=font_files(options.font_files, drawing),
@@ -79,14 +83,14 @@ def joins(char: str) -> bool:
     return unicodedata.category(char) in ("Mn", "Mc", "Me") or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def raster(width: int, height: int, options: PictureOptions, ink: float = 0) -> Raster:
-    """How large the PNG of a picture of `width` × `height`, with lines `ink` long in all, comes out.
+def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) -> Raster:
+    """How large the PNG of a picture of `width` × `height` comes out, with so much ink.
 
     >>> raster(1000, 500, PictureOptions()).width
     2000
     >>> raster(8000, 8000, PictureOptions()).width
     8000
-    >>> raster(1000, 500, PictureOptions(), 2 * INK).width
+    >>> raster(1000, 500, PictureOptions(), Ink(lines=2 * WORK)).width
     500
     """
     asked = options.width / width if options.width else options.scale or USUAL
@@ -95,13 +99,15 @@ def raster(width: int, height: int, options: PictureOptions, ink: float = 0) -> 
         zoom = min(zoom, WIDEST / width)
         if width * height * zoom * zoom > LARGEST_PIXELS:
             zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000
-        if ink * zoom > INK:
-            zoom = min(zoom, max(INK / ink, FAINTEST))
-            limit = f"lines of {INK // 1_000_000} million pixels"
+        if ink.at(zoom) > WORK:
+            zoom = min(zoom, max(ink.zoom(WORK), FAINTEST))
+            limit = f"the work of lines of {WORK // 1_000_000} million pixels"
     size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
-    if ink * zoom > MOST_INK:
+    if ink.at(zoom) > MOST_WORK:
+        lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
         raise RequestError(
-            f"a PNG with lines of {ink * zoom / 1e6:,.0f} million pixels in all would take minutes",
+            "this PNG would take minutes: "
+            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another",
             hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
         )
     if size.width * size.height > NEVER:
@@ -110,30 +116,6 @@ def raster(width: int, height: int, options: PictureOptions, ink: float = 0) -> 
             hint="ask for a smaller --scale or --width, open fewer groups, or write SVG",
         )
     return size
-
-
-def ink_of(drawing: Drawing) -> float:
-    """How long all lines of a drawing are together, in its units: what the rasteriser's time depends on."""
-    curves = (shape for shape in drawing.shapes() if isinstance(shape, Curve) and shape.pen)
-    return sum(shape.scale * length(shape.steps) for shape in curves)
-
-
-def length(steps: tuple[Step, ...]) -> float:
-    """About how long an outline is: its curves count as straight.
-
-    >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
-    22.0
-    """
-    total = x = y = 0.0
-    for kind, numbers in steps:
-        if not numbers:
-            continue
-        to_x = x if kind == "V" else numbers[0] if kind == "H" else numbers[-2]
-        to_y = y if kind == "H" else numbers[-1]
-        if kind != "M":
-            total += hypot(to_x - x, to_y - y)
-        x, y = to_x, to_y
-    return total
 
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:

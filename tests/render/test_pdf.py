@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import zlib
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from fontTools.ttLib import TTFont
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.drawing import Hatch
 from graphviz_tb.render.fonts import font_files
-from graphviz_tb.render.pdf import LONGEST, hatched
+from graphviz_tb.render.pdf import LONGEST
 from graphviz_tb.render.typeface import Typeface
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -92,18 +90,3 @@ def test_a_file_that_is_no_font_is_told(tmp_path: Path) -> None:
     path.write_bytes(b"\0\1\0\0" + bytes(8))
     with pytest.raises(RequestError, match="is no font"):
         graphviz_tb.load(b'node{name:"a" op:"X"}').picture(font_files=(str(path),)).render("pdf")
-
-
-def test_lines_of_a_hatch_are_as_far_apart_as_in_svg_and_40_per_cent_of_its_colour() -> None:
-    box = Hatch(10, 20, 30, 12, 4, "#FF0000")
-    head, *lines, end = hatched(box, "#FFFFFF")
-    assert head.split(" W n ")[1] == "1 0.6 0.6 RG 1 w [] 0 d"  # 40 % of red on white
-    starts = [float(line.split()[0]) for line in lines]
-    assert starts[0] == 10 - 12  # the first line ends in the upper left corner
-    assert {round(after - before, 1) for before, after in pairwise(starts)} == {8.5}  # 6 px √2, along the edge
-    assert starts[-1] < 10 + 30 <= starts[-1] + 8.6
-    for line, start in zip(lines, starts, strict=True):
-        assert [float(word) for word in line.split() if not word.isalpha()] == pytest.approx(
-            [start, 32, start + 12, 20]
-        )
-    assert end == "Q"

@@ -10,9 +10,10 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.drawing import Curve, Drawing, Group, Part, Pen, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.png import FAINTEST, INK, LARGEST_PIXELS, MOST_INK, WIDEST, ink_of, notices, raster
+from graphviz_tb.render.ink import Ink, ink_of
+from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, WIDEST, WORK, notices, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -86,28 +87,54 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
 
 
 def thicket(lines: int) -> Drawing:
-    """A square of 1,000 pixels with lines from side to side, and empty steps that are no ink."""
+    """A square of 1,000 pixels with lines from side to side, and empty steps that move nothing."""
     steps: list[Step] = [("M", (0, 0)), ("L", (600, 800)), ("Z", ())]
-    group = Group((Curve(tuple(steps * lines), pen=Pen("#000000")), Curve(tuple(steps), fill="#000000")))
-    return Drawing(1000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (group,)),))
+    return sheet(Curve(tuple(steps * lines), pen=Pen("#000000")))
+
+
+def stack(sheets: int) -> Drawing:
+    """A square of 1,000 pixels with sheets of that size, one upon another."""
+    return sheet(*[Rect(0, 0, 1000, 1000, fill="#000000")] * sheets)
+
+
+def sheet(*shapes: Shape) -> Drawing:
+    return Drawing(1000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+
+
+def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
+    options = PictureOptions(**choices)  # type: ignore[arg-type]
+    told = [notice.message for notice in notices(drawing, options)]
+    return raster(1000, 1000, options, ink_of(drawing)).width, told
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
-    def size(lines: int, **choices: float) -> tuple[int, list[str]]:
-        drawing, options = thicket(lines), PictureOptions(**choices)  # type: ignore[arg-type]
-        told = [notice.message for notice in notices(drawing, options)]
-        return raster(1000, 1000, options, ink_of(drawing)).width, told
-
-    assert ink_of(thicket(3)) == 3 * 1000
-    assert size(1000) == (2000, [])
-    width, told = size(INK // 1000 * 2)
+    assert ink_of(thicket(3)) == Ink(lines=3 * 1000)
+    assert size(thicket(1000)) == (2000, [])
+    width, told = size(thicket(WORK // 1000 * 2))
     assert width == 500
-    assert "scale 0.50 to stay within lines of 10 million pixels" in told[0]
-    assert size(1000, scale=0.05) == (50, [])
+    assert "scale 0.50 to stay within the work of lines of 10 million pixels" in told[0]
+    assert size(thicket(1000), scale=0.05) == (50, [])
+    with pytest.raises(RequestError, match="its lines are 20 million pixels long"):
+        size(thicket(int(MOST_WORK / FAINTEST) // 1000 + 1))
     with pytest.raises(RequestError, match="would take minutes"):
-        size(int(MOST_INK / FAINTEST) // 1000 + 1)
-    with pytest.raises(RequestError, match="would take minutes"):
-        size(MOST_INK // 2000 + 1, scale=2)
+        size(thicket(MOST_WORK // 2000 + 1), scale=2)
+
+
+def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
+    assert ink_of(stack(3)) == Ink(filled=3 * 1000 * 1000)
+    assert size(stack(2500)) == (2000, [])
+    width, told = size(stack(40_000))
+    assert width == 500
+    assert "scale 0.50" in told[0]
+    with pytest.raises(RequestError, match="its boxes fill 20,004 million"):
+        size(stack(5001), scale=2)
+
+
+def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
+    pen = Pen("#000000")
+    assert ink_of(sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))) == Ink(lines=80)
+    square: tuple[Step, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
+    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(filled=400)
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
