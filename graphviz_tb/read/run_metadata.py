@@ -13,6 +13,7 @@ from graphviz_tb.read.merge import merge
 from graphviz_tb.read.wire import CutError, pieces
 
 STEP_STATS, PARTITIONS, FUNCTIONS = 1, 3, 4  # fields of RunMetadata
+HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
 FORMS = ("pre_optimization", "post_optimization", "partitions")
 
 
@@ -71,10 +72,27 @@ def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
     """The GraphDefs of one form, in order."""
     functions = metadata.function_graphs
     if form == "pre_optimization":
-        return [each.pre_optimization_graph for each in functions if each.HasField("pre_optimization_graph")]
+        return [told(each) for each in functions if each.HasField("pre_optimization_graph")]
     if form == "post_optimization":
         return [each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")]
     return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
+
+
+def told(function: RunMetadata.FunctionGraphs) -> GraphDef:
+    """What the runtime was given, with what it found out of the variables behind arguments: their types and shapes
+    stand on the arguments of the optimized graph alone."""
+    graph = function.pre_optimization_graph
+    known = {node.name: node for node in function.post_optimization_graph.node if node.op == "_Arg"}
+    if not any(key in node.attr for node in known.values() for key in HANDLES):
+        return graph
+    made = GraphDef()
+    made.CopyFrom(graph)
+    for node in made.node:
+        if node.op == "_Arg" and node.name in known:
+            for key in HANDLES:
+                if key in known[node.name].attr and key not in node.attr:
+                    node.attr[key].CopyFrom(known[node.name].attr[key])
+    return made
 
 
 def _nothing() -> Content:

@@ -135,3 +135,23 @@ def test_graphs_of_one_size_keep_their_numbers() -> None:
     small = GraphDef(node=[node("x", "Placeholder"), node("y", "Square", "x")])
     found = {each.name.partition("/")[0] for each in read(trace(one, small, two)).graph_def.node}
     assert found == {"graph_1", "graph_3"}
+
+
+def test_shapes_of_variables_stand_on_the_arguments_of_the_optimized_graph() -> None:
+    # x, read of the argument "unknown" ─▶ MatMul
+    def argument(**told: object) -> NodeDef:
+        return NodeDef(name="unknown", op="_Arg", attr={"T": {"type": 20}, **told})
+
+    shape = {"list": {"shape": [{"dim": [{"size": 3}, {"size": 4}]}]}}
+    given = GraphDef(node=[argument(), *dense()])
+    optimized = GraphDef(node=[*dense(), argument(_handle_shapes=shape, _handle_dtypes={"list": {"type": [1]}})])
+    traced = RunMetadata(function_graphs=[{"pre_optimization_graph": given, "post_optimization_graph": optimized}])
+    [weight] = {(each.shape, each.dtype) for each in load(traced).hierarchy.graph.weights.values()}
+    assert weight == ((3, 4), "float32")
+    assert not given.node[0].attr["_handle_shapes"].list.shape
+
+
+def dense() -> list[NodeDef]:
+    """x and what is read of an argument, multiplied."""
+    read_value = NodeDef(name="d/read", op="ReadVariableOp", input=["unknown"], attr={"dtype": {"type": 1}})
+    return [node("x", "_Arg"), read_value, node("d/MatMul", "MatMul", "x", "d/read")]
