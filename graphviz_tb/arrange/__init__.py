@@ -14,13 +14,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from graphviz_tb.arrange.acyclic import turn
+from graphviz_tb.arrange.around import Around, around_children
 from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.join import NEVER, join
 from graphviz_tb.arrange.large import TooManyBends, plain, too_large
 from graphviz_tb.arrange.layered import layered
-from graphviz_tb.arrange.lines import Line, Turned, core_bridges, core_edges, lines, port_items, ports
+from graphviz_tb.arrange.lines import Line, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Engine, Layers, Part
 from graphviz_tb.arrange.parts import Piece, pieces
@@ -42,61 +43,61 @@ def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]
 LAST = 3  # a tier after that of references
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
-__all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "arrange", "turned_inside"]
+__all__ = ["ENGINES", "Around", "ArrangeOptions", "Arrangements", "around_children", "arrange"]
 
 
 def arrange(
     metagraph: Metagraph,
     options: ArrangeOptions | None = None,
-    turned: Turned = frozenset(),
+    outside: Around | None = None,
     known: Arrangements | None = None,
 ) -> Skeleton:
     """The order in which one open group is drawn.
 
-    Before: `turned` are the bridges, as (other row, inbound), whose line in the parent level runs against the flow;
-    `known` remembers the skeletons of one graph, so that equal metagraphs share one.
-    After: every metaedge and drawable bridge of the core has a wire.
+    Before: `outside` is what the level around it says of its bridges; `known` remembers the skeletons of one graph, so
+    that equal metagraphs share one.
+    After: every metaedge and drawable bridge of the core has a wire; ports lie side by side as their lines do outside.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
     >>> skeleton.parts, skeleton.wires[0].chain
     ((((0,), (1,)),), (0, 1))
     """
-    options = options or ArrangeOptions()
+    options, outside = options or ArrangeOptions(), outside or Around()
     if options.engine not in ENGINES:
         raise UnknownChoice.among("engine", options.engine, ENGINES)
     if too_large(metagraph):
-        return plain(metagraph, turned)
+        return plain(metagraph, outside)
     known = Arrangements() if known is None else known
-    key, rows = key_of(metagraph, options, turned)
+    key, rows = key_of(metagraph, options, outside)
     skeleton = known.recall(key, rows)
     if skeleton is None:
         try:
-            skeleton = fresh(metagraph, options, turned)
+            skeleton = fresh(metagraph, options, outside)
         except TooManyBends:
-            skeleton = plain(metagraph, turned)
+            skeleton = plain(metagraph, outside)
         known.keep(key, rows, skeleton)
     return skeleton
 
 
-def fresh(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> Skeleton:
+def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
     """The same, not from memory."""
     mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)
-    slots = ports(metagraph, bridges, turned)
+    slots = ports(metagraph, bridges, outside)
     items = port_items(len(metagraph.children), slots)
-    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, items, turned)
-    skeleton = draw(metagraph, slots, drawn, ENGINES[options.engine], options)
+    drawn = lines(metagraph, core_edges(metagraph, mask), bridges, items, outside.turned)
+    skeleton = draw(metagraph, slots, drawn, options, held=bool(outside.order))
     if mask == metagraph.mask:
         return skeleton
-    moved = follow(metagraph, skeleton, turned)
+    moved = follow(metagraph, skeleton, outside.turned)
     return replace(moved, notices=skeleton.notices, breaks=kept(skeleton, moved))
 
 
 def draw(
-    metagraph: Metagraph, slots: list[PortSlot], drawn: list[Line], engine: Engine, options: ArrangeOptions
+    metagraph: Metagraph, slots: list[PortSlot], drawn: list[Line], options: ArrangeOptions, held: bool
 ) -> Skeleton:
-    """Turn cycles, split, lay out each piece, and set the pieces on shelves."""
+    """Turn cycles, split, lay out each piece (`held`: its ports stay in their order), and set the pieces on shelves."""
     base = len(metagraph.children)
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
@@ -104,8 +105,8 @@ def draw(
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
-    found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward)
-    made = engine([piece.part for piece in found], options)
+    found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
+    made = ENGINES[options.engine]([piece.part for piece in found], options)
     widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in found]
     layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
     layers = [
@@ -118,13 +119,14 @@ def draw(
     return replace(assemble(metagraph, slots, drawn, backward, found, layers, broken), notices=tuple(notices))
 
 
-def with_spines(found: list[Piece], drawn: list[Line], backward: set[int]) -> list[Piece]:
-    """The pieces with their main paths."""
+def with_spines(found: list[Piece], drawn: list[Line], backward: set[int], held: bool) -> list[Piece]:
+    """The pieces with their main paths, and whether the order of their ports is held."""
     result = []
     for piece in found:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)
-        result.append(replace(piece, part=replace(part, spine=spine(part.count, part.edges, weights, boxes))))
+        main = spine(part.count, part.edges, weights, boxes)
+        result.append(replace(piece, part=replace(part, spine=main, held=held)))
     return result
 
 
@@ -211,30 +213,3 @@ def extent(part: tuple[tuple[int, ...], ...], units: tuple[int, ...], broken: tu
     wide = max(sum(nominal(item, units) or WAYPOINT for item in row) for row in part)
     high = max(end - start for start, end in pairwise((0, *broken, len(part))))
     return wide + len(broken) * (wide + GUTTER), high * ROW
-
-
-def turned_inside(metagraph: Metagraph, skeleton: Skeleton, child: int) -> Turned:
-    """Which bridges of `child`, when it is open, have their line turned at this level: the `turned` of its own
-    `arrange`.
-
-    >>> from graphviz_tb.model.metagraph import Metaedge
-    >>> edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 0, 0, 0, 1))
-    >>> level = Metagraph(0, (1, 5), (2, 2), edges, ())
-    >>> turned_inside(level, arrange(level), 0)
-    frozenset({(5, True)})
-    """
-    found = set()
-    for wire in skeleton.wires:
-        if not wire.turned:
-            continue
-        if wire.bridge >= 0:
-            bridge = metagraph.bridges[wire.bridge]
-            if bridge.child == child:
-                found.add((bridge.other, bridge.inbound))
-        else:
-            edge = metagraph.edges[wire.edge]
-            if edge.source == child:
-                found.add((metagraph.children[edge.target], False))
-            elif edge.target == child:
-                found.add((metagraph.children[edge.source], True))
-    return frozenset(found)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from graphviz_tb.arrange.lines import Turned, thick
+from graphviz_tb.arrange.around import Around
+from graphviz_tb.arrange.lines import thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
@@ -42,7 +43,7 @@ def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
     return replace(skeleton, ports=ports)
 
 
-def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tuple[Key, tuple[int, ...]]:
+def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> tuple[Key, tuple[int, ...]]:
     """All that the order of drawing depends on, rows outside the group numbered as they appear; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
@@ -51,6 +52,7 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, turned: Turned) -> tup
         (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable, thick(b))
         for b in metagraph.bridges
     )
-    against = frozenset((number[row], inbound) for row, inbound in turned if row in number)
+    against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
+    order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    return (options, metagraph.units, edges, bridges, against, masks), rows
+    return (options, metagraph.units, edges, bridges, against, order, masks), rows

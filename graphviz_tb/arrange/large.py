@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import isqrt
 
 from graphviz_tb.algorithms.topological import longest_paths, topological
-from graphviz_tb.arrange.lines import Turned, core_bridges, core_edges, port_items, ports, where
+from graphviz_tb.arrange.around import Around
+from graphviz_tb.arrange.lines import core_bridges, core_edges, port_items, ports, where
 from graphviz_tb.arrange.shelves import ROW, UNIT
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -28,21 +29,21 @@ def too_large(metagraph: Metagraph) -> bool:
     return len(metagraph.children) + lines > LARGE
 
 
-def plain(metagraph: Metagraph, turned: Turned) -> Skeleton:
+def plain(metagraph: Metagraph, outside: Around) -> Skeleton:
     """Rows of equal length, boxes in the order of their ranks, then of the file.
 
     After: a wire's chain is its two ends, wherever they are.
     """
     mask, base = metagraph.mask, len(metagraph.children)
     bridges = core_bridges(metagraph, mask)
-    slots = ports(metagraph, bridges, turned)
+    slots = ports(metagraph, bridges, outside)
     item = port_items(base, slots)
     edges = core_edges(metagraph, mask)
     inner = [(metagraph.edges[index].source, metagraph.edges[index].target) for index in edges]
     outer: list[Arc] = []
     for index in bridges:
         bridge = metagraph.bridges[index]
-        ends = (item[where(bridge, turned)], bridge.child)
+        ends = (item[where(bridge, outside.turned)], bridge.child)
         outer.append(ends if bridge.inbound else ends[::-1])
     rows = in_rows(by_rank(metagraph.core(), inner, base))
     first = [base + at for at, slot in enumerate(slots) if slot.first]

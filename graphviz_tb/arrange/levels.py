@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, turned_inside
-from graphviz_tb.arrange.lines import Turned
+from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, around_children, arrange
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
@@ -19,18 +18,19 @@ def arrange_levels(
     options: ArrangeOptions,
     known: Arrangements,
 ) -> dict[Path, Skeleton]:
-    """A skeleton for each open group, from the outside in: an edge turned at one level arrives turned at the next.
+    """A skeleton for each open group, from the outside in: an edge turned at one level arrives turned at the next,
+    edges side by side at one level arrive side by side.
 
     Before: `opened` lists groups, each after the group around it.
     """
     paths = dict.fromkeys(opened)
     skeletons: dict[Path, Skeleton] = {}
-    turned: dict[Path, Turned] = {}
+    outside: dict[Path, Around] = {}
     for path in paths:
         level = metagraph(path)
-        skeleton = skeletons[path] = arrange(level, options, turned.get(path, frozenset()), known)
-        for position, row in enumerate(level.children):
-            child = child_path(hierarchy, path, row)
-            if child in paths:
-                turned[child] = turned_inside(level, skeleton, position)
+        skeleton = skeletons[path] = arrange(level, options, outside.get(path), known)
+        inside = {position: child_path(hierarchy, path, row) for position, row in enumerate(level.children)}
+        inside = {position: child for position, child in inside.items() if child in paths}
+        for position, found in around_children(level, skeleton, inside).items():
+            outside[inside[position]] = found
     return skeletons

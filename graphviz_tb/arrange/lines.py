@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graphviz_tb.arrange.around import Around, Neighbour
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
 from graphviz_tb.model.thickness import thickness
 
 MAX_PORTS = 8  # on one side of a frame: more than an eye tells at a glance, and as wide as a plain group
 TIERS = {"data": 0, "control": 1, "reference": 2}
-Turned = frozenset[tuple[int, bool]]
-Place = tuple[bool, tuple[int, bool]]  # flow side, (other row, inbound)
+Turned = frozenset[Neighbour]
+Place = tuple[bool, Neighbour]  # flow side, (other row, inbound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +50,32 @@ def core_bridges(metagraph: Metagraph, mask: Mask) -> list[int]:
     return [i for i, bridge in enumerate(metagraph.bridges) if bridge.drawable and bridge.child not in away]
 
 
-def ports(metagraph: Metagraph, bridges: Iterable[int], turned: Turned) -> list[PortSlot]:
+def ports(metagraph: Metagraph, bridges: Iterable[int], outside: Around) -> list[PortSlot]:
     """The ports of the frame: one for each neighbour and direction, past eight on a side one for the smallest.
 
     Before: `bridges` are indices of bridges. After: the ports of the first side, then those of the last; on each
-    side in the order of `bridges`, the shared port at the end.
+    side as their neighbours lie outside; where nothing is known of that, in the order of `bridges`, the shared port at
+    the end.
     """
+    known = {other: at for at, other in enumerate(outside.order)}
+
+    def lies(other: Neighbour) -> int:
+        return known.get(other, len(known))
+
     weight: dict[Place, int] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
-        place = where(bridge, turned)
+        place = where(bridge, outside.turned)
         weight[place] = weight.get(place, 0) + total(bridge)
     slots: list[PortSlot] = []
     for first in (True, False):
-        here = [place for place in weight if place[0] is first]
+        here = sorted([place for place in weight if place[0] is first], key=lambda place: lies(place[1]))
         own = set(sorted(here, key=lambda place: -weight[place])[:MAX_PORTS])
-        slots += [PortSlot(first, (place[1],)) for place in here if place in own]
+        side = [PortSlot(first, (place[1],)) for place in here if place in own]
         rest = tuple(place[1] for place in here if place not in own)
         if rest:
-            slots.append(PortSlot(first, rest))
+            side.append(PortSlot(first, rest))
+        slots += sorted(side, key=lambda slot: lies(slot.others[len(slot.others) // 2]))
     return slots
 
 

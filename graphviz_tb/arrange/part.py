@@ -14,7 +14,7 @@ class Part:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
     Nodes in `first` (`last`) are ports: they are alone on the first (last) rank; they bear the highest numbers.
-    `spine` are the edges of the main path.
+    `spine` are the edges of the main path; where the order of the ports is `held`, they stay in that of their numbers.
     """
 
     count: int
@@ -22,6 +22,7 @@ class Part:
     first: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     spine: tuple[int, ...] = ()
+    held: bool = False
 
 
 @dataclass(slots=True)

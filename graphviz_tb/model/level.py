@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.scene import Point
 
-Room = tuple[int, int, int]  # px of a gap: straight runs at its top, what runs aslant, straight runs at its bottom
+# px: in the first gap of a line straight runs at its top, what runs aslant, straight runs at its bottom; and in its
+# last gap straight runs at its top
+Room = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,13 @@ class Gaps:
 @dataclass(frozen=True, slots=True)
 class Stroke:
     """How one wire is drawn: `thick` in tenths of a pixel, `tip` the end with the arrow head (0 source, 1 target, -1
-    where it goes on inside an open child), `label` the size of its label ((0, 0): none), `room` what the gap below its
-    upper end gets more for it."""
+    where it goes on inside an open child), `label` the size of its label ((0, 0): none), `room` what the gaps at its
+    ends get more for it."""
 
     thick: int = 10
     tip: int = 1
     label: tuple[int, int] = (0, 0)
-    room: Room = (0, 0, 0)
+    room: Room = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.arrange import turned_inside
+from graphviz_tb.arrange import Around, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.group import Regrouping, regrouping
 from graphviz_tb.model.columns import Ints
@@ -24,7 +24,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.held import Held
-from graphviz_tb.page.walk import Arrange, Away, Turned, all_in_main
+from graphviz_tb.page.walk import Arrange, Away, all_in_main
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
@@ -33,9 +33,9 @@ RANKS = 2  # levels in each other that may be apart at once
 FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its own
 LARGE = 40_000  # rows
 MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series
-Laid = tuple[Metagraph, Skeleton, Turned]
+Laid = tuple[Metagraph, Skeleton, Around]
 Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
-Neighbours = dict[int, set[tuple[int, bool, bool, bool, bool]]]
+Neighbours = dict[int, set[tuple[int, ...]]]
 
 
 def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[int, int]:
@@ -147,11 +147,11 @@ class Walk:
         away: list[Away] = []
         while queue and not held.full:
             path = queue.popleft()
-            level, skeleton, turned = self.laid(path)
+            level, skeleton, outside = self.laid(path)
             if not self.put_one(held, path, level, skeleton, mark):
                 continue
             if level.mask.extracted:
-                away.append((path, level, turned))
+                away.append((path, level, outside))
             for row in level.children:
                 child = child_path(self.hierarchy, path, row)
                 if self.hierarchy.opens(row) and self.key(child) in held.index and self.sees_others(path, child):
@@ -185,17 +185,18 @@ class Walk:
             chain.append(around)
         for row in reversed(chain):
             if row not in self.known:
-                level, turned = self.expander.metagraph(row), self.turned(row)
-                self.known[row] = level, self.arrange(level, turned), turned
+                level, outside = self.expander.metagraph(row), self.outside(row)
+                self.known[row] = level, self.arrange(level, outside), outside
         return self.known[path]
 
-    def turned(self, path: Path) -> Turned:
-        """Which bridges of a level are turned around it."""
-        around = parent_path(self.hierarchy, path)
-        if around is None:
-            return frozenset()
-        level, skeleton, _ = self.known[around]
-        return turned_inside(level, skeleton, level.children.index(path[-1]))
+    def outside(self, path: Path) -> Around:
+        """What the level around a level says of its bridges."""
+        parent = parent_path(self.hierarchy, path)
+        if parent is None:
+            return Around()
+        level, skeleton, _ = self.known[parent]
+        position = level.children.index(path[-1])
+        return around_children(level, skeleton, (position,)).get(position, Around())
 
     def key(self, path: Path) -> str:
         """The key of a level in the page."""
@@ -204,7 +205,7 @@ class Walk:
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
     """By child of a level, the nodes that it has lines to: the row, whether it comes from there, whether it carries
-    data, whether it is drawn, and whether it is turned."""
+    data, whether it is drawn, and whether it is turned; and their order from left to right."""
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
     by_child: Neighbours = {}
     rows = [int(name(row)) for row in level.children]
@@ -215,6 +216,9 @@ def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int])
     for index, bridge in enumerate(level.bridges):
         other = int(name(bridge.other)), bridge.inbound, bool(bridge.tensors)
         by_child.setdefault(rows[bridge.child], set()).add((*other, bridge.drawable, (-1, index) in turned))
+    for position, outside in around_children(level, skeleton, range(len(rows))).items():
+        order = [(int(name(row)), inbound, at) for at, (row, inbound) in enumerate(outside.order)]
+        by_child.setdefault(rows[position], set()).update(order)
     return by_child
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
-from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange import Around, ArrangeOptions, arrange
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.layout import opened_by
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -23,7 +23,7 @@ from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.held import Held
-from graphviz_tb.page.walk import Away, Turned, all_in_main, walk
+from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
 
@@ -106,10 +106,10 @@ def put_levels(
         model.expander.expect_all()
     with model.report.stage("arrange"):
 
-        def lay(level: Metagraph, turned: Turned) -> Skeleton:
-            return arrange(level, order, turned, model.arrangements)
+        def lay(level: Metagraph, outside: Around) -> Skeleton:
+            return arrange(level, order, outside, model.arrangements)
 
-        for path, level, skeleton, turned in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
+        for path, level, skeleton, outside in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
             if held.full:
                 break
             held.put(".".join(map(str, path)), path, level, skeleton)
@@ -117,7 +117,7 @@ def put_levels(
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
             if level.mask.extracted:
-                away.append((path, level, turned))
+                away.append((path, level, outside))
         for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
             held.put(".".join(map(str, path)) + "+", path, level, skeleton)
         return inside, {} if whole else put_apart(model, held, usual, lay)

@@ -94,7 +94,7 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
     states = painters[0].edges
     index: dict[str, int] = {}
     numbers: list[int] = []
-    order = walk(hierarchy, model.metagraph, lambda level, turned: arrange(level, None, turned))
+    order = walk(hierarchy, model.metagraph, lambda level, outside: arrange(level, None, outside))
     for path, level, *_ in order:
         bits = list(level_bits(hierarchy, level, states))
         if any(each not in (0, KEPT) for each in bits):

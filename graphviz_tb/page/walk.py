@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphviz_tb.arrange import turned_inside
+from graphviz_tb.arrange import Around, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -17,9 +17,8 @@ from graphviz_tb.model.skeleton import Skeleton
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-Turned = frozenset[tuple[int, bool]]
-Arrange = Callable[[Metagraph, Turned], Skeleton]
-Away = tuple[Path, Metagraph, Turned]  # a level that has an auxiliary area
+Arrange = Callable[[Metagraph, Around], Skeleton]
+Away = tuple[Path, Metagraph, Around]  # a level that has an auxiliary area
 
 AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
 MOST_INSIDE = 20_000  # groups inside calls, each counted at every call
@@ -30,30 +29,31 @@ def walk(
     metagraph: Callable[[Path], Metagraph],
     arrange: Arrange,
     first: Container[Path] = (),
-) -> Iterator[tuple[Path, Metagraph, Skeleton, Turned]]:
+) -> Iterator[tuple[Path, Metagraph, Skeleton, Around]]:
     """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
     too large is what lies deepest.
 
     After: every group outside calls; inside calls, functions in themselves `AGAIN` times, up to `MOST_INSIDE`.
     """
-    none: Turned = frozenset()
-    soon: deque[tuple[Path, Turned]] = deque([((0,), none)])
-    queue: deque[tuple[Path, Turned]] = deque()
+    none = Around()
+    soon: deque[tuple[Path, Around]] = deque([((0,), none)])
+    queue: deque[tuple[Path, Around]] = deque()
     for row in hierarchy.function_rows:
         (soon if (row,) in first else queue).append(((row,), none))
     inside = 0
     while soon or queue:
-        path, turned = (soon or queue).popleft()
+        path, outside = (soon or queue).popleft()
         level = metagraph(path)
-        skeleton = arrange(level, turned)
-        yield path, level, skeleton, turned
+        skeleton = arrange(level, outside)
+        yield path, level, skeleton, outside
+        found = around_children(level, skeleton, range(len(level.children)))
         for position, row in enumerate(level.children):
             child = child_path(hierarchy, path, row)
             if not hierarchy.opens(row) or nested(child):
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= MOST_INSIDE:
-                (soon if child in first else queue).append((child, turned_inside(level, skeleton, position)))
+                (soon if child in first else queue).append((child, found.get(position, none)))
 
 
 def all_in_main(
@@ -64,9 +64,9 @@ def all_in_main(
     rows = {level.children[place]: None for _, level, _ in away for place in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
     whole = Expander(hierarchy, model.facts, replace(model.options.expand, main=names))
-    for path, _, turned in away:
+    for path, _, outside in away:
         level = whole.metagraph(path)
-        yield path, level, arrange(level, turned)
+        yield path, level, arrange(level, outside)
 
 
 def nested(path: Path) -> bool:

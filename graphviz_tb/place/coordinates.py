@@ -164,11 +164,13 @@ def strips(
                 labelled[part][rank] = max(labelled[part].get(rank, 0), more)
             else:
                 labelled[part].setdefault(rank, 0)
-        top, slants, bottom = stroke.room
+        top, slants, bottom, late = stroke.room
         if slants:
             labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
         straight[part][rank][1] = max(straight[part][rank][1], top)
         straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
+        final = rank + len(chain) - 2
+        straight[part][final][1] = max(straight[part][final][1], late)
         if stroke.tip >= 0:
             upper = stroke.tip == turned
             room = heads[part][rank if upper else rank + len(chain) - 1]

@@ -29,8 +29,14 @@ from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 GAPS = Gaps()
 LABEL_HEIGHT = 12  # px: a line of the small size
 LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
-WIDENED = ((0, 1, 0), (1, 0, 0), (0, 0, 1))  # what a gap gets more (see `Room`), in lengths of a label
+WIDENED = (
+    (0, 1, 0, 0),
+    (1, 0, 0, 0),
+    (0, 0, 1, 0),
+    (0, 0, 0, 1),
+)  # what a gap gets more (see `Room`), in lengths of a label
 MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
+NO_ROOM = (0, 0, 0, 0)
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 
 Line = Metaedge | Bridge
@@ -113,7 +119,7 @@ def unlabelled(said: Mapping[int, Label], core: Core) -> list[int]:
 def room_for(label: tuple[int, int], shares: Room) -> Room:
     """What a gap gets more for a label (its size across and along)."""
     more = label[1] + (ASLANT if label[1] > label[0] else LABEL_ROOM)
-    return shares[0] * more, shares[1] * more, shares[2] * more
+    return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
 
 
 def drawn(
@@ -195,8 +201,8 @@ def laid_out(
     direction: Direction,
     rooms: Mapping[int, Room],
 ) -> Level:
-    """The level with coordinates, its flow running down; some lines have `rooms` more in the gap below their upper
-    end."""
+    """The level with coordinates, its flow running down; some lines have `rooms` more in the gaps below their upper
+    and above their lower end."""
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
@@ -207,7 +213,7 @@ def laid_out(
     for wire, line in lines.items():
         size = said[wire].size if wire in said else (0, 0)
         head = tip(view, wire, line, inner.gates)
-        strokes[wire] = Stroke(thickness(line), head, across_along(direction, size), rooms.get(wire, (0, 0, 0)))
+        strokes[wire] = Stroke(thickness(line), head, across_along(direction, size), rooms.get(wire, NO_ROOM))
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(GAPS.labelled, longest + 2 * LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(GAPS, labelled=labelled, bar=bars(direction), upward=upward)

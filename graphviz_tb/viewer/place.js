@@ -388,7 +388,7 @@ class Gaps {
   }
 }
 class Stroke {
-  constructor(thick = 10, tip_ = 1, label_ = [0, 0], room = [0, 0, 0]) {
+  constructor(thick = 10, tip_ = 1, label_ = [0, 0], room = [0, 0, 0, 0]) {
     this.thick = thick;
     this.tip = tip_;
     this.label = label_;
@@ -2203,7 +2203,7 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, upper, room, p, part_gaps, r, hops, found, part_rows, ends_, strip, band_, following;
+  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, late, final, upper, room, p, part_gaps, r, hops, found, part_rows, ends_, strip, band_, following;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
@@ -2221,12 +2221,14 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
         py_setdefault(labelled.at(part), rank, 0);
       }
     }
-    [top, slants, bottom] = stroke.room;
+    [top, slants, bottom, late] = stroke.room;
     if (slants) {
       labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
     }
     straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
     straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
+    final = ((rank + chain.length) - 2);
+    straight_.at(part).at(final)[1] = Math.max(straight_.at(part).at(final)[1], late);
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(turned));
       room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
@@ -2704,8 +2706,9 @@ function touches(run, rect) {
 const GAPS = new Gaps();
 const LABEL_HEIGHT = 12;
 const LABEL_ROOM_of_core = 8;
-const WIDENED = [[0, 1, 0], [1, 0, 0], [0, 0, 1]];
+const WIDENED = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
 const MANY_of_core = 300;
+const NO_ROOM = [0, 0, 0, 0];
 const OUTSIDE = 9;
 class Inner {
   constructor(gates, ports) {
@@ -2767,7 +2770,7 @@ function unlabelled(said, core) {
 function room_for(label_, shares) {
   let more;
   more = (label_[1] + ((label_[1] > label_[0]) ? ASLANT : LABEL_ROOM_of_core));
-  return [(shares[0] * more), (shares[1] * more), (shares[2] * more)];
+  return [(shares[0] * more), (shares[1] * more), (shares[2] * more), (shares[3] * more)];
 }
 function drawn_of_core(view, pieces, lines_, said, direction, level) {
   let aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, found;
@@ -2833,7 +2836,7 @@ function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
   for ([wire, line] of lines_.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
     head_ = tip(view, wire, line, inner.gates);
-    strokes.set(wire, new Stroke(hand_thickness(line), head_, across_along(direction, size), py_get(rooms, wire, [0, 0, 0])));
+    strokes.set(wire, new Stroke(hand_thickness(line), head_, across_along(direction, size), py_get(rooms, wire, NO_ROOM)));
   }
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), ["BT", "RL"].includes(direction)];

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, turned_inside
+from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, around_children, arrange
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from tests.arrange.levels import check, level, levels, places, relation
 
@@ -16,7 +16,7 @@ OPPOSITE = {"left": "right", "right": "left", "above": "below", "below": "above"
 
 @given(levels(), st.sets(st.tuples(st.integers(100, 112), st.booleans()), max_size=4))
 def test_every_skeleton_is_sound(given_level: Metagraph, turned: set[tuple[int, bool]]) -> None:
-    check(given_level, arrange(given_level, turned=frozenset(turned)))
+    check(given_level, arrange(given_level, outside=Around(frozenset(turned))))
 
 
 @given(levels())
@@ -65,7 +65,8 @@ def test_the_reference_edge_is_turned() -> None:
     edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(2, 0, 5, 0, 1))
     found = arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()))
     assert [wire.turned for wire in found.wires] == [False, False, True]
-    assert turned_inside(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()), found, 0) == {(3, True)}
+    outside = around_children(Metagraph(0, (1, 2, 3), (2, 2, 2), edges, ()), found, (0,))
+    assert outside[0].turned == {(3, True)}
 
 
 def test_thousands_of_single_ops_become_a_grid() -> None:

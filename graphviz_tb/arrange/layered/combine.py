@@ -14,6 +14,7 @@ from graphviz_tb.arrange.layered.state import State
 
 Row = list[int]
 SCALE = 1 << 20  # crossings count before any drift
+NEVER = 1 << 80  # more than all crossings: a rank that is held is not mirrored
 
 
 def combine(state: State, orders: list[list[Row]]) -> list[Row]:
@@ -23,10 +24,14 @@ def combine(state: State, orders: list[list[Row]]) -> list[Row]:
     """
     choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
     cost = [0] * (2 * len(choices[0]))
+    if 0 in state.held:
+        cost[1] = NEVER
     back: list[list[int]] = []
     for upper, lower in pairwise(choices):
         cost, best = step(state, upper, lower, cost)
         back.append(best)
+    if len(choices) - 1 in state.held:
+        cost[1] = NEVER
     at = cost.index(min(cost))
     combined: list[Row] = []
     for r in range(len(choices) - 1, -1, -1):

@@ -22,7 +22,7 @@ def lane_of(part: Part, layers: Layers) -> list[int]:
 
 def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
     """Lead other paths round the lane where that costs few crossings; then set the lane in the middle of items that
-    could change places with it."""
+    could change places with it, and of those beside it that lead nowhere."""
     if not lane:
         return
     inside = set(lane)
@@ -33,6 +33,7 @@ def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
         passes -= 1
     for item in lane:
         to_middle(state, item)
+        among_ends(state, item)
 
 
 def to_middle(state: State, item: int) -> None:
@@ -45,10 +46,36 @@ def to_middle(state: State, item: int) -> None:
     """
     row = state.ranks[state.rank[item]]
     above, below = set(state.above[item]), set(state.below[item])
-    if not above and not below:
+    if state.rank[item] in state.held or not (above or below):
         return
     alike = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
     middle = alike[(len(alike) - 1) // 2]
     here, there = state.place[item], state.place[middle]
     row[here], row[there] = middle, item
     state.place[item], state.place[middle] = there, here
+
+
+def among_ends(state: State, item: int) -> None:
+    """Shift an item to the middle of those beside it that end where it goes on: they have its neighbours on one side,
+    and none on the other.
+
+    >>> state = State(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
+    >>> among_ends(state, 3)
+    >>> state.ranks[1]
+    [1, 3, 2]
+    """
+    row, here = state.ranks[state.rank[item]], state.place[item]
+    if state.rank[item] in state.held:
+        return
+    for near, far in ((state.above, state.below), (state.below, state.above)):
+        own = set(near[item])
+        low = high = here
+        while low and own and not far[row[low - 1]] and set(near[row[low - 1]]) == own:
+            low -= 1
+        while high + 1 < len(row) and own and not far[row[high + 1]] and set(near[row[high + 1]]) == own:
+            high += 1
+        if low < high:
+            row.insert((low + high) // 2, row.pop(here))
+            for at in range(low, high + 1):
+                state.place[row[at]] = at
+            return

@@ -34,16 +34,23 @@ WORK = 250_000  # about a second of rerouting
 def order(part: Part, layers: Layers) -> Layers:
     """Order each rank so that few lines cross, and fewest the main path.
 
-    Before: any order. After: the same items on the same ranks.
+    Before: any order; ports by their numbers where these are held. After: the same items on the same ranks.
     """
     if max(map(len, layers.ranks), default=0) < 2:
         return layers
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
-    state = State(count, layers.ranks, layers.chains)
-    paths = affordable(state, edge_paths(state.above, state.below))
+    held = sides_with_ports(part, len(layers.ranks)) if part.held else frozenset()
+    state = State(count, layers.ranks, layers.chains, held)
+    free = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
+    paths = affordable(state, [path for path in free if path])
     few_crossings(state, part.count, paths)
     keep_lane(state, lane_of(part, layers), paths)
     return Layers(state.ranks, layers.chains)
+
+
+def sides_with_ports(part: Part, ranks: int) -> frozenset[int]:
+    """The ranks of ports: the first, the last, or both."""
+    return frozenset(rank for rank, ports in ((0, part.first), (ranks - 1, part.last)) if ports)
 
 
 def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:

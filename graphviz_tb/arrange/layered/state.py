@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class State:
-    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links."""
+    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the
+    order of the ranks `held` stays as it is."""
 
-    def __init__(self, count: int, ranks: list[list[int]], chains: Iterable[list[int]]) -> None:
+    def __init__(
+        self, count: int, ranks: list[list[int]], chains: Iterable[list[int]], held: Collection[int] = ()
+    ) -> None:
+        self.held = held
         self.above: list[list[int]] = [[] for _ in range(count)]
         self.below: list[list[int]] = [[] for _ in range(count)]
         for chain in chains:

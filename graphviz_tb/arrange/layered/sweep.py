@@ -8,15 +8,18 @@ from graphviz_tb.arrange.layered.state import State
 def sweep(state: State, down: bool) -> None:
     """Sort each rank by the medians of its places in the rank before it (Eades & Wormald 1994).
 
-    Before: any order. After: equal medians keep their order; items without a neighbour on that side keep their place.
+    Before: any order. After: equal medians keep their order; items without a neighbour on that side keep their place,
+    ranks that are held their order.
     """
     ranks = state.ranks
     if down:
-        for row in ranks[1:]:
-            medians(row, state.above, state.place)
+        for rank in range(1, len(ranks)):
+            if rank not in state.held:
+                medians(ranks[rank], state.above, state.place)
     else:
-        for row in ranks[-2::-1]:
-            medians(row, state.below, state.place)
+        for rank in range(len(ranks) - 2, -1, -1):
+            if rank not in state.held:
+                medians(ranks[rank], state.below, state.place)
 
 
 def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
@@ -57,4 +60,6 @@ def depth_first(state: State, down: bool) -> list[list[int]]:
                     order[state.rank[item]].append(item)
                     stack += behind[item][::-1]
                     stack += ahead[item][::-1]
+    for rank in state.held:
+        order[rank] = state.ranks[rank]
     return order
