@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part, root
+from graphviz_tb.group.flow.everywhere import ancestors, spread
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
-from graphviz_tb.group.flow.order import Order, ancestors, spread, without_far
+from graphviz_tb.group.flow.order import Order, without_far
 from graphviz_tb.group.flow.readable import cost
 from graphviz_tb.group.flow.repeats import fold_repeats, same_inside
 from graphviz_tb.group.flow.sequence import Element

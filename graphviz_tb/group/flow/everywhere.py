@@ -1,0 +1,133 @@
+"""Boxes of a level that are used all over it, and boxes that collect from all over it: no stretch of it holds them.
+
+A *broadcast* needs little itself, a *memory* is the result of a part of the level that nothing else comes from.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+from graphviz_tb.group.flow.dag import Dag
+
+BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
+GIVEN = 3  # of an input of the level: what is read as often was given for all of it
+BROADCAST_FROM = 12  # smaller levels have none
+# What such a value may need itself: results of longer computations are none, tables of positions in large levels are.
+BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
+OF_LEVEL = 32  # one for each so many boxes of the level
+LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
+LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
+COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
+COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
+
+
+def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
+    """Boxes used at many depths all over the level: masks, shapes, ids, what an encoder gives."""
+    if len(dag) < BROADCAST_FROM:
+        return []
+    return [
+        box
+        for box, users in enumerate(dag.after)
+        if len(users) >= readers(dag, box) and all_over(dag, place, users) and meets_often(dag, depth, box)
+    ]
+
+
+def readers(dag: Dag, box: int) -> int:
+    """How many readers, at as many depths, make a value one that is used all over the level."""
+    return BROADCAST if dag.before[box] else GIVEN
+
+
+def all_over(dag: Dag, place: list[int], users: list[int]) -> bool:
+    """Whether boxes lie far apart, or are much of the level themselves: its layers."""
+    return spread(place, users) >= len(dag) / 3 or len(users) >= LAYERS * len(dag)
+
+
+def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
+    """Whether what is worked out from a box alone meets other flow at several depths: all branches of one region
+    meet at its end."""
+    users = dag.after[box]
+    meetings: set[int] = set()
+    for user in users[:: max(1, len(users) // LOOKED_AT)]:
+        meetings.add(meeting(dag, depth, box, user))
+        if len(meetings) >= readers(dag, box):
+            return True
+    return False
+
+
+def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
+    """The depth where the way of a box through one of its users meets what else there is."""
+    alone, todo = {box}, [(depth[user], user)]
+    deep = depth[user]
+    while todo and len(alone) <= FARTHEST:
+        deep, current = heapq.heappop(todo)
+        if current in alone:
+            continue
+        if not alone.issuperset(dag.before[current]):
+            break
+        alone.add(current)
+        for other in dag.after[current]:
+            heapq.heappush(todo, (depth[other], other))
+    return deep
+
+
+def broadcasts(dag: Dag, depth: list[int], wide: list[int]) -> set[int]:
+    """Those of the boxes used all over the level that need little themselves: masks, shapes, ids."""
+    most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
+    return {box for box in wide if depth[box] < most and len(ancestors(dag, [box], most)) <= most}
+
+
+def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
+    """Those of the boxes used all over the level that a part of it gives from which nothing else comes; several may
+    come from one part, as the sines and cosines of positions do."""
+    memory = {box for box in wide if given_alone(dag, [box], early, side)}
+    rest = [box for box in wide if box not in memory]
+    return memory.union(rest) if len(rest) > 1 and given_alone(dag, rest, early, side) else memory
+
+
+def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -> bool:
+    """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs."""
+    given = early.union(boxes)
+    left: dict[int, int] = {}
+    todo = list(boxes)
+    while todo:
+        for source in dag.before[todo.pop()]:
+            if source in given:
+                continue
+            if source not in left:
+                left[source] = sum(1 for user in dag.after[source] if not side[user])
+            left[source] -= 1
+            if not left[source]:
+                todo.append(source)
+    return not any(left.values())
+
+
+def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
+    """Boxes with inputs from many depths all over the level: gradients, summaries."""
+    if len(dag) < COLLECTOR_FROM:
+        return set()
+    return {
+        box
+        for box, sources in enumerate(dag.before)
+        if len(sources) >= COLLECTOR
+        and len({depth[source] for source in sources}) >= COLLECTOR
+        and spread(place, sources) >= len(dag) / 3
+    }
+
+
+def spread(place: list[int], boxes: list[int]) -> int:
+    """How far apart boxes lie."""
+    places = [place[box] for box in boxes]
+    return max(places) - min(places)
+
+
+def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[int]:
+    """Boxes and all they need; the search ends when more than `most` are found."""
+    needed = set(boxes)
+    todo = list(needed)
+    while todo and (most is None or len(needed) <= most):
+        for source in dag.before[todo.pop()]:
+            if source not in needed:
+                needed.add(source)
+                todo.append(source)
+    return needed
