@@ -105,24 +105,24 @@ def draw(
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
-    found = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
-    made = ENGINES[options.engine]([piece.part for piece in found], options)
-    widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in found]
+    parts = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
+    made = ENGINES[options.engine]([piece.part for piece in parts], options)
+    widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in parts]
     layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
     layers = [
-        join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, found, strict=True)
+        join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, parts, strict=True)
     ]
     broken: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
         broken = breaks(list(zip(layers, widths, strict=True)))
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
-    return replace(assemble(metagraph, slots, drawn, backward, found, layers, broken), notices=tuple(notices))
+    return replace(assemble(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
 
 
-def with_spines(found: list[Piece], drawn: list[Line], backward: set[int], held: bool) -> list[Piece]:
+def with_spines(parts: list[Piece], drawn: list[Line], backward: set[int], held: bool) -> list[Piece]:
     """The pieces with their main paths, and whether the order of their ports is held."""
     result = []
-    for piece in found:
+    for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)
         main = spine(part.count, part.edges, weights, boxes)
@@ -143,8 +143,8 @@ def buses(piece: Piece, drawn: list[Line], backward: set[int]) -> list[int]:
 def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
     """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
-    found = turn(base, [arc(drawn[i]) for i in inner])
-    backward = {line for i, line in enumerate(inner) if (i in found) is not drawn[line].back}
+    turned = turn(base, [arc(drawn[i]) for i in inner])
+    backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
             inbound = line.source >= base
@@ -165,7 +165,7 @@ def assemble(
     slots: list[PortSlot],
     drawn: list[Line],
     backward: set[int],
-    found: list[Piece],
+    components: list[Piece],
     layers: list[Layers],
     broken: list[tuple[int, ...]],
 ) -> Skeleton:
@@ -174,7 +174,7 @@ def assemble(
     chains: list[tuple[int, ...]] = [()] * len(drawn)
     waypoint: list[int] = []
     parts = []
-    for piece, laid in zip(found, layers, strict=True):
+    for piece, laid in zip(components, layers, strict=True):
         item = dict(enumerate(piece.items))
         for index, chain in zip(piece.lines, laid.chains, strict=True):
             for local in chain:
@@ -185,7 +185,7 @@ def assemble(
             chains[index] = tuple(chain[::-1] if index in backward else chain)
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
-    main_paths = tuple(piece.lines[edge] for piece in found for edge in piece.part.spine)
+    main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
     main = 0 if slots else -1
     rest = range(main + 1, len(parts))
     rows = shelves([extent(parts[part], metagraph.units, broken[part]) for part in rest])

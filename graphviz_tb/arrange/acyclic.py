@@ -43,7 +43,7 @@ def components(count: int, arcs: Sequence[Arc]) -> list[int]:
     for source, target, _, _ in arcs:
         after[source].append(target)
     index, low, done = [0] * count, [0] * count, [False] * count
-    found = [0] * count
+    component = [0] * count
     clock = 0
     stack: list[int] = []
     for root in range(count):
@@ -58,24 +58,24 @@ def components(count: int, arcs: Sequence[Arc]) -> list[int]:
                 stack.append(node)
             elif low[after[node][step - 1]] < low[node] and not done[after[node][step - 1]]:
                 low[node] = low[after[node][step - 1]]
-            for at in range(step, len(after[node])):
-                if not index[after[node][at]]:
-                    walk += [(node, at + 1), (after[node][at], 0)]
+            for number in range(step, len(after[node])):
+                if not index[after[node][number]]:
+                    walk += [(node, number + 1), (after[node][number], 0)]
                     break
-                if not done[after[node][at]]:
-                    low[node] = min(low[node], index[after[node][at]])
+                if not done[after[node][number]]:
+                    low[node] = min(low[node], index[after[node][number]])
             else:
                 if low[node] == index[node]:
-                    close(node, stack, done, found)
-    return found
+                    close(node, stack, done, component)
+    return component
 
 
-def close(root: int, stack: list[int], done: list[bool], found: list[int]) -> None:
+def close(root: int, stack: list[int], done: list[bool], component: list[int]) -> None:
     """Take the component of `root` off the stack."""
     while True:
         node = stack.pop()
         done[node] = True
-        found[node] = root
+        component[node] = root
         if node == root:
             return
 

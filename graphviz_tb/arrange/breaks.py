@@ -33,11 +33,11 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
     sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
     tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
     room = [0, *accumulate(wide for _, wide in tall)]
-    found = []
+    broken = []
     for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
         beside = room[-1] - room[bisect_left(tall, (-(-ranks // 2), 0))] - wide - PART
-        found.append(in_columns(layers, wide, beside) if ranks > TALL else ())
-    return found
+        broken.append(in_columns(layers, wide, beside) if ranks > TALL else ())
+    return broken
 
 
 def depth(layers: Layers, widths: Sequence[int]) -> int:
@@ -61,8 +61,8 @@ def in_columns(layers: Layers, wide: int, beside: int) -> tuple[int, ...]:
     while columns * (columns * (wide + GUTTER) + beside) * THIN < ROW * ranks:
         columns += 1
     passing = between(layers)
-    found = [joint(passing, ranks * number // columns, ranks // (REACH * columns)) for number in range(1, columns)]
-    return tuple(found) if all(passing[rank][1] <= LINES for rank in found) else ()
+    starts = [joint(passing, ranks * number // columns, ranks // (REACH * columns)) for number in range(1, columns)]
+    return tuple(starts) if all(passing[rank][1] <= LINES for rank in starts) else ()
 
 
 def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
@@ -110,10 +110,10 @@ def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[i
     whole = {p for row in ranks for p, _ in row}
     if len(whole) != 1:
         return ()
-    found = []
-    for at in old.breaks[min(whole)]:
-        before = max((r for r, row in enumerate(ranks) if any(rank < at for _, rank in row)), default=-1)
-        after = min((r for r, row in enumerate(ranks) if any(rank >= at for _, rank in row)), default=-1)
+    starts = []
+    for break_ in old.breaks[min(whole)]:
+        before = max((r for r, row in enumerate(ranks) if any(rank < break_ for _, rank in row)), default=-1)
+        after = min((r for r, row in enumerate(ranks) if any(rank >= break_ for _, rank in row)), default=-1)
         if 0 <= before < after:
-            found.append(after)
-    return tuple(found)
+            starts.append(after)
+    return tuple(starts)

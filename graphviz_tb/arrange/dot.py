@@ -36,7 +36,7 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered`
     where the time limit was over.
     """
-    found = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
+    drawings = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]
     text = run("\n".join(source(parts[number]) for number in asked), options.limit) if asked else ""
     if text is None:
@@ -44,8 +44,8 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
         notices = (Notice("engine-limit", late, strict=False),)
         return [replace(laid, notices=notices) for laid in layered(parts, options)]
     for number, plain in zip(asked, split(text), strict=True):
-        found[number] = layers(parts[number], plain)
-    return [found[number] for number in range(len(parts))]
+        drawings[number] = layers(parts[number], plain)
+    return [drawings[number] for number in range(len(parts))]
 
 
 EMPTY = Part(0, ())
@@ -116,7 +116,7 @@ def layers(part: Part, plain: Plain) -> Layers:
         pinned(part, [bisect_left(heights, round(y * 100)) for _, y in (nodes[node] for node in range(part.count))]),
     )
     across = {node: nodes[node][0] for node in range(part.count)}
-    spare = {ends: list(found) for ends, found in lines.items()}
+    spare = {ends: list(held) for ends, held in lines.items()}
     height = {item: nodes[row[0]][1] for row in laid.ranks for item in row}
     for ends, chain in zip(part.edges, laid.chains, strict=True):
         line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]

@@ -139,9 +139,9 @@ class Draft:
         upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
         crossing: list[tuple[int, int, int, Key]] = []
         for key, chain in self.wires.items():
-            for one, two in pairwise(chain[::-1] if key in self.turned else chain):
-                if one in upper:
-                    crossing.append((upper[one], lower[two], two, key))
+            for above, below in pairwise(chain[::-1] if key in self.turned else chain):
+                if above in upper:
+                    crossing.append((upper[above], lower[below], below, key))
         self.work += len(self._found or ())
         rows.insert(rank, [])
         for _, _, item, key in sorted(crossing, key=itemgetter(0, 1)):
@@ -150,9 +150,9 @@ class Draft:
 
     def reroute(self, keys: list[Key]) -> None:
         """Give the waypoints of the named wires their best ways, all else held."""
-        at = self.find()
+        place = self.find()
         for p, part in enumerate(self.parts):
-            inside = [key for key in keys if len(self.wires[key]) > 2 and at[self.wires[key][0]][0] == p]
+            inside = [key for key in keys if len(self.wires[key]) > 2 and place[self.wires[key][0]][0] == p]
             if not inside:
                 continue
             names = [item for row in part for item in row]
@@ -160,7 +160,7 @@ class Draft:
             chains = [
                 [local[item] for item in (chain[::-1] if key in self.turned else chain)]
                 for key, chain in self.wires.items()
-                if at[chain[0]][0] == p
+                if place[chain[0]][0] == p
             ]
             state = State(len(names), [[local[item] for item in row] for row in part], chains)
             paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]

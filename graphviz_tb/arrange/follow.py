@@ -68,26 +68,26 @@ def port_items(draft: Draft) -> dict[tuple[bool, tuple[int, bool]], int]:
 
 def insert(draft: Draft, child: int, own: list[Line]) -> None:
     """Put in one child and those of its `own` lines whose other end is there."""
-    at = draft.find()
-    before = [line.source for line in own if line.target == child and line.source in at]
-    after = [line.target for line in own if line.source == child and line.target in at]
-    parts = {at[item][0] for item in (*before, *after)}
+    place = draft.find()
+    before = [line.source for line in own if line.target == child and line.source in place]
+    after = [line.target for line in own if line.source == child and line.target in place]
+    parts = {place[item][0] for item in (*before, *after)}
     if not parts:
         draft.parts.append([[child]])
         draft.shelves.append([len(draft.parts) - 1])
-        at[child] = len(draft.parts) - 1, 0
+        place[child] = len(draft.parts) - 1, 0
         return
     if len(parts) > 1:
         draft.merge()
-        at = draft.find()
-    part = at[(before + after)[0]][0]
+        place = draft.find()
+    part = place[(before + after)[0]][0]
     rows = draft.parts[part]
     near = sorted(draft.share(item) for item in (*before, *after))
-    rank = rank_of(draft, part, [at[item][1] for item in before], [at[item][1] for item in after])
+    rank = rank_of(draft, part, [place[item][1] for item in before], [place[item][1] for item in after])
     draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))
-    at = draft.find()
+    place = draft.find()
     for line in own:
-        if line.source in at and line.target in at:
+        if line.source in place and line.target in place:
             connect(draft, line)
 
 
@@ -107,21 +107,21 @@ def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int
 def connect(draft: Draft, line: Line) -> None:
     """Put in one line, by way of waypoints between the places of its ends."""
     key = (line.edge, line.bridge)
-    at = draft.find()
-    if at[line.source][0] != at[line.target][0]:
+    place = draft.find()
+    if place[line.source][0] != place[line.target][0]:
         draft.merge()
-        at = draft.find()
-    part, one = at[line.source]
-    two = at[line.target][1]
-    if one == two:
+        place = draft.find()
+    part, start_rank = place[line.source]
+    end_rank = place[line.target][1]
+    if start_rank == end_rank:
         sink(draft, line.target)
-        two = one + 1
+        end_rank = start_rank + 1
     rows = draft.parts[part]
-    step = 1 if two > one else -1
+    step = 1 if end_rank > start_rank else -1
     start, end = draft.share(line.source), draft.share(line.target)
     chain = [line.source]
-    for r in range(one + step, two, step):
-        share = start + (end - start) * (r - one) / (two - one)
+    for r in range(start_rank + step, end_rank, step):
+        share = start + (end - start) * (r - start_rank) / (end_rank - start_rank)
         item = draft.fresh()
         draft.put(item, (part, r), int(share * len(rows[r]) / 2))
         chain.append(item)

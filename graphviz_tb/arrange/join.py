@@ -23,7 +23,7 @@ def join(layers: Layers, count: int, kinds: Sequence[int]) -> Layers:
     """
     users = Counter(item for chain in layers.chains for item in chain[1:-1])
     line_of = {item: line for line, chain in enumerate(layers.chains) for item in chain[1:-1] if users[item] == 1}
-    after = {one: two for chain in layers.chains for one, two in pairwise(chain)}
+    after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
     name: dict[int, int] = {}
     ranks = []
     for row in reversed(layers.ranks):

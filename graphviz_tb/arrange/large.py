@@ -46,10 +46,10 @@ def plain(metagraph: Metagraph, outside: Around) -> Skeleton:
         ends = (item[where(bridge, outside.turned)], bridge.child)
         outer.append(ends if bridge.inbound else ends[::-1])
     rows = in_rows(by_rank(metagraph.core(), inner, base))
-    first = [base + at for at, slot in enumerate(slots) if slot.first]
-    last = [base + at for at, slot in enumerate(slots) if not slot.first]
+    first = [base + number for number, slot in enumerate(slots) if slot.first]
+    last = [base + number for number, slot in enumerate(slots) if not slot.first]
     rows = [row for row in (first, *rows, last) if row]
-    place = {one: at for at, row in enumerate(rows) for one in row}
+    place = {member: number for number, row in enumerate(rows) for member in row}
     wires = [Wire(index, -1, arc, place[arc[0]] > place[arc[1]]) for index, arc in zip(edges, inner, strict=True)]
     wires += [Wire(-1, index, arc, place[arc[0]] > place[arc[1]]) for index, arc in zip(bridges, outer, strict=True)]
     part = tuple(tuple(row) for row in rows)
@@ -89,7 +89,7 @@ def in_rows(ranks: list[list[int]]) -> list[list[int]]:
     most = max(1, isqrt(8 * len(boxes) * ROW // (10 * UNIT)))
     if len(ranks) * most > len(boxes) + most:
         ranks = [boxes]
-    return [rank[at : at + most] for rank in ranks for at in range(0, len(rank), most)]
+    return [rank[start : start + most] for rank in ranks for start in range(0, len(rank), most)]
 
 
 def notice(boxes: int, lines: int) -> Notice:

@@ -33,11 +33,11 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
             steps, load = length[after] + (1 if item < boxes else 0), carried[after] + weights[edge]
             if onward[item] < 0 or (steps, load, -after) > (length[item], carried[item], -edges[onward[item]][1]):
                 length[item], carried[item], onward[item] = steps, load, edge
-    at = max(range(count), key=lambda item: (length[item], carried[item], -item), default=0)
+    current = max(range(count), key=lambda item: (length[item], carried[item], -item), default=0)
     path = []
-    while count and onward[at] >= 0:
-        path.append(onward[at])
-        at = edges[onward[at]][1]
+    while count and onward[current] >= 0:
+        path.append(onward[current])
+        current = edges[onward[current]][1]
     return tuple(path)
 
 
@@ -47,12 +47,12 @@ def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
     wires: list[list[int]] = [[] for _ in skeleton.parts]
     for number, wire in enumerate(skeleton.wires):
         wires[part_of[wire.chain[0]]].append(number)
-    found: list[int] = []
+    main_edges: list[int] = []
     for inside in wires:
         ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
-        local = {item: at for at, item in enumerate(sorted({item for pair in ends for item in pair}))}
+        local = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
         weights = [0 if skeleton.wires[number].turned else thick[number] for number in inside]
         edges = [(local[source], local[target]) for source, target in ends]
         boxes = sum(item < skeleton.children for item in local)
-        found += [inside[edge] for edge in spine(len(local), edges, weights, boxes)]
-    return tuple(found)
+        main_edges += [inside[edge] for edge in spine(len(local), edges, weights, boxes)]
+    return tuple(main_edges)

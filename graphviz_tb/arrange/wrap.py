@@ -41,9 +41,9 @@ def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
     return Layers(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
 
 
-def fewer(depth: list[int], found: int, most: int) -> list[int]:
+def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
     """The rows of each rank, fewer where more is found than there may be."""
-    return depth if found <= most else [1 + (rows - 1) * most // found for rows in depth]
+    return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
 def large(layers: Layers) -> Notice:
@@ -82,10 +82,10 @@ class Wrapped:
         self.into: dict[int, list[int]] = {}  # chains by each item they pass
         self.out: dict[int, list[int]] = {}
         for number, chain in enumerate(layers.chains):
-            for at, item in enumerate(chain):
-                if at:
+            for index, item in enumerate(chain):
+                if index:
                     self.into.setdefault(item, []).append(number)
-                if at < len(chain) - 1:
+                if index < len(chain) - 1:
                     self.out.setdefault(item, []).append(number)
         for row, rows in zip(layers.ranks, depth, strict=True):
             self.add(row, rows)

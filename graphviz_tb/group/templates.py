@@ -127,9 +127,9 @@ def equal_to_head(runs: Runs, head: Longs) -> Bools:
     """Whether each run equals the run of its head."""
     equal: Bools = (runs.stop - runs.start) == (runs.stop - runs.start)[head]
     groups = np.flatnonzero(equal)
-    mine, cuts = runs.spread(groups)
+    ours, cuts = runs.spread(groups)
     theirs, _ = runs.spread(head[groups])
-    wrong = np.concatenate(([0], np.cumsum(mine != theirs)))
+    wrong = np.concatenate(([0], np.cumsum(ours != theirs)))
     equal[groups] = wrong[cuts[1:]] == wrong[cuts[:-1]]
     return equal
 

@@ -30,7 +30,7 @@ def attach(
     so that no two cross needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines
     that arrive on one side of it and have the same number in `buses` (by wire; -1: never) join, under one arrow.
     """
-    place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
+    place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     main = set(skeleton.spine)
     sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     for wire, chain in enumerate(chains):
@@ -39,15 +39,15 @@ def attach(
                 trunk = -1 if other >= skeleton.first_waypoint else wire
                 sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]
-    for (item, end), found in sides.items():
-        keys = sorted(found)
-        middle = next((at for at, key in enumerate(keys) if main.intersection(found[key])), -1)
-        kinds = [buses[found[key][0]] if buses and end else -1 for key in keys]
+    for (item, end), wires in sides.items():
+        keys = sorted(wires)
+        middle = next((number for number, key in enumerate(keys) if main.intersection(wires[key])), -1)
+        kinds = [buses[wires[key][0]] if buses and end else -1 for key in keys]
         slots = slots_of(kinds, middle)
         middle = slots[middle] if middle >= 0 else -1
         places = spread(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
         for key, slot in zip(keys, slots, strict=True):
-            for wire in found[key]:
+            for wire in wires[key]:
                 offsets[wire][end] = places[slot]
     return [(upper, lower) for upper, lower in offsets]
 
@@ -61,9 +61,9 @@ def slots_of(kinds: Sequence[int], middle: int) -> list[int]:
     """
     join = middle >= 0 or len(kinds) >= MANY
     slots: list[int] = []
-    for at, kind in enumerate(kinds):
-        same = join and at and kind >= 0 and kind == kinds[at - 1] and middle != at and middle != at - 1
-        slots.append(slots[-1] + (0 if same else 1) if at else 0)
+    for number, kind in enumerate(kinds):
+        same = join and number and kind >= 0 and kind == kinds[number - 1] and middle != number and middle != number - 1
+        slots.append(slots[-1] + (0 if same else 1) if number else 0)
     return slots
 
 

@@ -34,7 +34,7 @@ def anchors(
     its port.
     """
     skeleton, upright = view.skeleton, vertical(direction)
-    boxes = [across_along(direction, one.box) for one in pieces[: skeleton.children]]
+    boxes = [across_along(direction, piece.box) for piece in pieces[: skeleton.children]]
     spread = attach(skeleton, downward(skeleton), boxes, gaps, [bus(view, wire) for wire in skeleton.wires])
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
@@ -42,17 +42,17 @@ def anchors(
         touch = spread[index][::-1] if wire.turned else spread[index]
         for end, child in enumerate((wire.chain[0], wire.chain[-1])):
             if child < skeleton.children:
-                one = pieces[child]
-                fixed[index, end] = touch[end] + (one.x if upright else one.y)
+                piece = pieces[child]
+                fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
                     sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
     for (child, _), ends in sides.items():
-        found = [gate_of(view, index, end, gates) for index, end in ends]
-        across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in found]
-        order = sorted(range(len(ends)), key=lambda at: (fixed[ends[at]], ends[at]))
+        met = [gate_of(view, index, end, gates) for index, end in ends]
+        across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
+        order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
         width = boxes[child][0]
-        for at, x in zip(order, between([across[at] for at in order], width, gaps.spread), strict=True):
-            fixed[ends[at]] = x
+        for number, x in zip(order, between([across[number] for number in order], width, gaps.spread), strict=True):
+            fixed[ends[number]] = x
     return fixed
 
 
@@ -75,21 +75,21 @@ def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
     """
     if all(port is None for port in ports):
         start = width // 2 - (len(ports) - 1) * step // 2
-        return [clamp(start + at * step, width) for at in range(len(ports))]
-    given = [at for at, port in enumerate(ports) if port is not None]
+        return [clamp(start + number * step, width) for number in range(len(ports))]
+    given = [number for number, port in enumerate(ports) if port is not None]
     placed = [0 if port is None else port for port in ports]
-    for at in range(len(ports)):
-        if ports[at] is not None:
+    for number in range(len(ports)):
+        if ports[number] is not None:
             continue
-        before = max((one for one in given if one < at), default=-1)
-        after = min((one for one in given if one > at), default=-1)
+        before = max((known for known in given if known < number), default=-1)
+        after = min((known for known in given if known > number), default=-1)
         if before < 0:
-            placed[at] = clamp(placed[after] - (after - at) * step, width)
+            placed[number] = clamp(placed[after] - (after - number) * step, width)
         elif after < 0:
-            placed[at] = clamp(placed[before] + (at - before) * step, width)
+            placed[number] = clamp(placed[before] + (number - before) * step, width)
         else:
             gap = placed[after] - placed[before]
-            placed[at] = placed[before] + gap * (at - before) // (after - before)
+            placed[number] = placed[before] + gap * (number - before) // (after - before)
     return placed
 
 
@@ -118,27 +118,27 @@ def gates_of(view: View) -> dict[Gate, int]:
     return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
 
 
-def border(one: Piece, corner: Point, point: Point, upright: bool) -> Point:
+def border(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
     """Where a line that comes straight to the edge of a slot at `point` meets the box in it."""
-    left, top = corner[0] + one.x, corner[1] + one.y
-    right, bottom = left + one.box[0], top + one.box[1]
+    left, top = corner[0] + piece.x, corner[1] + piece.y
+    right, bottom = left + piece.box[0], top + piece.box[1]
     if upright:
-        high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - one.height)
-        dent = round_end(one, min(point[0] - left, right - point[0]))
+        high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - piece.height)
+        dent = round_end(piece, min(point[0] - left, right - point[0]))
         return point[0], top + dent if high else bottom - dent
-    near = abs(point[0] - corner[0]) <= abs(point[0] - corner[0] - one.width)
-    dent = round_end(one, min(point[1] - top, bottom - point[1]))
+    near = abs(point[0] - corner[0]) <= abs(point[0] - corner[0] - piece.width)
+    dent = round_end(piece, min(point[1] - top, bottom - point[1]))
     return left + dent if near else right - dent, point[1]
 
 
-def round_end(one: Piece, inset: int) -> int:
+def round_end(piece: Piece, inset: int) -> int:
     """How far the round end of a pill recedes, `inset` from the corner of its rectangle.
 
     >>> pill = Piece(60, 24, 0, 0, (60, 24), pill=True)
     >>> round_end(pill, 12), round_end(pill, 4)
     (0, 4)
     """
-    radius = min(12, one.box[1] // 2)
-    if not one.pill or inset >= radius:
+    radius = min(12, piece.box[1] // 2)
+    if not piece.pill or inset >= radius:
         return 0
     return radius - isqrt(radius * radius - (radius - max(inset, 0)) ** 2)

@@ -92,28 +92,28 @@ def beside_core(
 
 def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Placement:
     """The cheapest placement of all shapes of a block, `room` for its heading, in all corners; the first of equals."""
-    found: list[Placement] = []
+    possible: list[Placement] = []
     for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = block(columns, limit)
         wide, tall = max(wide, least), tall + room
-        found += placements(core, sky, (wide, tall), tuple(places))
-    return min(found, key=lambda placement: placement.cost)
+        possible += placements(core, sky, (wide, tall), tuple(places))
+    return min(possible, key=lambda placement: placement.cost)
 
 
 def placements(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[Placement]:
     """A block slid against the drawing: from the right at the top and at the bottom, from below at the left and at the
     right."""
     (wide, tall), (across, along) = core, size
-    found = []
+    possible = []
     for top in (0, max(0, tall - along)):
         reach = sky.right(top - AWAY, top + along + AWAY)
         left = reach + AWAY if reach else 0
-        found.append(Placement((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
+        possible.append(Placement((left, top), size, (max(wide, left + across), max(tall, along)), True, places))
     for left in (0, max(0, wide - across)):
         reach = sky.bottom(left - AWAY, left + across + AWAY)
         top = reach + AWAY if reach else 0
-        found.append(Placement((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
-    return found
+        possible.append(Placement((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
+    return possible
 
 
 def _heading(content: str, origin: Point) -> Text:

@@ -22,16 +22,16 @@ Joint = tuple[int, int]  # wire, and the step of its chain that leads to the nex
 
 def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[Joint]]]:
     """By part and break, what leads from one column to the next."""
-    found: list[list[list[Joint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
-    if not found:
+    passing: list[list[list[Joint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
+    if not passing:
         return []
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
-        for number, at in enumerate(skeleton.breaks[part]):
-            if rank < at < rank + len(chain):
-                found[part][number].append((wire, at - rank - 1))
-    return found
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            if rank < break_ < rank + len(chain):
+                passing[part][number].append((wire, break_ - rank - 1))
+    return passing
 
 
 def side_by_side(
@@ -70,8 +70,8 @@ def height(bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequen
     """How high a part is, with what turns below its columns."""
     tall = bands[-1].bottom if bands else 0
     if between:
-        for number, at in enumerate(skeleton.breaks[part]):
-            tall = max(tall, bands[at - 1].bottom + TURN + len(between[part][number]) * STEP)
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            tall = max(tall, bands[break_ - 1].bottom + TURN + len(between[part][number]) * STEP)
     return tall
 
 
@@ -85,21 +85,21 @@ def detours(
     between: Sequence[Sequence[Sequence[Joint]]],
 ) -> dict[Joint, tuple[Point, ...]]:
     """The four bends of each line from column to column."""
-    found: dict[Joint, tuple[Point, ...]] = {}
+    around: dict[Joint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
         for number, lines in enumerate(passing):
-            at = skeleton.breaks[p][number]
-            rows = skeleton.parts[p][starts[number] : at]
+            break_ = skeleton.breaks[p][number]
+            rows = skeleton.parts[p][starts[number] : break_]
             right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
             leave = [(across(joint, 0, chains, ends, lefts), joint) for joint in lines]
             leave.sort()
             for turn, (x, joint) in enumerate(leave[::-1]):
-                foot = layers[p][at - 1].bottom + TURN + turn * STEP
-                head = layers[p][at].top - TURN - (len(lines) - 1 - turn) * STEP
+                foot = layers[p][break_ - 1].bottom + TURN + turn * STEP
+                head = layers[p][break_].top - TURN - (len(lines) - 1 - turn) * STEP
                 lane, goal = right + BESIDE + turn * STEP, across(joint, 1, chains, ends, lefts)
-                found[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
-    return found
+                around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+    return around
 
 
 def across(joint: Joint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]) -> int:

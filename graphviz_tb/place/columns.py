@@ -95,7 +95,7 @@ class Room:
 
 def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
     """Maximal paths of items with at most one link up and one down, from the top, left to right."""
-    found = []
+    paths = []
     for row in ranks:
         for item in row:
             up = above[item]
@@ -105,8 +105,8 @@ def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -
             while below[path[-1]] and thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
             if up or below[item]:
-                found.append(path)
-    return found
+                paths.append(path)
+    return paths
 
 
 def thin(item: int, above: Links, below: Links) -> bool:
@@ -159,14 +159,14 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
     first: list[int] = []  # of each pool: its first item, its wishes, its place
     wishes: list[list[Entry]] = []
     places: list[int] = []
-    for at, item in enumerate(row):
-        shift = start[at]
+    for number, item in enumerate(row):
+        shift = start[number]
         if links[item]:
             place, wish = wished(links[item], x, shift)
         else:
             place = x[item] - shift
             wish = [(place, 1)]
-        begin = at
+        begin = number
         while places and places[-1] > place:
             begin = first.pop()
             places.pop()
@@ -180,8 +180,8 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
         places.append(place)
     first.append(len(row))
     for pool, place in enumerate(places):
-        for at in range(first[pool], first[pool + 1]):
-            x[row[at]] = place + start[at]
+        for number in range(first[pool], first[pool + 1]):
+            x[row[number]] = place + start[number]
 
 
 def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, list[Entry]]:
@@ -191,8 +191,8 @@ def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, lis
         place = x[other] + offset - shift
         return place, [(place, weight)]
     if len(near) == 2:
-        (one, offset, weight), (two, aside, heavy) = near
-        place, end = x[one] + offset - shift, x[two] + aside - shift
+        (first, offset, weight), (second, aside, heavy) = near
+        place, end = x[first] + offset - shift, x[second] + aside - shift
         wish = [(place, weight), (end, heavy)] if place < end else [(end, heavy), (place, weight)]
         return (place + end) // 2 if weight == heavy else end if heavy > weight else place, wish
     wish = [(x[other] + offset - shift, weight) for other, offset, weight in near]
@@ -208,10 +208,10 @@ def median(wishes: Sequence[Entry]) -> int:
     """
     half = sum([weight for _, weight in wishes])
     seen = 0
-    for at, (place, weight) in enumerate(wishes):
+    for number, (place, weight) in enumerate(wishes):
         seen += 2 * weight
         if seen > half:
             return place
         if seen == half:
-            return (place + wishes[at + 1][0]) // 2
+            return (place + wishes[number + 1][0]) // 2
     return 0

@@ -88,12 +88,12 @@ def anchored(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list
 
 def thicknesses(skeleton: Skeleton, strokes: Sequence[Stroke]) -> list[int]:
     """How thick the line is that passes each item, in tenths of a pixel; 0 for children."""
-    found = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
+    thick = [0] * (skeleton.first_waypoint + len(skeleton.waypoint))
     for wire, stroke in zip(skeleton.wires, strokes, strict=True):
         for item in wire.chain:
             if item >= skeleton.children:
-                found[item] = max(found[item], stroke.thick)
-    return found
+                thick[item] = max(thick[item], stroke.thick)
+    return thick
 
 
 def lane(skeleton: Skeleton) -> set[int]:
@@ -179,7 +179,7 @@ def strips(
         for r, hops in enumerate(part_gaps):
             if any(hop.aside > FLAT for hop in hops):
                 heads[p][r][1] = max(heads[p][r][1], gaps.start)
-    found = []
+    made = []
     for p, part_rows in enumerate(skeleton.parts):
         ends = [
             (0, 0)
@@ -190,8 +190,8 @@ def strips(
         strip = bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
         for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
             cross_steeply(hops, following.top - following.before - band.bottom - band.after)
-        found.append(strip)
-    return found
+        made.append(strip)
+    return made
 
 
 def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
@@ -235,13 +235,13 @@ def links(
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2
-        for at in range(final + 1):
-            upper, lower = chain[at], chain[at + 1]
+        for number in range(final + 1):
+            upper, lower = chain[number], chain[number + 1]
             if upper >= first or lower >= first:
                 if (upper, lower) in trunks:
                     continue
                 trunks.add((upper, lower))
-            shift = (start if not at else 0) - (end if at == final else 0)
+            shift = (start if not number else 0) - (end if number == final else 0)
             weight = LANE if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))

@@ -71,8 +71,8 @@ class Core:
     def skyline(self, sizes: Mapping[int, Label], upright: bool) -> Skyline:
         """How far the drawing reaches; the lines of ports on its last side go on and on."""
         sky = Skyline(len(self.routes))
-        for one, (left, top) in self.slots.values():
-            sky.add_rect((left, top, left + one.width, top + one.height))
+        for child, (left, top) in self.slots.values():
+            sky.add_rect((left, top, left + child.width, top + child.height))
         for points in self.routes.values():
             sky.add_line(points)
         for wire, (x, y) in self.labels.items():
@@ -146,23 +146,23 @@ def drawn(
     left, top = (0, before) if axis else (before, 0)
     wide, tall = turn.size
     size = (wide, tall + before + after) if axis else (wide + before + after, tall)
-    slots = {position: (one, (x + left, y + top)) for position, (one, (x, y)) in slots.items()}
+    slots = {position: (child, (x + left, y + top)) for position, (child, (x, y)) in slots.items()}
     routes = {wire: tuple((x + left, y + top) for x, y in points) for wire, points in routes.items()}
     ports = [
         turn.point((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
-    taken = [(x, y, x + one.width, y + one.height) for one, (x, y) in slots.values()]
+    taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
     out = OUTSIDE if view.row else -1
     own = own_parts(view.skeleton, routes, tuple(said))
     thick = {wire: thickness(line) for wire, line in lines.items()}
     bounds = (-out, 1, size[0] + out, size[1] - 1)
-    found = place_labels(routes, said, taken, bounds, own, thick)
-    return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, found)
+    labels = place_labels(routes, said, taken, bounds, own, thick)
+    return Core(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
 
 
-def _size(one: Piece) -> tuple[int, int]:
-    return one.width, one.height
+def _size(child: Piece) -> tuple[int, int]:
+    return child.width, child.height
 
 
 def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direction) -> list[Piece]:
@@ -179,17 +179,17 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
 def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, Label]:
     """The label of each wire that has one. What the level outside says is not said again."""
     main = set(view.skeleton.spine)
-    found = {}
+    labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
         bridge = view.skeleton.wires[wire].bridge
         if bridge >= 0:
-            one = view.metagraph.bridges[bridge]
-            if outside.get((one.other, one.inbound)) == text:
+            crossing = view.metagraph.bridges[bridge]
+            if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
-            found[wire] = Label((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
-    return found
+            labels[wire] = Label((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
+    return labels
 
 
 def laid_out(

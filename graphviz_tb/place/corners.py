@@ -26,22 +26,22 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
     """
     result = [points[0]]
     fresh = False  # whether the last point represents a corner that was cut
-    for at in range(1, len(points) - 1):
-        before, corner, after = points[at - 1], points[at], points[at + 1]
+    for number in range(1, len(points) - 1):
+        before, corner, after = points[number - 1], points[number], points[number + 1]
         if not sharp(before, corner, after):
             result.append(corner)
             fresh = False
             continue
-        one = 16 * CUT
+        reach = 16 * CUT
         run = length(before, corner)
-        one = min(one, run - 16 * first if at == 1 else run // 2)
+        reach = min(reach, run - 16 * first if number == 1 else run // 2)
         run = length(corner, after)
-        one = min(one, run - 16 * last if at == len(points) - 2 else run // 2)
-        if one <= 0:
+        reach = min(reach, run - 16 * last if number == len(points) - 2 else run // 2)
+        if reach <= 0:
             result.append(corner)
             fresh = False
             continue
-        enter, leave = towards(corner, before, one), towards(corner, after, one)
+        enter, leave = towards(corner, before, reach), towards(corner, after, reach)
         if fresh and length(result[-1], enter) < 16 * CLOSE:
             previous = result.pop()
             enter = (previous[0] + enter[0]) // 2, (previous[1] + enter[1]) // 2

@@ -71,8 +71,8 @@ def frame(
     shift = (AROUND + bar.shift, BAR + AROUND) if heading else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if heading else (area.width, area.height)
     ports = tuple(
-        _port(slot.first, _add(at, shift), size, direction)
-        for slot, at in zip(view.skeleton.ports, core.ports, strict=True)
+        _port(slot.first, _add(corner, shift), size, direction)
+        for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
     return Frame(
         *size,
@@ -114,13 +114,14 @@ def aside(view: View) -> list[tuple[str, list[list[int]]]]:
 def blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[Thing]]]]:
     """The same with the extent of each piece for its position."""
     return [
-        (heading, [[_thing(pieces[at]) for at in column] for column in columns]) for heading, columns in aside(view)
+        (heading, [[_thing(pieces[child]) for child in column] for column in columns])
+        for heading, columns in aside(view)
     ]
 
 
-def _thing(one: Piece) -> Thing:
+def _thing(piece: Piece) -> Thing:
     """Width, height, and the middle of the box across the column."""
-    return one.width, one.height, one.x + one.box[0] // 2
+    return piece.width, piece.height, piece.x + piece.box[0] // 2
 
 
 def lines_of(view: View) -> list[Text]:
@@ -154,8 +155,8 @@ def title_bar(view: View, heading: Heading | None, core: Core, area: Area, direc
 def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift: Point) -> tuple[Slot | None, ...]:
     """Each child's piece with the corner of its slot, in the main and in the auxiliary area."""
     slots: list[Slot | None] = [None] * len(pieces)
-    for position, (one, corner) in core.slots.items():
-        slots[position] = (one, _add(corner, shift))
+    for position, (piece, corner) in core.slots.items():
+        slots[position] = (piece, _add(corner, shift))
     listed = [position for _, columns in aside(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
         slots[position] = (pieces[position], _add(corner, shift))

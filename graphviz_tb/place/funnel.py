@@ -51,22 +51,22 @@ class Corridors:
         self.left, self.right = [-1] * len(lefts), [-1] * len(lefts)
         for part in skeleton.parts:
             for row in part:
-                for one, two in pairwise(row):
-                    self.right[one], self.left[two] = two, one
+                for left, right in pairwise(row):
+                    self.right[left], self.left[right] = right, left
         users = Counter(item for wire in skeleton.wires for item in wire.chain[1:-1])
         self.shared = {item for item, count in users.items() if count > 1}
 
     def window(self, item: int, side: int, y: int) -> Window:
         """The room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
-        at = self.at[side]
-        here, left, right = at[item], self.left[item], self.right[item]
+        x = self.at[side]
+        here, left, right = x[item], self.left[item], self.right[item]
         if item in self.shared:
             return y, here, here
         low, high = -FAR, FAR
         if left >= 0:
-            low = min(here, at[left] + self.widths[left] + self.apart(left, item))
+            low = min(here, x[left] + self.widths[left] + self.apart(left, item))
         if right >= 0:
-            high = max(here, at[right] - self.apart(right, item))
+            high = max(here, x[right] - self.apart(right, item))
         return y, low, high
 
     def apart(self, other: int, item: int) -> int:
@@ -76,11 +76,11 @@ class Corridors:
     def keep(self, waypoints: Sequence[int], windows: Sequence[Window], bends: Sequence[Point]) -> None:
         """Note where a line now passes its waypoints, two windows each."""
         number = 1
-        for at, (y, _, _) in enumerate(windows):
+        for index, (y, _, _) in enumerate(windows):
             while bends[number][1] < y:
                 number += 1
-            (one, top), (two, bottom) = bends[number - 1], bends[number]
-            self.at[at % 2][waypoints[at // 2]] = one + (two - one) * (y - top) // (bottom - top)
+            (start, top), (end, bottom) = bends[number - 1], bends[number]
+            self.at[index % 2][waypoints[index // 2]] = start + (end - start) * (y - top) // (bottom - top)
 
 
 def beside(lines: int, thick: int, gaps: Gaps) -> int:
@@ -107,11 +107,11 @@ def exits(
     for chain, (start, _) in zip(chains, ends, strict=True):
         starts.setdefault(chain[0], set()).add(start)
     room: dict[tuple[int, int], tuple[int, int]] = {}
-    for item, found in starts.items():
-        places = sorted(found)
-        middles = [(one + two) // 2 for one, two in pairwise(places)]
+    for item, leaving in starts.items():
+        places = sorted(leaving)
+        middles = [(before + after) // 2 for before, after in pairwise(places)]
         lows, highs = [min(0, places[0]), *middles], [*middles, max(widths[item], places[-1])]
-        room.update(((item, at), (low, high)) for at, low, high in zip(places, lows, highs, strict=True))
+        room.update(((item, x), (low, high)) for x, low, high in zip(places, lows, highs, strict=True))
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
 
 
@@ -128,19 +128,19 @@ def funnel(windows: Sequence[Window]) -> list[Point]:
     top, x, _ = windows[0]
     bends = [(x, top)]
     left = right = (0, 0, 0)  # the corners that bound the view from the last bend: aside, down, number of the window
-    at, fresh = 1, True
-    while at < len(windows):
-        y, low, high = windows[at]
+    number, fresh = 1, True
+    while number < len(windows):
+        y, low, high = windows[number]
         down, low, high = y - top, low - x, high - x
         if fresh:
-            left, right, fresh = (low, down, at), (high, down, at), False
+            left, right, fresh = (low, down, number), (high, down, number), False
         elif high * left[1] < left[0] * down or low * right[1] > right[0] * down:
-            aside, down, at = left if high * left[1] < left[0] * down else right
+            aside, down, number = left if high * left[1] < left[0] * down else right
             x, top, fresh = x + aside, top + down, True
             bends.append((x, top))
         else:
-            left = (low, down, at) if low * left[1] >= left[0] * down else left
-            right = (high, down, at) if high * right[1] <= right[0] * down else right
-        at += 1
+            left = (low, down, number) if low * left[1] >= left[0] * down else left
+            right = (high, down, number) if high * right[1] <= right[0] * down else right
+        number += 1
     bends.append((windows[-1][1], windows[-1][0]))
     return bends

@@ -33,30 +33,34 @@ def in_order(view: View) -> list[Open]:
     groups: list[Open] = []
     todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
-        one, heading, outside, above, position = todo.pop()
+        current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)
         below: dict[int, int] = {}
-        groups.append(Open(one, heading, below, outside))
-        node_labels = (*one.node_labels, *one.functions)
-        shown = {*one.metagraph.core(), *one.metagraph.mask.extracted, *range(len(one.node_labels), len(node_labels))}
-        labels = line_labels(one) if one.opened else {}
-        for child, inner in sorted(one.opened.items(), reverse=True):
+        groups.append(Open(current, heading, below, outside))
+        node_labels = (*current.node_labels, *current.functions)
+        shown = {
+            *current.metagraph.core(),
+            *current.metagraph.mask.extracted,
+            *range(len(current.node_labels), len(node_labels)),
+        }
+        labels = line_labels(current) if current.opened else {}
+        for child, inner in sorted(current.opened.items(), reverse=True):
             if child in shown:
                 todo.append(
-                    (inner, (node_labels[child], one.words.seconds[child]), labels.get(child, {}), below, child)
+                    (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)
                 )
     return groups
 
 
 def line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
     """The labels of a level's lines, by the child they touch and the neighbour that child sees."""
-    found: dict[int, dict[tuple[int, bool], str]] = {}
+    texts: dict[int, dict[tuple[int, bool], str]] = {}
     for wire, line in view.drawn().items():
         text = view.words.lines[wire].label
         if isinstance(line, Bridge):
-            found.setdefault(line.child, {})[line.other, line.inbound] = text
+            texts.setdefault(line.child, {})[line.other, line.inbound] = text
         else:
             rows = view.metagraph.children
-            found.setdefault(line.source, {})[rows[line.target], False] = text
-            found.setdefault(line.target, {})[rows[line.source], True] = text
-    return found
+            texts.setdefault(line.source, {})[rows[line.target], False] = text
+            texts.setdefault(line.target, {})[rows[line.source], True] = text
+    return texts

@@ -28,9 +28,9 @@ def of_wire(view: View, index: int) -> Identity:
 
 def of_loop(view: View, position: int) -> Identity:
     """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
-    at = [child for child, _ in view.metagraph.loops].index(position)
+    index = [child for child, _ in view.metagraph.loops].index(position)
     address = view.node_labels[position].address
-    return Identity(view.address, "loop", at, address, address)
+    return Identity(view.address, "loop", index, address, address)
 
 
 class Undrawn:

@@ -95,15 +95,15 @@ def place_labels(
         obstacles.add_rect(rect)
     for wire, points in lines.items():
         obstacles.add_line(wire, points, thick.get(wire, 0) if thick else 0)
-    found: dict[int, Point] = {}
+    placed: dict[int, Point] = {}
     for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
         for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
             if within(rect, bounds) and obstacles.is_free(wire, rect):
-                found[wire] = middle
+                placed[wire] = middle
                 obstacles.add_rect(grown(rect, LABEL_ROOM))
                 break
-    return found
+    return placed
 
 
 def overhang(
@@ -128,9 +128,9 @@ def overhang(
 def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
     """Places beside the longest runs, the middle of the longest first; right before left, above before below. The label
     of a main path may also be anywhere else along them, nearer to the line."""
-    found = sorted(runs(points), key=lambda run: -length(run))
+    straight = sorted(runs(points), key=lambda run: -length(run))
     for parts, beside in ((coarse, BESIDE), (fine, NEAR))[: 2 if label.main else 1]:
-        for start, stop in found[:RUNS]:
+        for start, stop in straight[:RUNS]:
             dx, dy = stop[0] - start[0], stop[1] - start[1]
             steep = abs(dy) >= abs(dx)
             need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
@@ -196,14 +196,14 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
     ]
 
 
-def within(one: Rect, other: Rect) -> bool:
+def within(inner: Rect, outer: Rect) -> bool:
     """Whether the first rectangle lies in the second."""
-    return other[0] <= one[0] and other[1] <= one[1] and one[2] <= other[2] and one[3] <= other[3]
+    return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
 
 
-def overlap(one: Rect, other: Rect) -> bool:
+def overlap(first: Rect, second: Rect) -> bool:
     """Whether two rectangles have more than a border in common."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def touches(run: Run, rect: Rect) -> bool:

@@ -17,9 +17,9 @@ def loose(skeleton: Skeleton) -> list[int]:
     >>> loose(Skeleton(3, (), (Wire(0, -1, (0, 1)),), (), parts, ((0, 1),)))
     [2]
     """
-    found = [skeleton.parts[part][0][0] for part in alone(skeleton)]
+    lonely = [skeleton.parts[part][0][0] for part in alone(skeleton)]
     boxes = sum(item < skeleton.children for part in skeleton.parts for row in part for item in row)
-    return found if len(found) <= FEW and 2 * len(found) < boxes else []
+    return lonely if len(lonely) <= FEW and 2 * len(lonely) < boxes else []
 
 
 def alone(skeleton: Skeleton) -> list[int]:

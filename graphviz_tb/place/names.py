@@ -32,20 +32,20 @@ def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
     >>> [name.label for name in names_of(nodes)]
     ['while_tensorlistpush…0…ulator', 'while_tensorlistpush…1…ulator']
     """
-    found = [name_of(node) for node in nodes]
+    names = [name_of(node) for node in nodes]
     alike: dict[str, list[int]] = {}
-    for at, (node, name) in enumerate(zip(nodes, found, strict=True)):
+    for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
         if name.label != called(node):
-            alike.setdefault(name.label, []).append(at)
+            alike.setdefault(name.label, []).append(number)
     for group in alike.values():
-        texts = [called(nodes[at]) for at in group]
+        texts = [called(nodes[number]) for number in group]
         if len(set(texts)) > 1:
             head, tail = agreed(texts)
-            for at, text in zip(group, texts, strict=True):
-                name = found[at]
-                label = elide_around(text, head, tail, most(nodes[at]) - 2 * name.side, name.size)
-                found[at] = Name(label, name.size, name.side)
-    return found
+            for number, text in zip(group, texts, strict=True):
+                name = names[number]
+                label = elide_around(text, head, tail, most(nodes[number]) - 2 * name.side, name.size)
+                names[number] = Name(label, name.size, name.side)
+    return names
 
 
 def name_of(node: NodeLabel) -> Name:
@@ -103,9 +103,9 @@ def briefly(name: str) -> str:
     if len(ends) != 2:
         return name
     first, last = ends
-    same = at = 0
-    while at < min(len(first), len(last)) and first[at] == last[at]:
-        at += 1
-        if last[at - 1] in BETWEEN_WORDS or last[at : at + 1] in BETWEEN_WORDS:
-            same = at
+    same = length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+        if last[length - 1] in BETWEEN_WORDS or last[length : length + 1] in BETWEEN_WORDS:
+            same = length
     return f"{first}{RANGE}{last[same:]}" if 0 < same < len(last) else name

@@ -17,15 +17,15 @@ def own_parts(
     skeleton: Skeleton, routes: Mapping[int, Sequence[Point]], wanted: Iterable[int]
 ) -> dict[int, Sequence[Point]]:
     """Each of the lines `wanted`, from its source up to where it runs along another of its bus."""
-    found: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
-    if not found:
-        return found
+    own: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
+    if not own:
+        return own
     for wires in buses(skeleton, routes):
         shared = together([routes[wire] for wire in wires])
         for wire in wires:
-            if wire in found:
-                found[wire] = until(routes[wire], shared)
-    return found
+            if wire in own:
+                own[wire] = until(routes[wire], shared)
+    return own
 
 
 def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[list[int]]:
@@ -35,11 +35,11 @@ def buses(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> list[lis
         chain = skeleton.wires[wire].chain
         for item in chain[1:-1]:
             users.setdefault((item, chain[-1]), []).append(wire)
-    found: dict[int, set[int]] = {}
+    sharing: dict[int, set[int]] = {}
     for (_, box), wires in users.items():
         if len(wires) > 1:
-            found.setdefault(box, set()).update(wires)
-    return [sorted(wires) for wires in found.values()]
+            sharing.setdefault(box, set()).update(wires)
+    return [sorted(wires) for wires in sharing.values()]
 
 
 def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
@@ -54,14 +54,14 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
             if start != stop:
                 track = track_of(start, stop)
                 changes.setdefault(track, []).extend([(along(track, start), 1), (along(track, stop), -1)])
-    found: dict[Track, list[int]] = {}
+    ending: dict[Track, list[int]] = {}
     for track, ends in changes.items():
         running = 0
-        for at, change in sorted(ends):
+        for end, change in sorted(ends):
             running += change
             if running == (2 if change > 0 else 1):
-                found.setdefault(track, []).append(at)
-    return found
+                ending.setdefault(track, []).append(end)
+    return ending
 
 
 def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Sequence[Point]:

@@ -78,10 +78,10 @@ def _lying(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: boo
     wide, tall = box = (shape.width, shape.height)
     above, below = beside.rows_height(incoming), beside.rows_height(outgoing)
     room = LOOP if loop else 0
-    at = 14
-    over = beside.rail(incoming, "in", box, at)
-    under = beside.rail(outgoing, "out", box, at)
-    reach = max((at + beside.RAIL + beside.extent(stub) for stub in (*incoming, *outgoing)), default=0)
+    start = 14
+    over = beside.rail(incoming, "in", box, start)
+    under = beside.rail(outgoing, "out", box, start)
+    reach = max((start + beside.RAIL + beside.extent(stub) for stub in (*incoming, *outgoing)), default=0)
     return Piece(
         max(wide + room, reach),
         above + tall + below,

@@ -56,29 +56,29 @@ def crossings(routes: tuple[Route, ...]) -> int:
         for run in pairwise(route.points):
             for cell in along(run):
                 filed[cell].append((number, run))
-    found: set[tuple[int, int]] = set()
+    crossed: set[tuple[int, int]] = set()
     for inside in filed.values():
-        for (one, run), (two, other) in combinations(inside, 2):
-            if one != two and (one, two) not in found and cross(run, other):
-                found.add((one, two))
-    return len(found)
+        for (first, run), (second, other) in combinations(inside, 2):
+            if first != second and (first, second) not in crossed and cross(run, other):
+                crossed.add((first, second))
+    return len(crossed)
 
 
 def along(run: Run) -> set[tuple[int, int]]:
     """The squares that a stretch passes."""
     (ax, ay), (bx, by) = run
     parts = max(abs(bx - ax), abs(by - ay)) // CELL + 1
-    found: set[tuple[int, int]] = set()
+    passed: set[tuple[int, int]] = set()
     for part in range(parts):
         start = ax + (bx - ax) * part // parts, ay + (by - ay) * part // parts
         stop = ax + (bx - ax) * (part + 1) // parts + 1, ay + (by - ay) * (part + 1) // parts + 1
-        found.update(cells(around((start, stop))))
-    return found
+        passed.update(cells(around((start, stop))))
+    return passed
 
 
-def cross(one: Run, two: Run) -> bool:
+def cross(first: Run, second: Run) -> bool:
     """Whether two stretches cross in a point inside both."""
-    (a, b), (c, d) = one, two
+    (a, b), (c, d) = first, second
     return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
 
 

@@ -89,24 +89,24 @@ def routes(
         if below > begin[1] and (wire, 0) not in around:
             slants = strokes[wire].tip != skeleton.wires[wire].turned and hops[wire][0].aside <= FLAT
             windows.append(first_window(begin, below, lefts[upper], rooms[wire] if slants else None))
-        for at in range(1, len(chain)):
-            turns = around.get((wire, at - 1))
+        for number in range(1, len(chain)):
+            turns = around.get((wire, number - 1))
             if turns:
                 (x, foot), (goal, head) = turns[0], turns[3]
                 bends += [*shortest(corridors, [*windows, (foot, x, x)], passed), turns[1], turns[2]]
                 windows, passed = [(head, goal, goal)], []
-            if at == len(chain) - 1:
+            if number == len(chain) - 1:
                 break
-            here = band[chain[at]]
-            passed.append(chain[at])
-            top = here.top - here.before - hops[wire][at - 1].early
-            bottom = here.bottom + here.after + hops[wire][at].late
+            here = band[chain[number]]
+            passed.append(chain[number])
+            top = here.top - here.before - hops[wire][number - 1].early
+            bottom = here.bottom + here.after + hops[wire][number].late
             if turns:  # what is kept for straight runs ends where the line turns to the next column
                 top = max(top, turns[3][1] + 1)
-            if (wire, at) in around:
-                bottom = min(bottom, around[wire, at][0][1] - 1)
-            windows.append(corridors.window(chain[at], 0, top))
-            windows.append(corridors.window(chain[at], 1, bottom))
+            if (wire, number) in around:
+                bottom = min(bottom, around[wire, number][0][1] - 1)
+            windows.append(corridors.window(chain[number], 0, top))
+            windows.append(corridors.window(chain[number], 1, bottom))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
         windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))
         bends += shortest(corridors, windows, passed)
@@ -133,8 +133,8 @@ def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[i
 def finished(points: list[Point], wire: int, skeleton: Skeleton, thick: int, tip: int, gaps: Gaps) -> tuple[Point, ...]:
     """The line, so `thick`, drawn on straight beyond ports, its corners cut, from its source to its target; `tip` is
     its end with the arrow head."""
-    one = skeleton.wires[wire]
-    ends = one.chain[::-1] if one.turned else one.chain
+    drawn = skeleton.wires[wire]
+    ends = drawn.chain[::-1] if drawn.turned else drawn.chain
     if ends[0] >= skeleton.children:
         far = gaps.beyond + gaps.bar[0] - free_run(0, ends[0], skeleton, gaps)
         points.insert(0, (points[0][0], points[0][1] - far))
@@ -142,9 +142,9 @@ def finished(points: list[Point], wire: int, skeleton: Skeleton, thick: int, tip
         far = gaps.beyond + gaps.bar[1] - free_run(1, ends[-1], skeleton, gaps)
         points.append((points[-1][0], points[-1][1] + far))
     head = head_length(thick) + 1
-    first, last = (head if tip == end else 1 for end in ((1, 0) if one.turned else (0, 1)))
+    first, last = (head if tip == end else 1 for end in ((1, 0) if drawn.turned else (0, 1)))
     line = blunt(straightened(points), first, last)
-    return tuple(line[::-1] if one.turned else line)
+    return tuple(line[::-1] if drawn.turned else line)
 
 
 def free_run(end: int, item: int, skeleton: Skeleton, gaps: Gaps) -> int:

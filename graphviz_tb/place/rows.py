@@ -35,8 +35,8 @@ def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) ->
 def spread(skeleton: Skeleton, width: int) -> list[int]:
     """Where the ports lie across the flow."""
     first = sum([slot.first for slot in skeleton.ports])
-    found = []
-    for at, slot in enumerate(skeleton.ports):
-        number, many = (at, first) if slot.first else (at - first, len(skeleton.ports) - first)
-        found.append(width * (2 * number + 1) // (2 * many))
-    return found
+    places = []
+    for index, slot in enumerate(skeleton.ports):
+        number, many = (index, first) if slot.first else (index - first, len(skeleton.ports) - first)
+        places.append(width * (2 * number + 1) // (2 * many))
+    return places

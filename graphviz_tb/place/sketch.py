@@ -36,7 +36,7 @@ class Sketch:
         self.rules: list[Rule] = []
         self.webs: list[Web] = []
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
-        self.port_number: dict[PortKey, int] = {key: at for at, key in enumerate(touched)}
+        self.port_number: dict[PortKey, int] = {key: index for index, key in enumerate(touched)}
 
     def group(self, number: int, box: int, depth: int, origin: Point) -> dict[int, int]:
         """Draw one group inside box `box` (-1: the picture) with its frame's corner at `origin`; give the box number
@@ -71,13 +71,13 @@ class Sketch:
     def touched(self, number: int) -> dict[int, list[int]]:
         """The ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
-        found: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
+        lines: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
         for index in self.frames[number].lines:
             chain = skeleton.wires[index].chain
             for end in (chain[0], chain[-1]):
                 if end >= skeleton.children:
-                    found.setdefault(end - skeleton.children, []).append(index)
-        return found
+                    lines.setdefault(end - skeleton.children, []).append(index)
+        return lines
 
     def _boxes(self, number: int, parent: int, depth: int, origin: Point) -> dict[int, int]:
         """Draw the children of one group with their texts and stubs."""
@@ -90,14 +90,14 @@ class Sketch:
                 continue
             node = node_labels[position]
             box = numbers[position] = len(self.boxes)
-            at = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
+            corner = _add(_add(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below
             area, title = areas.get(position, "main"), words.titles[position]
-            self.boxes.append(_box(node, slot, at, parent, depth, opened, area, title))
-            self.texts += [moved(text, *at, box) for text in slot[0].texts]
-            self.stubs += [_stub(one, at, box, undrawn) for one in slot[0].stubs]
+            self.boxes.append(_box(node, slot, corner, parent, depth, opened, area, title))
+            self.texts += [moved(text, *corner, box) for text in slot[0].texts]
+            self.stubs += [_stub(stub, corner, box, undrawn) for stub in slot[0].stubs]
             if slot[0].loop:
-                points = tuple(_add(point, at) for point in slot[0].loop)
+                points = tuple(_add(point, corner) for point in slot[0].loop)
                 identity = of_loop(group.view, position)
                 loop = Route(points, "data", box, box, THIN, title=words.loops[position], identity=identity)
                 self.routes.append(loop)
@@ -116,7 +116,9 @@ class Sketch:
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
         source, target = (numbers[end] if end < count else -1 for end in ends)
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
-        goes_on = [end >= count or gate_of(view, index, at, gates) is not None for at, end in enumerate(ends)]
+        goes_on = [
+            end >= count or gate_of(view, index, end_number, gates) is not None for end_number, end in enumerate(ends)
+        ]
         route = Route(
             tuple(_add(point, origin) for point in made.routes[index]),
             line.kind,
@@ -154,10 +156,10 @@ class Sketch:
         kinds = {made.lines[index].kind for index in wires}
         kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds or not kinds else "control"
         slot = view.skeleton.ports[port]
-        at = _add(made.ports[port], origin)
+        point = _add(made.ports[port], origin)
         others = tuple(view.addresses.get(row, "") for row, _ in slot.others)
         title = view.words.ports[port]
-        self.ports.append(Port(*at, box, kind, len(slot.others), title, view.address, port, slot.first, others))
+        self.ports.append(Port(*point, box, kind, len(slot.others), title, view.address, port, slot.first, others))
 
 
 def _add(point: Point, shift: Point) -> Point:
@@ -174,7 +176,7 @@ def areas_of(view: View) -> dict[int, AreaName]:
 
 
 def _box(
-    node: NodeLabel, slot: Slot, at: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str
+    node: NodeLabel, slot: Slot, corner: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str
 ) -> Box:
     return Box(
         node.address,
@@ -182,7 +184,7 @@ def _box(
         node.kind,
         parent,
         depth,
-        *at,
+        *corner,
         *slot[0].box,
         open=opened,
         openable=bool(node.openable),
@@ -194,11 +196,11 @@ def _box(
     )
 
 
-def _stub(one: Stub, at: Point, number: int, undrawn: Undrawn) -> Stub:
+def _stub(stub: Stub, corner: Point, number: int, undrawn: Undrawn) -> Stub:
     """A stub in its place, with the edges behind its annotations."""
-    points = tuple(_add(point, at) for point in one.points)
-    identities = tuple(undrawn.of_annotation(identity.index) for identity in one.identities)
-    return replace(one, x=one.x + at[0], y=one.y + at[1], box=number, points=points, identities=identities)
+    points = tuple(_add(point, corner) for point in stub.points)
+    identities = tuple(undrawn.of_annotation(identity.index) for identity in stub.identities)
+    return replace(stub, x=stub.x + corner[0], y=stub.y + corner[1], box=number, points=points, identities=identities)
 
 
 def _label(words: LineWords, middle: Point, box: int) -> Text:

@@ -44,10 +44,10 @@ def lead_through(groups: Sequence[Open]) -> list[Open]:
     as their main path."""
     if len(groups) == 1:
         return [*groups]
-    found: dict[int, list[int]] = {}
+    wires: dict[int, list[int]] = {}
     for number, wire in longest(paths_of(groups), groups):
-        found.setdefault(number, []).append(wire)
-    return [led(group, found.get(number, [])) for number, group in enumerate(groups)]
+        wires.setdefault(number, []).append(wire)
+    return [led(group, wires.get(number, [])) for number, group in enumerate(groups)]
 
 
 def led(group: Open, wires: Sequence[int]) -> Open:
@@ -116,12 +116,12 @@ def longest(paths: Paths, groups: Sequence[Open]) -> list[Step]:
             reached = boxes + paths.boxes[node], carried + load, kept + (wire in own[number])
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
-    at = max(range(count), key=lambda node: best[node], default=-1)
-    found: list[Step] = []
-    while at >= 0:
-        ahead = onward[at]
+    current = max(range(count), key=lambda node: best[node], default=-1)
+    steps: list[Step] = []
+    while current >= 0:
+        ahead = onward[current]
         if ahead is None:
             break
-        found.append(ahead[0])
-        at = ahead[1]
-    return found
+        steps.append(ahead[0])
+        current = ahead[1]
+    return steps

@@ -46,8 +46,8 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
 def around(hop: Hop, flat: Sequence[Hop]) -> Hop | None:
     """The shortest line that runs the same way, from before a hop to behind it."""
     way = 1 if hop.end > hop.start else -1
-    found = [one for one in flat if (one.start - hop.start) * way < 0 < (one.end - hop.end) * way]
-    return min(found, key=lambda one: (one.aside, one.wire), default=None)
+    crossing = [other for other in flat if (other.start - hop.start) * way < 0 < (other.end - hop.end) * way]
+    return min(crossing, key=lambda other: (other.aside, other.wire), default=None)
 
 
 def below(hop: Hop, x: int, height: int) -> int:
@@ -62,15 +62,15 @@ def near(hop: Hop, run: Run, others: Sequence[Hop], height: int) -> int:
     return sum(nearness(moved, other, height) for other in others)
 
 
-def nearness(one: Hop, two: Hop, height: int) -> int:
+def nearness(first_hop: Hop, second_hop: Hop, height: int) -> int:
     """The same for one other; 0 where it is too short to be seen."""
-    low = max(min(one.start, one.end), min(two.start, two.end)) + CORNER
-    high = min(max(one.start, one.end), max(two.start, two.end)) - CORNER
+    low = max(min(first_hop.start, first_hop.end), min(second_hop.start, second_hop.end)) + CORNER
+    high = min(max(first_hop.start, first_hop.end), max(second_hop.start, second_hop.end)) - CORNER
     if high - low < RUN:
         return 0
-    first = below(one, low, height) - below(two, low, height)
-    last = below(one, high, height) - below(two, high, height)
-    same = (one.end > one.start) == (two.end > two.start)
+    first = below(first_hop, low, height) - below(second_hop, low, height)
+    last = below(first_hop, high, height) - below(second_hop, high, height)
+    same = (first_hop.end > first_hop.start) == (second_hop.end > second_hop.start)
     if first * last <= 0:
         return 1 if same else 0
-    return 2 if min(abs(first), abs(last)) < apart(two.thick, one) else 0
+    return 2 if min(abs(first), abs(last)) < apart(second_hop.thick, first_hop) else 0

@@ -82,12 +82,12 @@ def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
     >>> is_shut_in(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 38, 10), Hop(2, 0, 99, 62, 10)], 40)
     True
     """
-    at = [hop.end for hop in hops if hop.wire == wire]
+    own = [hop.end for hop in hops if hop.wire == wire]
     reach = wide + BESIDE
-    if not at:
+    if not own:
         return False
-    starts = [hop.start - at[0] for hop in hops if hop.wire != wire]
-    ends = [hop.end - at[0] for hop in hops if hop.wire != wire]
+    starts = [hop.start - own[0] for hop in hops if hop.wire != wire]
+    ends = [hop.end - own[0] for hop in hops if hop.wire != wire]
     return any(any(-reach < x < 0 for x in off) and any(0 < x < reach for x in off) for off in (starts, ends))
 
 
@@ -97,8 +97,8 @@ def is_crossed(wire: int, hops: Sequence[Hop]) -> bool:
     >>> is_crossed(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 90, 10)])
     True
     """
-    at = [hop.end for hop in hops if hop.wire == wire]
-    return bool(at) and any((hop.start - at[0]) * (hop.end - at[0]) < 0 for hop in hops)
+    own = [hop.end for hop in hops if hop.wire == wire]
+    return bool(own) and any((hop.start - own[0]) * (hop.end - own[0]) < 0 for hop in hops)
 
 
 def gap_height(hops: Sequence[Hop], after: int, before: int, spare: int, gaps: Gaps) -> int:

@@ -15,9 +15,9 @@ def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, i
     Before: `boxes` are numbers of boxes by position, `ports` those of ports by their number in the skeleton.
     """
     count = view.skeleton.children
-    found: dict[EdgeKind, list[tuple[int, int]]] = {}
+    joins_of: dict[EdgeKind, list[tuple[int, int]]] = {}
     for index, line in view.lines().items():
         chain = view.skeleton.wires[index].chain
         ends = [boxes[item] if item < count else -1 - ports[item - count] for item in (chain[0], chain[-1])]
-        found.setdefault(line.kind, []).append((ends[0], ends[1]))
-    return [Web(kind, frame, tuple(joins)) for kind, joins in found.items()]
+        joins_of.setdefault(line.kind, []).append((ends[0], ends[1]))
+    return [Web(kind, frame, tuple(joins)) for kind, joins in joins_of.items()]

@@ -781,8 +781,8 @@ function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
 function attach(skeleton, chains, sizes, gaps, buses_ = []) {
-  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, found, keys, middle, kinds, slots, places, key, slot;
-  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [at, item] of py_enumerate(row)) { out.set(item, at); } return out; })();
+  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, wires, keys, middle, kinds, slots, places, key, slot;
+  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   main = new Set(skeleton.spine);
   sides = new TupleMap();
   for ([wire, chain] of py_enumerate(chains)) {
@@ -794,15 +794,15 @@ function attach(skeleton, chains, sizes, gaps, buses_ = []) {
     }
   }
   offsets = (() => { const out = []; for (const _ of chains) { out.push([0, 0]); } return out; })();
-  for ([[item, end], found] of sides.entries()) {
-    keys = py_sorted(found.keys());
-    middle = py_next(py_iter((() => { const out = []; for (const [at, key] of py_enumerate(keys)) if (py_intersection(main, found.get(key)).size) { out.push(at); } return out; })()), -1);
-    kinds = (() => { const out = []; for (const key of keys) { out.push(((buses_.length && end) ? buses_.at(found.get(key)[0]) : -1)); } return out; })();
+  for ([[item, end], wires] of sides.entries()) {
+    keys = py_sorted(wires.keys());
+    middle = py_next(py_iter((() => { const out = []; for (const [number, key] of py_enumerate(keys)) if (py_intersection(main, wires.get(key)).size) { out.push(number); } return out; })()), -1);
+    kinds = (() => { const out = []; for (const key of keys) { out.push(((buses_.length && end) ? buses_.at(wires.get(key)[0]) : -1)); } return out; })();
     slots = slots_of(kinds, middle);
     middle = ((middle >= 0) ? slots.at(middle) : -1);
     places = spread_of_attach(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
     for ([key, slot] of py_zip(keys, slots)) {
-      for (wire of found.get(key)) {
+      for (wire of wires.get(key)) {
         offsets.at(wire)[end] = places.at(slot);
       }
     }
@@ -810,12 +810,12 @@ function attach(skeleton, chains, sizes, gaps, buses_ = []) {
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
 }
 function slots_of(kinds, middle) {
-  let join_, slots, at, kind, same;
+  let join_, slots, number, kind, same;
   join_ = ((middle >= 0) || (kinds.length >= MANY_of_attach));
   slots = [];
-  for ([at, kind] of py_enumerate(kinds)) {
-    same = (join_ && (at && ((kind >= 0) && ((kind === kinds.at((at - 1))) && ((middle !== at) && (middle !== (at - 1)))))));
-    slots.push((at ? (slots.at(-1) + (py_truth(same) ? 0 : 1)) : 0));
+  for ([number, kind] of py_enumerate(kinds)) {
+    same = (join_ && (number && ((kind >= 0) && ((kind === kinds.at((number - 1))) && ((middle !== number) && (middle !== (number - 1)))))));
+    slots.push((number ? (slots.at(-1) + (py_truth(same) ? 0 : 1)) : 0));
   }
   return slots;
 }
@@ -889,26 +889,26 @@ class Name {
   }
 }
 function names_of(nodes) {
-  let found, alike, at, node, name, group, texts, head_, tail, text, label_;
-  found = (() => { const out = []; for (const node of nodes) { out.push(name_of(node)); } return out; })();
+  let names, alike, number, node, name, group, texts, head_, tail, text, label_;
+  names = (() => { const out = []; for (const node of nodes) { out.push(name_of(node)); } return out; })();
   alike = new Map();
-  for ([at, [node, name]] of py_enumerate(py_zip(nodes, found))) {
+  for ([number, [node, name]] of py_enumerate(py_zip(nodes, names))) {
     if ((name.label !== called_of_names(node))) {
-      py_setdefault(alike, name.label, []).push(at);
+      py_setdefault(alike, name.label, []).push(number);
     }
   }
   for (group of alike.values()) {
-    texts = (() => { const out = []; for (const at of group) { out.push(called_of_names(nodes.at(at))); } return out; })();
+    texts = (() => { const out = []; for (const number of group) { out.push(called_of_names(nodes.at(number))); } return out; })();
     if ((new Set(texts).size > 1)) {
       [head_, tail] = agreed(texts);
-      for ([at, text] of py_zip(group, texts)) {
-        name = found.at(at);
-        label_ = elide_around(text, head_, tail, (most(nodes.at(at)) - (2 * name.side)), name.size);
-        found[at] = new Name(label_, name.size, name.side);
+      for ([number, text] of py_zip(group, texts)) {
+        name = names.at(number);
+        label_ = elide_around(text, head_, tail, (most(nodes.at(number)) - (2 * name.side)), name.size);
+        names[number] = new Name(label_, name.size, name.side);
       }
     }
   }
-  return found;
+  return names;
 }
 function name_of(node) {
   let op, size, side_, name, room;
@@ -951,18 +951,18 @@ function agreed(names) {
   return [head_, tail];
 }
 function briefly(name) {
-  let ends_, first, last, same, at;
+  let ends_, first, last, same, length;
   ends_ = name.split(RANGE);
   if ((ends_.length !== 2)) {
     return name;
   }
   [first, last] = ends_;
   same = 0;
-  at = same;
-  while (((at < Math.min(py_len(first), py_len(last))) && (py_char(first, at) === py_char(last, at)))) {
-    at += 1;
-    if ((BETWEEN_WORDS.includes(py_char(last, (at - 1))) || BETWEEN_WORDS.includes(py_slice(last, at, (at + 1))))) {
-      same = at;
+  length = same;
+  while (((length < Math.min(py_len(first), py_len(last))) && (py_char(first, length) === py_char(last, length)))) {
+    length += 1;
+    if ((BETWEEN_WORDS.includes(py_char(last, (length - 1))) || BETWEEN_WORDS.includes(py_slice(last, length, (length + 1))))) {
+      same = length;
     }
   }
   return (((0 < same) && (same < py_len(last))) ? (String(first) + String(RANGE) + String(py_slice(last, same))) : name);
@@ -1139,15 +1139,15 @@ function _upright(shape_, incoming, outgoing, loop, pill) {
   return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
 function _lying(shape_, incoming, outgoing, loop, pill) {
-  let wide, tall, box, above, below_, room, at, over, under, reach_;
+  let wide, tall, box, above, below_, room, start, over, under, reach_;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
   [above, below_] = [rows_height(incoming), rows_height(outgoing)];
   room = (loop ? LOOP : 0);
-  at = 14;
-  over = rail(incoming, "in", box, at);
-  under = rail(outgoing, "out", box, at);
-  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((at + RAIL) + extent(stub))); } return out; })(), {default: 0});
+  start = 14;
+  over = rail(incoming, "in", box, start);
+  under = rail(outgoing, "out", box, start);
+  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL) + extent(stub))); } return out; })(), {default: 0});
   return new Piece(Math.max((wide + room), reach_), ((above + tall) + below_), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
 }
 function _loop(box, middle) {
@@ -1159,9 +1159,9 @@ function _loop(box, middle) {
 // place.attachment
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, one, _, ends_, found, across_, order, width, at, x;
+  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece_, _, ends_, met, across_, order, width, number, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
-  boxes = (() => { const out = []; for (const one of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, one.box)); } return out; })();
+  boxes = (() => { const out = []; for (const piece_ of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, piece_.box)); } return out; })();
   spread = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
@@ -1169,8 +1169,8 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
     touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
     for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
       if ((child < skeleton.children)) {
-        one = pieces.at(child);
-        fixed.set([index, end], (touch.at(end) + (upright ? one.x : one.y)));
+        piece_ = pieces.at(child);
+        fixed.set([index, end], (touch.at(end) + (upright ? piece_.x : piece_.y)));
         if (gates.has(child)) {
           py_setdefault(sides, [child, (!!end !== wire.turned)], []).push([index, end]);
         }
@@ -1178,12 +1178,12 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
     }
   }
   for ([[child, _], ends_] of sides.entries()) {
-    found = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
-    across_ = (() => { const out = []; for (const gate of found) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
-    order = py_sorted(py_range(ends_.length), {key: (at) => [fixed.get(ends_.at(at)), ends_.at(at)]});
+    met = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
+    across_ = (() => { const out = []; for (const gate of met) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
+    order = py_sorted(py_range(ends_.length), {key: (number) => [fixed.get(ends_.at(number)), ends_.at(number)]});
     width = boxes.at(child)[0];
-    for ([at, x] of py_zip(order, between_of_attachment((() => { const out = []; for (const at of order) { out.push(across_.at(at)); } return out; })(), width, gaps.spread))) {
-      fixed.set(ends_.at(at), x);
+    for ([number, x] of py_zip(order, between_of_attachment((() => { const out = []; for (const number of order) { out.push(across_.at(number)); } return out; })(), width, gaps.spread))) {
+      fixed.set(ends_.at(number), x);
     }
   }
   return fixed;
@@ -1197,29 +1197,29 @@ function bus(view, wire) {
   return ((line.kind === "control") ? 1 : 0);
 }
 function between_of_attachment(ports, width, step) {
-  let start, given, placed, at, before, after, gap;
+  let start, given, placed, number, before, after, gap;
   if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
     start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
-    return (() => { const out = []; for (const at of py_range(ports.length)) { out.push(clamp((start + (at * step)), width)); } return out; })();
+    return (() => { const out = []; for (const number of py_range(ports.length)) { out.push(clamp((start + (number * step)), width)); } return out; })();
   }
-  given = (() => { const out = []; for (const [at, port] of py_enumerate(ports)) if ((port != null)) { out.push(at); } return out; })();
+  given = (() => { const out = []; for (const [number, port] of py_enumerate(ports)) if ((port != null)) { out.push(number); } return out; })();
   placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
-  for (at of py_range(ports.length)) {
-    if ((ports.at(at) != null)) {
+  for (number of py_range(ports.length)) {
+    if ((ports.at(number) != null)) {
       continue;
     }
-    before = py_max((() => { const out = []; for (const one of given) if ((one < at)) { out.push(one); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const one of given) if ((one > at)) { out.push(one); } return out; })(), {default: -1});
+    before = py_max((() => { const out = []; for (const known_ of given) if ((known_ < number)) { out.push(known_); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const known_ of given) if ((known_ > number)) { out.push(known_); } return out; })(), {default: -1});
     if ((before < 0)) {
-      placed[at] = clamp((placed.at(after) - ((after - at) * step)), width);
+      placed[number] = clamp((placed.at(after) - ((after - number) * step)), width);
     }
     else {
       if ((after < 0)) {
-        placed[at] = clamp((placed.at(before) + ((at - before) * step)), width);
+        placed[number] = clamp((placed.at(before) + ((number - before) * step)), width);
       }
       else {
         gap = (placed.at(after) - placed.at(before));
-        placed[at] = (placed.at(before) + Math.floor((gap * (at - before)) / (after - before)));
+        placed[number] = (placed.at(before) + Math.floor((gap * (number - before)) / (after - before)));
       }
     }
   }
@@ -1247,23 +1247,23 @@ function gate_of(view, index, end, gates) {
 function gates_of(view) {
   return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
 }
-function border(one, corner, point, upright) {
+function border(piece_, corner, point, upright) {
   let left, top, right, bottom, high, dent, near_;
-  [left, top] = [(corner[0] + one.x), (corner[1] + one.y)];
-  [right, bottom] = [(left + one.box[0]), (top + one.box[1])];
+  [left, top] = [(corner[0] + piece_.x), (corner[1] + piece_.y)];
+  [right, bottom] = [(left + piece_.box[0]), (top + piece_.box[1])];
   if (upright) {
-    high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - one.height)));
-    dent = round_end(one, Math.min((point[0] - left), (right - point[0])));
+    high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - piece_.height)));
+    dent = round_end(piece_, Math.min((point[0] - left), (right - point[0])));
     return [point[0], (high ? (top + dent) : (bottom - dent))];
   }
-  near_ = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - one.width)));
-  dent = round_end(one, Math.min((point[1] - top), (bottom - point[1])));
+  near_ = (Math.abs((point[0] - corner[0])) <= Math.abs(((point[0] - corner[0]) - piece_.width)));
+  dent = round_end(piece_, Math.min((point[1] - top), (bottom - point[1])));
   return [(near_ ? (left + dent) : (right - dent)), point[1]];
 }
-function round_end(one, inset) {
+function round_end(piece_, inset) {
   let radius;
-  radius = Math.min(12, Math.floor(one.box[1] / 2));
-  if ((!one.pill || (inset >= radius))) {
+  radius = Math.min(12, Math.floor(piece_.box[1] / 2));
+  if ((!piece_.pill || (inset >= radius))) {
     return 0;
   }
   return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
@@ -1332,30 +1332,30 @@ function beside_core(core, sky, blocks_, notes = []) {
   return new Area([...places], [...texts], [...rules], ...whole);
 }
 function best(core, sky, columns_, least, room) {
-  let found, limit, places, wide, tall;
-  found = [];
+  let possible, limit, places, wide, tall;
+  possible = [];
   for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
     [places, [wide, tall]] = block(columns_, limit);
     [wide, tall] = [Math.max(wide, least), (tall + room)];
-    py_extend(found, placements(core, sky, [wide, tall], [...places]));
+    py_extend(possible, placements(core, sky, [wide, tall], [...places]));
   }
-  return py_min(found, {key: (placement) => placement.cost});
+  return py_min(possible, {key: (placement) => placement.cost});
 }
 function placements(core, sky, size, places) {
-  let wide, tall, across_, along, found, top, reach_, left;
+  let wide, tall, across_, along, possible, top, reach_, left;
   [[wide, tall], [across_, along]] = [core, size];
-  found = [];
+  possible = [];
   for (top of [0, Math.max(0, (tall - along))]) {
     reach_ = sky.right((top - AWAY), ((top + along) + AWAY));
     left = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along)], true, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along)], true, places));
   }
   for (left of [0, Math.max(0, (wide - across_))]) {
     reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
     top = (reach_ ? (reach_ + AWAY) : 0);
-    found.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along))], false, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along))], false, places));
   }
-  return found;
+  return possible;
 }
 function _heading(content, origin) {
   let wide, y;
@@ -1416,14 +1416,14 @@ class Band {
 }
 class Corridors {
   constructor(skeleton, lefts, widths, thick, gaps) {
-    let part, row, one, two, users;
+    let part, row, left, right, users;
     [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
     this.at = [[...lefts], [...lefts]];
     [this.left, this.right] = [py_repeat([-1], lefts.length), py_repeat([-1], lefts.length)];
     for (part of skeleton.parts) {
       for (row of part) {
-        for ([one, two] of py_pairwise(row)) {
-          [this.right[one], this.left[two]] = [two, one];
+        for ([left, right] of py_pairwise(row)) {
+          [this.right[left], this.left[right]] = [right, left];
         }
       }
     }
@@ -1431,18 +1431,18 @@ class Corridors {
     this.shared = (() => { const out = new Set(); for (const [item, count] of users.entries()) if ((count > 1)) { out.add(item); } return out; })();
   }
   window(item, side_, y) {
-    let at, here, left, right, low, high;
-    at = this.at.at(side_);
-    [here, left, right] = [at.at(item), this.left.at(item), this.right.at(item)];
+    let x, here, left, right, low, high;
+    x = this.at.at(side_);
+    [here, left, right] = [x.at(item), this.left.at(item), this.right.at(item)];
     if (this.shared.has(item)) {
       return [y, here, here];
     }
     [low, high] = [-FAR_of_funnel, FAR_of_funnel];
     if ((left >= 0)) {
-      low = Math.min(here, ((at.at(left) + this.widths.at(left)) + this.apart(left, item)));
+      low = Math.min(here, ((x.at(left) + this.widths.at(left)) + this.apart(left, item)));
     }
     if ((right >= 0)) {
-      high = Math.max(here, (at.at(right) - this.apart(right, item)));
+      high = Math.max(here, (x.at(right) - this.apart(right, item)));
     }
     return [y, low, high];
   }
@@ -1450,14 +1450,14 @@ class Corridors {
     return beside((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
   }
   keep(waypoints, windows, bends_) {
-    let number, at, y, _, one, top, two, bottom;
+    let number, index, y, _, start, top, end, bottom;
     number = 1;
-    for ([at, [y, _, _]] of py_enumerate(windows)) {
+    for ([index, [y, _, _]] of py_enumerate(windows)) {
       while ((bends_.at(number)[1] < y)) {
         number += 1;
       }
-      [[one, top], [two, bottom]] = [bends_.at((number - 1)), bends_.at(number)];
-      this.at.at(py_mod(at, 2))[waypoints.at(Math.floor(at / 2))] = (one + Math.floor(((two - one) * (y - top)) / (bottom - top)));
+      [[start, top], [end, bottom]] = [bends_.at((number - 1)), bends_.at(number)];
+      this.at.at(py_mod(index, 2))[waypoints.at(Math.floor(index / 2))] = (start + Math.floor(((end - start) * (y - top)) / (bottom - top)));
     }
   }
 }
@@ -1465,45 +1465,45 @@ function beside(lines_, thick, gaps) {
   return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
 function exits(chains, ends_, widths) {
-  let starts, chain, start, _, room, item, found, places, middles, lows, highs;
+  let starts, chain, start, _, room, item, leaving, places, middles, lows, highs;
   starts = new Map();
   for ([chain, [start, _]] of py_zip(chains, ends_)) {
     py_setdefault(starts, chain[0], new Set()).add(start);
   }
   room = new TupleMap();
-  for ([item, found] of starts.entries()) {
-    places = py_sorted(found);
-    middles = (() => { const out = []; for (const [one, two] of py_pairwise(places)) { out.push(Math.floor((one + two) / 2)); } return out; })();
+  for ([item, leaving] of starts.entries()) {
+    places = py_sorted(leaving);
+    middles = (() => { const out = []; for (const [before, after] of py_pairwise(places)) { out.push(Math.floor((before + after) / 2)); } return out; })();
     [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
-    py_update(room, (() => { const out = []; for (const [at, low, high] of py_zip(places, lows, highs)) { out.push([[item, at], [low, high]]); } return out; })());
+    py_update(room, (() => { const out = []; for (const [x, low, high] of py_zip(places, lows, highs)) { out.push([[item, x], [low, high]]); } return out; })());
   }
   return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends_)) { out.push(room.get([chain[0], start])); } return out; })();
 }
 function funnel(windows) {
-  let top, x, _, bends_, left, right, at, fresh, y, low, high, down, aside_;
+  let top, x, _, bends_, left, right, number, fresh, y, low, high, down, aside_;
   [top, x, _] = windows[0];
   bends_ = [[x, top]];
   left = [0, 0, 0];
   right = left;
-  [at, fresh] = [1, true];
-  while ((at < windows.length)) {
-    [y, low, high] = windows.at(at);
+  [number, fresh] = [1, true];
+  while ((number < windows.length)) {
+    [y, low, high] = windows.at(number);
     [down, low, high] = [(y - top), (low - x), (high - x)];
     if (fresh) {
-      [left, right, fresh] = [[low, down, at], [high, down, at], false];
+      [left, right, fresh] = [[low, down, number], [high, down, number], false];
     }
     else {
       if ((((high * left[1]) < (left[0] * down)) || ((low * right[1]) > (right[0] * down)))) {
-        [aside_, down, at] = (((high * left[1]) < (left[0] * down)) ? left : right);
+        [aside_, down, number] = (((high * left[1]) < (left[0] * down)) ? left : right);
         [x, top, fresh] = [(x + aside_), (top + down), true];
         bends_.push([x, top]);
       }
       else {
-        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, at] : left);
-        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, at] : right);
+        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, number] : left);
+        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, number] : right);
       }
     }
-    at += 1;
+    number += 1;
   }
   bends_.push([windows.at(-1)[1], windows.at(-1)[0]]);
   return bends_;
@@ -1514,21 +1514,21 @@ const STEP = 12;
 const BESIDE_of_breaks = 20;
 const TURN = 26;
 function joints(skeleton, chains) {
-  let found, place_, wire, chain, part, rank, number, at;
-  found = (() => { const out = []; for (const broken_ of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken_) { out.push([]); } return out; })()); } return out; })();
-  if (!found.length) {
+  let passing, place_, wire, chain, part, rank, number, break_;
+  passing = (() => { const out = []; for (const broken_ of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken_) { out.push([]); } return out; })()); } return out; })();
+  if (!passing.length) {
     return [];
   }
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     [part, rank] = place_.get(chain[0]);
-    for ([number, at] of py_enumerate(skeleton.breaks.at(part))) {
-      if (((rank < at) && (at < (rank + chain.length)))) {
-        found.at(part).at(number).push([wire, ((at - rank) - 1)]);
+    for ([number, break_] of py_enumerate(skeleton.breaks.at(part))) {
+      if (((rank < break_) && (break_ < (rank + chain.length)))) {
+        passing.at(part).at(number).push([wire, ((break_ - rank) - 1)]);
       }
     }
   }
-  return found;
+  return passing;
 }
 function side_by_side(skeleton, layers, lefts, widths, between) {
   let p, passing, ends_, left, head_, number, first, last, rows, low, high, top, row, item, r, lines_;
@@ -1559,35 +1559,35 @@ function side_by_side(skeleton, layers, lefts, widths, between) {
   return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(height(bands, p, skeleton, between)); } return out; })();
 }
 function height(bands, part, skeleton, between) {
-  let tall, number, at;
+  let tall, number, break_;
   tall = (bands.length ? bands.at(-1).bottom : 0);
   if (between.length) {
-    for ([number, at] of py_enumerate(skeleton.breaks.at(part))) {
-      tall = Math.max(tall, ((bands.at((at - 1)).bottom + TURN) + (between.at(part).at(number).length * STEP)));
+    for ([number, break_] of py_enumerate(skeleton.breaks.at(part))) {
+      tall = Math.max(tall, ((bands.at((break_ - 1)).bottom + TURN) + (between.at(part).at(number).length * STEP)));
     }
   }
   return tall;
 }
 function detours(skeleton, chains, ends_, layers, lefts, widths, between) {
-  let found, p, passing, starts, number, lines_, at, rows, right, leave, turn, x, joint_, foot, head_, lane_, goal;
-  found = new TupleMap();
+  let around, p, passing, starts, number, lines_, break_, rows, right, leave, turn, x, joint_, foot, head_, lane_, goal;
+  around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
     for ([number, lines_] of py_enumerate(passing)) {
-      at = skeleton.breaks.at(p).at(number);
-      rows = skeleton.parts.at(p).slice(starts.at(number), at);
+      break_ = skeleton.breaks.at(p).at(number);
+      rows = skeleton.parts.at(p).slice(starts.at(number), break_);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
       leave = (() => { const out = []; for (const joint_ of lines_) { out.push([across(joint_, 0, chains, ends_, lefts), joint_]); } return out; })();
       py_sort(leave);
       for ([turn, [x, joint_]] of py_enumerate(py_reversed(leave))) {
-        foot = ((layers.at(p).at((at - 1)).bottom + TURN) + (turn * STEP));
-        head_ = ((layers.at(p).at(at).top - TURN) - (((lines_.length - 1) - turn) * STEP));
+        foot = ((layers.at(p).at((break_ - 1)).bottom + TURN) + (turn * STEP));
+        head_ = ((layers.at(p).at(break_).top - TURN) - (((lines_.length - 1) - turn) * STEP));
         [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint_, 1, chains, ends_, lefts)];
-        found.set(joint_, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
+        around.set(joint_, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
       }
     }
   }
-  return found;
+  return around;
 }
 function across(joint_, end, chains, ends_, lefts) {
   let wire, step, chain, item;
@@ -1679,8 +1679,8 @@ class Room_of_columns {
   }
 }
 function straight_paths(ranks_, above, below_) {
-  let found, row, item, up, path;
-  found = [];
+  let paths, row, item, up, path;
+  paths = [];
   for (row of ranks_) {
     for (item of row) {
       up = above.at(item);
@@ -1692,11 +1692,11 @@ function straight_paths(ranks_, above, below_) {
         path.push(below_.at(path.at(-1))[0][0]);
       }
       if ((up.length || below_.at(item).length)) {
-        found.push(path);
+        paths.push(path);
       }
     }
   }
-  return found;
+  return paths;
 }
 function thin(item, above, below_) {
   return ((above.at(item).length < 2) && (below_.at(item).length < 2));
@@ -1748,12 +1748,12 @@ function put(run, goal, low, high, x) {
   return goal;
 }
 function settle(row, start, x, links_) {
-  let first, wishes, places, at, item, shift, place_, wish, begin, pool;
+  let first, wishes, places, number, item, shift, place_, wish, begin, pool;
   first = [];
   wishes = [];
   places = [];
-  for ([at, item] of py_enumerate(row)) {
-    shift = start.at(at);
+  for ([number, item] of py_enumerate(row)) {
+    shift = start.at(number);
     if (links_.at(item).length) {
       [place_, wish] = wished(links_.at(item), x, shift);
     }
@@ -1761,7 +1761,7 @@ function settle(row, start, x, links_) {
       place_ = (x.at(item) - shift);
       wish = [[place_, 1]];
     }
-    begin = at;
+    begin = number;
     while ((places.length && (places.at(-1) > place_))) {
       begin = py_pop(first);
       py_pop(places);
@@ -1778,21 +1778,21 @@ function settle(row, start, x, links_) {
   }
   first.push(row.length);
   for ([pool, place_] of py_enumerate(places)) {
-    for (at of py_range(first.at(pool), first.at((pool + 1)))) {
-      x[row.at(at)] = (place_ + start.at(at));
+    for (number of py_range(first.at(pool), first.at((pool + 1)))) {
+      x[row.at(number)] = (place_ + start.at(number));
     }
   }
 }
 function wished(near_, x, shift) {
-  let other, offset, weight, place_, one, two, aside_, heavy, end, wish;
+  let other, offset, weight, place_, first, second, aside_, heavy, end, wish;
   if ((near_.length === 1)) {
     [other, offset, weight] = near_[0];
     place_ = ((x.at(other) + offset) - shift);
     return [place_, [[place_, weight]]];
   }
   if ((near_.length === 2)) {
-    [[one, offset, weight], [two, aside_, heavy]] = near_;
-    [place_, end] = [((x.at(one) + offset) - shift), ((x.at(two) + aside_) - shift)];
+    [[first, offset, weight], [second, aside_, heavy]] = near_;
+    [place_, end] = [((x.at(first) + offset) - shift), ((x.at(second) + aside_) - shift)];
     wish = ((place_ < end) ? [[place_, weight], [end, heavy]] : [[end, heavy], [place_, weight]]);
     return [((weight === heavy) ? Math.floor((place_ + end) / 2) : ((heavy > weight) ? end : place_)), wish];
   }
@@ -1801,16 +1801,16 @@ function wished(near_, x, shift) {
   return [median_of_columns(wish), wish];
 }
 function median_of_columns(wishes) {
-  let half, seen, at, place_, weight;
+  let half, seen, number, place_, weight;
   half = py_sum((() => { const out = []; for (const [_, weight] of wishes) { out.push(weight); } return out; })());
   seen = 0;
-  for ([at, [place_, weight]] of py_enumerate(wishes)) {
+  for ([number, [place_, weight]] of py_enumerate(wishes)) {
     seen += (2 * weight);
     if ((seen > half)) {
       return place_;
     }
     if ((seen === half)) {
-      return Math.floor((place_ + wishes.at((at + 1))[0]) / 2);
+      return Math.floor((place_ + wishes.at((number + 1))[0]) / 2);
     }
   }
   return 0;
@@ -1865,20 +1865,20 @@ function apart(last, hop) {
   return ((last && (hop.aside > FLAT)) ? (WHITE + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
 }
 function is_shut_in(wire, hops, wide) {
-  let at, reach_, starts, ends_;
-  at = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
+  let own, reach_, starts, ends_;
+  own = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
   reach_ = (wide + BESIDE_of_tracks);
-  if (!at.length) {
+  if (!own.length) {
     return false;
   }
-  starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - at[0])); } return out; })();
-  ends_ = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - at[0])); } return out; })();
+  starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - own[0])); } return out; })();
+  ends_ = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - own[0])); } return out; })();
   return (() => { for (const off of [starts, ends_]) { if (((() => { for (const x of off) { if (((-reach_ < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach_))) return true; } return false; })())) return true; } return false; })();
 }
 function is_crossed(wire, hops) {
-  let at;
-  at = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
-  return (!!at.length && (() => { for (const hop of hops) { if ((((hop.start - at[0]) * (hop.end - at[0])) < 0)) return true; } return false; })());
+  let own;
+  own = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
+  return (!!own.length && (() => { for (const hop of hops) { if ((((hop.start - own[0]) * (hop.end - own[0])) < 0)) return true; } return false; })());
 }
 function gap_height(hops, after, before, spare, gaps) {
   let far, usual;
@@ -1916,10 +1916,10 @@ function cross_steeply(hops, height_) {
   }
 }
 function around_of_steep(hop, flat) {
-  let way, found;
+  let way, crossing;
   way = ((hop.end > hop.start) ? 1 : -1);
-  found = (() => { const out = []; for (const one of flat) if (((((one.start - hop.start) * way) < 0) && (0 < ((one.end - hop.end) * way)))) { out.push(one); } return out; })();
-  return py_min(found, {key: (one) => [one.aside, one.wire], default: null});
+  crossing = (() => { const out = []; for (const other of flat) if (((((other.start - hop.start) * way) < 0) && (0 < ((other.end - hop.end) * way)))) { out.push(other); } return out; })();
+  return py_min(crossing, {key: (other) => [other.aside, other.wire], default: null});
 }
 function below(hop, x, height_) {
   return (hop.late + Math.floor((((height_ - hop.late) - hop.early) * Math.abs((x - hop.start))) / hop.aside));
@@ -1929,20 +1929,20 @@ function near(hop, run, others, height_) {
   moved_ = new Hop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], (height_ - run[1]));
   return py_sum((() => { const out = []; for (const other of others) { out.push(nearness(moved_, other, height_)); } return out; })());
 }
-function nearness(one, two, height_) {
+function nearness(first_hop, second_hop, height_) {
   let low, high, first, last, same;
-  low = (Math.max(Math.min(one.start, one.end), Math.min(two.start, two.end)) + CORNER_of_steep);
-  high = (Math.min(Math.max(one.start, one.end), Math.max(two.start, two.end)) - CORNER_of_steep);
+  low = (Math.max(Math.min(first_hop.start, first_hop.end), Math.min(second_hop.start, second_hop.end)) + CORNER_of_steep);
+  high = (Math.min(Math.max(first_hop.start, first_hop.end), Math.max(second_hop.start, second_hop.end)) - CORNER_of_steep);
   if (((high - low) < RUN)) {
     return 0;
   }
-  first = (below(one, low, height_) - below(two, low, height_));
-  last = (below(one, high, height_) - below(two, high, height_));
-  same = ((one.end > one.start) === (two.end > two.start));
+  first = (below(first_hop, low, height_) - below(second_hop, low, height_));
+  last = (below(first_hop, high, height_) - below(second_hop, high, height_));
+  same = ((first_hop.end > first_hop.start) === (second_hop.end > second_hop.start));
   if (((first * last) <= 0)) {
     return (same ? 1 : 0);
   }
-  return ((Math.min(Math.abs(first), Math.abs(last)) < apart(two.thick, one)) ? 2 : 0);
+  return ((Math.min(Math.abs(first), Math.abs(last)) < apart(second_hop.thick, first_hop)) ? 2 : 0);
 }
 
 // place.corners
@@ -1951,27 +1951,27 @@ const CLOSE = 10;
 const TANGENT = 1233;
 const UNIT = 1000;
 function blunt(points, first, last) {
-  let result_, fresh, at, before, corner, after, one, run, enter, leave, previous;
+  let result_, fresh, number, before, corner, after, reach_, run, enter, leave, previous;
   result_ = [points[0]];
   fresh = false;
-  for (at of py_range(1, (points.length - 1))) {
-    [before, corner, after] = [points.at((at - 1)), points.at(at), points.at((at + 1))];
+  for (number of py_range(1, (points.length - 1))) {
+    [before, corner, after] = [points.at((number - 1)), points.at(number), points.at((number + 1))];
     if (!sharp(before, corner, after)) {
       result_.push(corner);
       fresh = false;
       continue;
     }
-    one = (16 * CUT);
+    reach_ = (16 * CUT);
     run = length_of_corners(before, corner);
-    one = Math.min(one, ((at === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
+    reach_ = Math.min(reach_, ((number === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
     run = length_of_corners(corner, after);
-    one = Math.min(one, ((at === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
-    if ((one <= 0)) {
+    reach_ = Math.min(reach_, ((number === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
+    if ((reach_ <= 0)) {
       result_.push(corner);
       fresh = false;
       continue;
     }
-    [enter, leave] = [towards(corner, before, one), towards(corner, after, one)];
+    [enter, leave] = [towards(corner, before, reach_), towards(corner, after, reach_)];
     if ((fresh && (length_of_corners(result_.at(-1), enter) < (16 * CLOSE)))) {
       previous = py_pop(result_);
       enter = [Math.floor((previous[0] + enter[0]) / 2), Math.floor((previous[1] + enter[1]) / 2)];
@@ -2029,7 +2029,7 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, at, turns, x, foot, goal, head_, here, top, bottom, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, here, top, bottom, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
@@ -2046,28 +2046,28 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].aside <= FLAT));
       windows.push(first_window(begin, below_, lefts.at(upper), (slants ? rooms.at(wire) : null)));
     }
-    for (at of py_range(1, chain.length)) {
-      turns = py_get(around, [wire, (at - 1)]);
+    for (number of py_range(1, chain.length)) {
+      turns = py_get(around, [wire, (number - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
         py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
         [windows, passed] = [[[head_, goal, goal]], []];
       }
-      if ((at === (chain.length - 1))) {
+      if ((number === (chain.length - 1))) {
         break;
       }
-      here = band_.get(chain.at(at));
-      passed.push(chain.at(at));
-      top = ((here.top - here.before) - hops.at(wire).at((at - 1)).early);
-      bottom = ((here.bottom + here.after) + hops.at(wire).at(at).late);
+      here = band_.get(chain.at(number));
+      passed.push(chain.at(number));
+      top = ((here.top - here.before) - hops.at(wire).at((number - 1)).early);
+      bottom = ((here.bottom + here.after) + hops.at(wire).at(number).late);
       if (py_truth(turns)) {
         top = Math.max(top, (turns[3][1] + 1));
       }
-      if (around.has([wire, at])) {
-        bottom = Math.min(bottom, (around.get([wire, at])[0][1] - 1));
+      if (around.has([wire, number])) {
+        bottom = Math.min(bottom, (around.get([wire, number])[0][1] - 1));
       }
-      windows.push(corridors.window(chain.at(at), 0, top));
-      windows.push(corridors.window(chain.at(at), 1, bottom));
+      windows.push(corridors.window(chain.at(number), 0, top));
+      windows.push(corridors.window(chain.at(number), 1, bottom));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
@@ -2092,9 +2092,9 @@ function shortest(corridors, windows, passed) {
   return bends_;
 }
 function finished(points, wire, skeleton, thick, tip_, gaps) {
-  let one, ends_, far, head_, first, last, line;
-  one = skeleton.wires.at(wire);
-  ends_ = (one.turned ? py_reversed(one.chain) : one.chain);
+  let drawn, ends_, far, head_, first, last, line;
+  drawn = skeleton.wires.at(wire);
+  ends_ = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
   if ((ends_[0] >= skeleton.children)) {
     far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends_[0], skeleton, gaps));
     py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
@@ -2104,9 +2104,9 @@ function finished(points, wire, skeleton, thick, tip_, gaps) {
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head_ = (head_length(thick) + 1);
-  [first, last] = (() => { const out = []; for (const end of (one.turned ? [1, 0] : [0, 1])) { out.push(((tip_ === end) ? head_ : 1)); } return out; })();
+  [first, last] = (() => { const out = []; for (const end of (drawn.turned ? [1, 0] : [0, 1])) { out.push(((tip_ === end) ? head_ : 1)); } return out; })();
   line = blunt(straightened(points), first, last);
-  return [...(one.turned ? py_reversed(line) : line)];
+  return [...(drawn.turned ? py_reversed(line) : line)];
 }
 function free_run(end, item, skeleton, gaps) {
   return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
@@ -2148,16 +2148,16 @@ function anchored(skeleton, anchors_) {
   return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends_)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function thicknesses(skeleton, strokes) {
-  let found, wire, stroke, item;
-  found = py_repeat([0], (skeleton.first_waypoint + skeleton.waypoint.length));
+  let thick, wire, stroke, item;
+  thick = py_repeat([0], (skeleton.first_waypoint + skeleton.waypoint.length));
   for ([wire, stroke] of py_zip(skeleton.wires, strokes)) {
     for (item of wire.chain) {
       if ((item >= skeleton.children)) {
-        found[item] = Math.max(found.at(item), stroke.thick);
+        thick[item] = Math.max(thick.at(item), stroke.thick);
       }
     }
   }
-  return found;
+  return thick;
 }
 function lane(skeleton) {
   return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
@@ -2203,7 +2203,7 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   return [wires, passing];
 }
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, late, final, upper, room, p, part_gaps, r, hops, found, part_rows, ends_, strip, band_, following;
+  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, late, final, upper, room, p, part_gaps, r, hops, made, part_rows, ends_, strip, band_, following;
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
@@ -2242,16 +2242,16 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
       }
     }
   }
-  found = [];
+  made = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
     ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight_.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight_.at(p).at(r)[1])])); } return out; })();
     strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
     for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
       cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
     }
-    found.push(strip);
+    made.push(strip);
   }
-  return found;
+  return made;
 }
 function beside_main(wire, label_, hops) {
   let across_, along, lies;
@@ -2278,7 +2278,7 @@ function distances(row, skeleton, widths, thick, gaps) {
   return result_;
 }
 function links(skeleton, chains, ends_, count) {
-  let above, below_, first, trunks, main, order, wire, chain, start, end, final, at, upper, lower, shift, weight;
+  let above, below_, first, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
@@ -2288,15 +2288,15 @@ function links(skeleton, chains, ends_, count) {
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends_.at(wire)];
     final = (chain.length - 2);
-    for (at of py_range((final + 1))) {
-      [upper, lower] = [chain.at(at), chain.at((at + 1))];
+    for (number of py_range((final + 1))) {
+      [upper, lower] = [chain.at(number), chain.at((number + 1))];
       if (((upper >= first) || (lower >= first))) {
         if (trunks.has([upper, lower])) {
           continue;
         }
         trunks.add([upper, lower]);
       }
-      shift = ((!at ? start : 0) - ((at === final) ? end : 0));
+      shift = ((!number ? start : 0) - ((number === final) ? end : 0));
       weight = (main.has(wire) ? LANE : [1, 2, 8].at(((upper >= first) + (lower >= first))));
       above.at(lower).push([upper, shift, weight]);
       below_.at(upper).push([lower, -shift, weight]);
@@ -2411,35 +2411,35 @@ function in_rows(skeleton, sizes, gaps) {
   return new Level([...positions], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
 function spread_of_rows(skeleton, width) {
-  let first, found, at, slot, number, many;
+  let first, places, index, slot, number, many;
   first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
-  found = [];
-  for ([at, slot] of py_enumerate(skeleton.ports)) {
-    [number, many] = (slot.first ? [at, first] : [(at - first), (skeleton.ports.length - first)]);
-    found.push(Math.floor((width * ((2 * number) + 1)) / (2 * many)));
+  places = [];
+  for ([index, slot] of py_enumerate(skeleton.ports)) {
+    [number, many] = (slot.first ? [index, first] : [(index - first), (skeleton.ports.length - first)]);
+    places.push(Math.floor((width * ((2 * number) + 1)) / (2 * many)));
   }
-  return found;
+  return places;
 }
 
 // place.own
 function own_parts(skeleton, routes_, wanted) {
-  let found, wires, shared, wire;
-  found = (() => { const out = new Map(); for (const wire of wanted) { out.set(wire, routes_.get(wire)); } return out; })();
-  if (!found.size) {
-    return found;
+  let own, wires, shared, wire;
+  own = (() => { const out = new Map(); for (const wire of wanted) { out.set(wire, routes_.get(wire)); } return out; })();
+  if (!own.size) {
+    return own;
   }
   for (wires of buses(skeleton, routes_)) {
     shared = together((() => { const out = []; for (const wire of wires) { out.push(routes_.get(wire)); } return out; })());
     for (wire of wires) {
-      if (found.has(wire)) {
-        found.set(wire, until(routes_.get(wire), shared));
+      if (own.has(wire)) {
+        own.set(wire, until(routes_.get(wire), shared));
       }
     }
   }
-  return found;
+  return own;
 }
 function buses(skeleton, routes_) {
-  let users, wire, chain, item, found, _, box, wires;
+  let users, wire, chain, item, sharing, _, box, wires;
   users = new TupleMap();
   for (wire of routes_.keys()) {
     chain = skeleton.wires.at(wire).chain;
@@ -2447,16 +2447,16 @@ function buses(skeleton, routes_) {
       py_setdefault(users, [item, chain.at(-1)], []).push(wire);
     }
   }
-  found = new Map();
+  sharing = new Map();
   for ([[_, box], wires] of users.entries()) {
     if ((wires.length > 1)) {
-      py_add_all(py_setdefault(found, box, new Set()), wires);
+      py_add_all(py_setdefault(sharing, box, new Set()), wires);
     }
   }
-  return (() => { const out = []; for (const wires of found.values()) { out.push(py_sorted(wires)); } return out; })();
+  return (() => { const out = []; for (const wires of sharing.values()) { out.push(py_sorted(wires)); } return out; })();
 }
 function together(lines_) {
-  let changes, points, start, stop, track, found, ends_, running, at, change_;
+  let changes, points, start, stop, track, ending, ends_, running, end, change_;
   changes = new TupleMap();
   for (points of lines_) {
     for ([start, stop] of py_pairwise(points)) {
@@ -2466,17 +2466,17 @@ function together(lines_) {
       }
     }
   }
-  found = new TupleMap();
+  ending = new TupleMap();
   for ([track, ends_] of changes.entries()) {
     running = 0;
-    for ([at, change_] of py_sorted(ends_)) {
+    for ([end, change_] of py_sorted(ends_)) {
       running += change_;
       if ((running === ((change_ > 0) ? 2 : 1))) {
-        py_setdefault(found, track, []).push(at);
+        py_setdefault(ending, track, []).push(end);
       }
     }
   }
-  return found;
+  return ending;
 }
 function until(points, shared) {
   let kept_, start, stop, track, bounds, here, following, begins, dx, dy, _, steps, met;
@@ -2512,10 +2512,10 @@ function along_of_own(track, point) {
 // place.loose
 const FEW = 6;
 function loose(skeleton) {
-  let found, boxes;
-  found = (() => { const out = []; for (const part of alone(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
+  let lonely, boxes;
+  lonely = (() => { const out = []; for (const part of alone(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
   boxes = py_sum((() => { const out = []; for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.push((item < skeleton.children)); } return out; })());
-  return (((found.length <= FEW) && ((2 * found.length) < boxes)) ? found : []);
+  return (((lonely.length <= FEW) && ((2 * lonely.length) < boxes)) ? lonely : []);
 }
 function alone(skeleton) {
   return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
@@ -2593,7 +2593,7 @@ class Label_of_label_places {
   }
 }
 function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
-  let obstacles, rect, wire, points, found, label_, middle;
+  let obstacles, rect, wire, points, placed, label_, middle;
   if (!labels.size) {
     return new Map();
   }
@@ -2604,18 +2604,18 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   for ([wire, points] of lines_.entries()) {
     obstacles.add_line(wire, points, (py_truth(thick) ? py_get(thick, wire, 0) : 0));
   }
-  found = new Map();
+  placed = new Map();
   for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
     for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
       rect = centred(middle, label_.size);
       if ((within_of_label_places(rect, bounds) && obstacles.is_free(wire, rect))) {
-        found.set(wire, middle);
+        placed.set(wire, middle);
         obstacles.add_rect(grown(rect, LABEL_ROOM_of_label_places));
         break;
       }
     }
   }
-  return found;
+  return placed;
 }
 function overhang(lines_, labels, extent_, axis) {
   let before, after, wire, label_, middle, half;
@@ -2632,10 +2632,10 @@ function overhang(lines_, labels, extent_, axis) {
   return [before, after];
 }
 function *candidates(points, label_) {
-  let found, parts, beside_, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side_;
-  found = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
+  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side_;
+  straight_ = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
   for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
-    for ([start, stop] of found.slice(0, RUNS)) {
+    for ([start, stop] of straight_.slice(0, RUNS)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
       steep = (Math.abs(dy) >= Math.abs(dx));
       [need, along] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
@@ -2684,11 +2684,11 @@ function grown(rect, by) {
 function cells(rect) {
   return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
 }
-function within_of_label_places(one, other) {
-  return ((other[0] <= one[0]) && (other[1] <= one[1]) && (one[2] <= other[2]) && (one[3] <= other[3]));
+function within_of_label_places(inner, outer) {
+  return ((outer[0] <= inner[0]) && (outer[1] <= inner[1]) && (inner[2] <= outer[2]) && (inner[3] <= outer[3]));
 }
-function overlap(one, other) {
-  return ((one[0] < other[2]) && (other[0] < one[2]) && (one[1] < other[3]) && (other[1] < one[3]));
+function overlap(first, second) {
+  return ((first[0] < second[2]) && (second[0] < first[2]) && (first[1] < second[3]) && (second[1] < first[3]));
 }
 function touches(run, rect) {
   let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
@@ -2726,10 +2726,10 @@ class Core {
     this.labels = labels;
   }
   skyline(sizes, upright) {
-    let sky, one, left, top, points, wire, x, y, wide, tall;
+    let sky, child, left, top, points, wire, x, y, wide, tall;
     sky = new Skyline(this.routes.size);
-    for ([one, [left, top]] of this.slots.values()) {
-      sky.add_rect([left, top, (left + one.width), (top + one.height)]);
+    for ([child, [left, top]] of this.slots.values()) {
+      sky.add_rect([left, top, (left + child.width), (top + child.height)]);
     }
     for (points of this.routes.values()) {
       sky.add_line(points);
@@ -2773,7 +2773,7 @@ function room_for(label_, shares) {
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more), (shares[3] * more)];
 }
 function drawn_of_core(view, pieces, lines_, said, direction, level) {
-  let aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, found;
+  let aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
@@ -2783,19 +2783,19 @@ function drawn_of_core(view, pieces, lines_, said, direction, level) {
   [left, top] = (axis ? [0, before] : [before, 0]);
   [wide, tall] = turn.size;
   size = (axis ? [wide, ((tall + before) + after)] : [((wide + before) + after), tall]);
-  slots = (() => { const out = new Map(); for (const [position, [one, [x, y]]] of slots.entries()) { out.set(position, [one, [(x + left), (y + top)]]); } return out; })();
+  slots = (() => { const out = new Map(); for (const [position, [child, [x, y]]] of slots.entries()) { out.set(position, [child, [(x + left), (y + top)]]); } return out; })();
   routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
-  taken = (() => { const out = []; for (const [one, [x, y]] of slots.values()) { out.push([x, y, (x + one.width), (y + one.height)]); } return out; })();
+  taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
   out = (view.row ? OUTSIDE : -1);
   own = own_parts(view.skeleton, routes_, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines_.entries()) { out.set(wire, hand_thickness(line)); } return out; })();
   bounds = [-out, 1, (size[0] + out), (size[1] - 1)];
-  found = place_labels(routes_, said, taken, bounds, own, thick);
-  return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, found);
+  labels = place_labels(routes_, said, taken, bounds, own, thick);
+  return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, labels);
 }
-function _size(one) {
-  return [one.width, one.height];
+function _size(child) {
+  return [child.width, child.height];
 }
 function children(view, below_, direction) {
   let upright, nodes, names;
@@ -2805,23 +2805,23 @@ function children(view, below_, direction) {
   return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position)) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
-  let main, found, wire, line, text, bridge, one;
+  let main, labels, wire, line, text, bridge, crossing;
   main = new Set(view.skeleton.spine);
-  found = new Map();
+  labels = new Map();
   for ([wire, line] of lines_.entries()) {
     text = view.words.lines.get(wire).label;
     bridge = view.skeleton.wires.at(wire).bridge;
     if ((bridge >= 0)) {
-      one = view.metagraph.bridges.at(bridge);
-      if ((py_get(outside, [one.other, one.inbound]) === text)) {
+      crossing = view.metagraph.bridges.at(bridge);
+      if ((py_get(outside, [crossing.other, crossing.inbound]) === text)) {
         continue;
       }
     }
     if (text) {
-      found.set(wire, new Label_of_label_places([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+      labels.set(wire, new Label_of_label_places([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
     }
   }
-  return found;
+  return labels;
 }
 function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
   let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps;
@@ -2881,10 +2881,10 @@ function of_wire(view, index) {
   return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_));
 }
 function of_loop(view, position) {
-  let at, address_;
-  at = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
+  let index, address_;
+  index = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
   address_ = view.node_labels.at(position).address;
-  return new Identity(view.address, "loop", at, address_, address_);
+  return new Identity(view.address, "loop", index, address_, address_);
 }
 class Undrawn {
   constructor(view) {
@@ -2926,40 +2926,40 @@ class Open {
   }
 }
 function in_order_of_groups(view) {
-  let groups, todo, one, heading, outside, above, position, below_, node_labels, shown, labels, child, inner;
+  let groups, todo, current, heading, outside, above, position, below_, node_labels, shown, labels, child, inner;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
-    [one, heading, outside, above, position] = py_pop(todo);
+    [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below_ = new Map();
-    groups.push(new Open(one, heading, below_, outside));
-    node_labels = [...one.node_labels, ...one.functions];
-    shown = new Set([...one.metagraph.core(), ...one.metagraph.mask.extracted, ...py_range(one.node_labels.length, node_labels.length)]);
-    labels = (one.opened.size ? line_labels(one) : new Map());
-    for ([child, inner] of py_sorted(one.opened.entries(), {reverse: true})) {
+    groups.push(new Open(current, heading, below_, outside));
+    node_labels = [...current.node_labels, ...current.functions];
+    shown = new Set([...current.metagraph.core(), ...current.metagraph.mask.extracted, ...py_range(current.node_labels.length, node_labels.length)]);
+    labels = (current.opened.size ? line_labels(current) : new Map());
+    for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
-        todo.push([inner, [node_labels.at(child), one.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below_, child]);
+        todo.push([inner, [node_labels.at(child), current.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below_, child]);
       }
     }
   }
   return groups;
 }
 function line_labels(view) {
-  let found, wire, line, text, rows;
-  found = new Map();
+  let texts, wire, line, text, rows;
+  texts = new Map();
   for ([wire, line] of view.drawn().entries()) {
     text = view.words.lines.get(wire).label;
     if ((line instanceof Bridge)) {
-      py_setdefault(found, line.child, new TupleMap()).set([line.other, line.inbound], text);
+      py_setdefault(texts, line.child, new TupleMap()).set([line.other, line.inbound], text);
     }
     else {
       rows = view.metagraph.children;
-      py_setdefault(found, line.source, new TupleMap()).set([rows.at(line.target), false], text);
-      py_setdefault(found, line.target, new TupleMap()).set([rows.at(line.source), true], text);
+      py_setdefault(texts, line.source, new TupleMap()).set([rows.at(line.target), false], text);
+      py_setdefault(texts, line.target, new TupleMap()).set([rows.at(line.source), true], text);
     }
   }
-  return found;
+  return texts;
 }
 
 // place.frames
@@ -2991,7 +2991,7 @@ function frame_of_frames(view, heading, below_, outside, direction) {
   bar = title_bar(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
   size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
-  ports = [...(() => { const out = []; for (const [slot, at] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(at, shift), size, direction)); } return out; })()];
+  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), size, direction)); } return out; })()];
   return new Frame(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Rule(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
 }
 function area_of(view, core, said, pieces, direction) {
@@ -3012,10 +3012,10 @@ function aside(view) {
   return (() => { const out = []; for (const [heading, columns_] of blocks_) if (py_any(columns_)) { out.push([heading, columns_]); } return out; })();
 }
 function blocks(view, pieces) {
-  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column_ of columns_) { out.push((() => { const out = []; for (const at of column_) { out.push(_thing(pieces.at(at))); } return out; })()); } return out; })()]); } return out; })();
+  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column_ of columns_) { out.push((() => { const out = []; for (const child of column_) { out.push(_thing(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
 }
-function _thing(one) {
-  return [one.width, one.height, (one.x + Math.floor(one.box[0] / 2))];
+function _thing(piece_) {
+  return [piece_.width, piece_.height, (piece_.x + Math.floor(piece_.box[0] / 2))];
 }
 function lines_of(view) {
   let undrawn;
@@ -3032,10 +3032,10 @@ function title_bar(view, heading, core, area, direction) {
   return title_of_titles(...heading, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
 }
 function all_slots(view, pieces, core, area, shift) {
-  let slots, position, one, corner, listed;
+  let slots, position, piece_, corner, listed;
   slots = py_repeat([null], pieces.length);
-  for ([position, [one, corner]] of core.slots.entries()) {
-    slots[position] = [one, _add_of_frames(corner, shift)];
+  for ([position, [piece_, corner]] of core.slots.entries()) {
+    slots[position] = [piece_, _add_of_frames(corner, shift)];
   }
   listed = (() => { const out = []; for (const [_, columns_] of aside(view)) for (const column_ of columns_) for (const position of column_) { out.push(position); } return out; })();
   for ([position, corner] of py_zip(listed, area.places)) {
@@ -3081,15 +3081,15 @@ class Paths {
   }
 }
 function lead_through(groups) {
-  let found, number, wire;
+  let wires, number, wire;
   if ((groups.length === 1)) {
     return [...groups];
   }
-  found = new Map();
+  wires = new Map();
   for ([number, wire] of longest(paths_of(groups), groups)) {
-    py_setdefault(found, number, []).push(wire);
+    py_setdefault(wires, number, []).push(wire);
   }
-  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(led(group, py_get(found, number, []))); } return out; })();
+  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(led(group, py_get(wires, number, []))); } return out; })();
 }
 function led(group, wires) {
   let skeleton;
@@ -3146,7 +3146,7 @@ function end_of_of_spine(paths, groups, number, index, end, inner) {
   return paths.node([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function longest(paths, groups) {
-  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept_, reached_, at, found, ahead;
+  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept_, reached_, current, steps, ahead;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   count = paths.boxes.length;
   best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([box, 0, 0]); } return out; })();
@@ -3160,30 +3160,30 @@ function longest(paths, groups) {
       }
     }
   }
-  at = py_max(py_range(count), {key: (node) => best_.at(node), default: -1});
-  found = [];
-  while ((at >= 0)) {
-    ahead = onward.at(at);
+  current = py_max(py_range(count), {key: (node) => best_.at(node), default: -1});
+  steps = [];
+  while ((current >= 0)) {
+    ahead = onward.at(current);
     if ((ahead == null)) {
       break;
     }
-    found.push(ahead[0]);
-    at = ahead[1];
+    steps.push(ahead[0]);
+    current = ahead[1];
   }
-  return found;
+  return steps;
 }
 
 // place.webs
 function webs(view, frame, boxes, ports) {
-  let count, found, index, line, chain, ends_;
+  let count, joins_of, index, line, chain, ends_;
   count = view.skeleton.children;
-  found = new Map();
+  joins_of = new Map();
   for ([index, line] of view.lines().entries()) {
     chain = view.skeleton.wires.at(index).chain;
     ends_ = (() => { const out = []; for (const item of [chain[0], chain.at(-1)]) { out.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count))))); } return out; })();
-    py_setdefault(found, line.kind, []).push([ends_[0], ends_[1]]);
+    py_setdefault(joins_of, line.kind, []).push([ends_[0], ends_[1]]);
   }
-  return (() => { const out = []; for (const [kind, joins] of found.entries()) { out.push(new Web(kind, frame, [...joins])); } return out; })();
+  return (() => { const out = []; for (const [kind, joins] of joins_of.entries()) { out.push(new Web(kind, frame, [...joins])); } return out; })();
 }
 
 // place.sketch
@@ -3199,7 +3199,7 @@ class Sketch {
     this.rules = [];
     this.webs = [];
     touched = (() => { const out = []; for (const number of py_range(groups.length)) for (const port of py_sorted(this.touched(number).keys())) { out.push([number, port]); } return out; })();
-    this.port_number = (() => { const out = new TupleMap(); for (const [at, key] of py_enumerate(touched)) { out.set(key, at); } return out; })();
+    this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   group(number, box, depth_, origin) {
     let made, numbers, index, port, wires;
@@ -3222,21 +3222,21 @@ class Sketch {
     return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules], [...this.webs]);
   }
   touched(number) {
-    let skeleton, found, index, chain, end;
+    let skeleton, lines_, index, chain, end;
     skeleton = this.groups.at(number).view.skeleton;
-    found = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
+    lines_ = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
     for (index of this.frames.get(number).lines.keys()) {
       chain = skeleton.wires.at(index).chain;
       for (end of [chain[0], chain.at(-1)]) {
         if ((end >= skeleton.children)) {
-          py_setdefault(found, (end - skeleton.children), []).push(index);
+          py_setdefault(lines_, (end - skeleton.children), []).push(index);
         }
       }
     }
-    return found;
+    return lines_;
   }
   _boxes(number, parent, depth_, origin) {
-    let group, made, numbers, areas, undrawn, node_labels, words, position, slot, node, box, at, opened, area, title, points, identity, loop;
+    let group, made, numbers, areas, undrawn, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
@@ -3248,14 +3248,14 @@ class Sketch {
       node = node_labels.at(position);
       box = this.boxes.length;
       numbers.set(position, box);
-      at = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
+      corner = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_box(node, slot, at, parent, depth_, opened, area, title));
-      py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...at, box)); } return out; })());
-      py_extend(this.stubs, (() => { const out = []; for (const one of slot[0].stubs) { out.push(_stub_of_sketch(one, at, box, undrawn)); } return out; })());
+      this.boxes.push(_box(node, slot, corner, parent, depth_, opened, area, title));
+      py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...corner, box)); } return out; })());
+      py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_stub_of_sketch(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
-        points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, at)); } return out; })()];
+        points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, corner)); } return out; })()];
         identity = of_loop(group.view, position);
         loop = new Route(points, "data", box, box, THIN_of_thickness, undefined, undefined, undefined, words.loops.get(position), identity);
         this.routes.push(loop);
@@ -3276,7 +3276,7 @@ class Sketch {
     [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
-    goes_on = (() => { const out = []; for (const [at, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, at, gates) != null))); } return out; })();
+    goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
     route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
     if (made.labels.has(index)) {
@@ -3298,15 +3298,15 @@ class Sketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _port(number, port, wires, box, origin) {
-    let made, view, kinds, kind, slot, at, others, title;
+    let made, view, kinds, kind, slot, point, others, title;
     [made, view] = [this.frames.get(number), this.groups.at(number).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
-    at = _add_of_sketch(made.ports.at(port), origin);
+    point = _add_of_sketch(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
     title = view.words.ports.at(port);
-    this.ports.push(new Port(...at, box, kind, slot.others.length, title, view.address, port, slot.first, others));
+    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
   }
 }
 function _add_of_sketch(point, shift) {
@@ -3320,14 +3320,14 @@ function areas_of(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _box(node, slot, at, parent, depth_, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth_, ...at, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
+function _box(node, slot, corner, parent, depth_, opened, area, title) {
+  return new Box(node.address, node.row, node.kind, parent, depth_, ...corner, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
 }
-function _stub_of_sketch(one, at, number, undrawn) {
+function _stub_of_sketch(stub, corner, number, undrawn) {
   let points, identities;
-  points = [...(() => { const out = []; for (const point of one.points) { out.push(_add_of_sketch(point, at)); } return out; })()];
-  identities = [...(() => { const out = []; for (const identity of one.identities) { out.push(undrawn.of_annotation(identity.index)); } return out; })()];
-  return py_replace(one, {x: (one.x + at[0]), y: (one.y + at[1]), box: number, points: points, identities: identities});
+  points = [...(() => { const out = []; for (const point of stub.points) { out.push(_add_of_sketch(point, corner)); } return out; })()];
+  identities = [...(() => { const out = []; for (const identity of stub.identities) { out.push(undrawn.of_annotation(identity.index)); } return out; })()];
+  return py_replace(stub, {x: (stub.x + corner[0]), y: (stub.y + corner[1]), box: number, points: points, identities: identities});
 }
 function _label_of_sketch(words, middle, box) {
   let y;
@@ -3965,14 +3965,11 @@ function _colour_of_legend(row, theme) {
   return new Entry_of_legend([...sample], row.label, row.more);
 }
 const SAMPLE_BOX = new Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, false, false);
-function _box_sign(changes) {
-  let box;
-  box = py_replace(SAMPLE_BOX, {...changes});
+const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
+function _box_sign(box) {
   return (fill, theme) => closed_of_boxes(box, fill, theme);
 }
-function _edge_sign(changes) {
-  let edge;
-  edge = py_replace(new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10), {...changes});
+function _edge_sign(edge) {
   return (fill, theme) => route(edge, theme, false).shapes;
 }
 function _stub_sign(stub) {
@@ -3982,7 +3979,7 @@ function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
 }
 const LINE = [[16, 8], [28, 8]];
-const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign({kind: "op"})], ["call", "function call", _box_sign({kind: "call"})], ["function", "function", _box_sign({kind: "function"})], ["series", "series, apart", _box_sign({kind: "series", sheets: 2})], ["chain", "series, linked", _box_sign({kind: "series", sheets: 2, connected: true, height: 18, y: -1})], ["fold", "fold of many", _box_sign({kind: "fold", sheets: 2})], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign()], ["control", "control", _edge_sign({kind: "control"})], ["reference", "reference", _edge_sign({kind: "reference"})], ["back", "against the flow", _edge_sign({back: true})]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
 function occurring(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -4310,26 +4307,26 @@ function kept(old, new_) {
   return [...(() => { const out = []; for (const part of new_.parts) { out.push(kept_in(part, old, was)); } return out; })()];
 }
 function kept_in(part, old, was) {
-  let ranks_, whole, found, at, before, after;
+  let ranks_, whole, starts, break_, before, after;
   ranks_ = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
   whole = (() => { const out = new Set(); for (const row of ranks_) for (const [p, _] of row) { out.add(p); } return out; })();
   if ((whole.size !== 1)) {
     return [];
   }
-  found = [];
-  for (at of old.breaks.at(py_min(whole))) {
-    before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank < at)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank >= at)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+  starts = [];
+  for (break_ of old.breaks.at(py_min(whole))) {
+    before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     if (((0 <= before) && (before < after))) {
-      found.push(after);
+      starts.push(after);
     }
   }
-  return [...found];
+  return [...starts];
 }
 
 // arrange.spine
 function spine(count, edges, weights, boxes) {
-  let above, below_, out, edge, source, target, length, carried, onward, item, after, steps, load, at, path;
+  let above, below_, out, edge, source, target, length, carried, onward, item, after, steps, load, current, path;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
@@ -4351,31 +4348,31 @@ function spine(count, edges, weights, boxes) {
       }
     }
   }
-  at = py_max(py_range(count), {key: (item) => [length.at(item), carried.at(item), -item], default: 0});
+  current = py_max(py_range(count), {key: (item) => [length.at(item), carried.at(item), -item], default: 0});
   path = [];
-  while ((count && (onward.at(at) >= 0))) {
-    path.push(onward.at(at));
-    at = edges.at(onward.at(at))[1];
+  while ((count && (onward.at(current) >= 0))) {
+    path.push(onward.at(current));
+    current = edges.at(onward.at(current))[1];
   }
   return [...path];
 }
 function spines(skeleton, thick) {
-  let part_of, wires, number, wire, found, inside_, ends_, local, weights, edges, boxes;
+  let part_of, wires, number, wire, main_edges, inside_, ends_, local, weights, edges, boxes;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
   for ([number, wire] of py_enumerate(skeleton.wires)) {
     wires.at(part_of.get(wire.chain[0])).push(number);
   }
-  found = [];
+  main_edges = [];
   for (inside_ of wires) {
     ends_ = (() => { const out = []; for (const number of inside_) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
-    local = (() => { const out = new Map(); for (const [at, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends_) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, at); } return out; })();
+    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends_) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
     weights = (() => { const out = []; for (const number of inside_) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
     edges = (() => { const out = []; for (const [source, target] of ends_) { out.push([local.get(source), local.get(target)]); } return out; })();
     boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
-    py_extend(found, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside_.at(edge)); } return out; })());
+    py_extend(main_edges, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside_.at(edge)); } return out; })());
   }
-  return [...found];
+  return [...main_edges];
 }
 
 const exported = {

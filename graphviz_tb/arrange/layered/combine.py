@@ -32,50 +32,50 @@ def combine(state: State, orders: list[list[Row]]) -> list[Row]:
         back.append(best)
     if len(choices) - 1 in state.held:
         cost[1] = NEVER
-    at = cost.index(min(cost))
+    choice = cost.index(min(cost))
     combined: list[Row] = []
     for r in range(len(choices) - 1, -1, -1):
-        row = choices[r][at // 2]
-        combined.append(row[::-1] if at % 2 else row[:])
+        row = choices[r][choice // 2]
+        combined.append(row[::-1] if choice % 2 else row[:])
         if r:
-            at = back[r - 1][at]
+            choice = back[r - 1][choice]
     return combined[::-1]
 
 
 def distinct(rows: list[Row]) -> list[Row]:
     """Rows that differ, mirror images counted as equal."""
-    found: list[Row] = []
+    kept: list[Row] = []
     seen: set[tuple[int, ...]] = set()
     for row in rows:
         key = tuple(row)
         if key not in seen and key[::-1] not in seen:
             seen.add(key)
-            found.append(row)
-    return found
+            kept.append(row)
+    return kept
 
 
 def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
     """From the least cost to each choice of one rank (plain, mirrored) to those of the next."""
     pairs = crossable(state, upper[0], lower[0]) * SCALE
-    found: list[int] = []
+    total: list[int] = []
     back: list[int] = []
     place = state.place
     for row in lower:
-        for at, item in enumerate(row):
-            place[item] = at
+        for number, item in enumerate(row):
+            place[item] = number
         plain = [crossings(other, place, state.below) * SCALE for other in upper]
         drift = [drifts(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
             sums = []
-            for at, count in enumerate(plain):
-                one, two = (pairs - count, count) if flip else (count, pairs - count)
-                same, other = drift[at][::-1] if flip else drift[at]
-                sums.append(cost[2 * at] + one + same)
-                sums.append(cost[2 * at + 1] + two + other)
+            for number, count in enumerate(plain):
+                forward, mirrored = (pairs - count, count) if flip else (count, pairs - count)
+                same, other = drift[number][::-1] if flip else drift[number]
+                sums.append(cost[2 * number] + forward + same)
+                sums.append(cost[2 * number + 1] + mirrored + other)
             least = min(sums)
-            found.append(least)
+            total.append(least)
             back.append(sums.index(least))
-    return found, back
+    return total, back
 
 
 def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:

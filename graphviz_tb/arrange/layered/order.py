@@ -63,13 +63,13 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
         begin(state, sweeps)
         reroute(state, paths, passes)
         return
-    given, found = state.copy(), []
+    given, tried = state.copy(), []
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else given)
         begin(state, sweeps)
         reroute(state, paths, 1)
-        found.append(state.copy())
-    state.put(combine(state, found))
+        tried.append(state.copy())
+    state.put(combine(state, tried))
     reroute(state, paths, 2)
 
 

@@ -22,8 +22,8 @@ def rank(part: Part) -> list[int]:
     graph = Ranking(part)
     early = graph.early()
     graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
-    found = [graph.tightened(early), graph.tightened(graph.late())]
-    best = min(found, key=graph.length)
+    tried = [graph.tightened(early), graph.tightened(graph.late())]
+    best = min(tried, key=graph.length)
     for node in part.last:
         best[node] = graph.bottom + 1
     return best

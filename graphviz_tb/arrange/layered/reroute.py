@@ -34,15 +34,15 @@ def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]
     [[1, 2]]
     """
     thin = [len(up) < 2 and len(down) < 2 for up, down in zip(above, below, strict=True)]
-    found = []
+    paths = []
     for item, up in enumerate(above):
         if thin[item] and not (up and thin[up[0]]) and (up or below[item]):
             path = [item]
             while below[path[-1]] and thin[below[path[-1]][0]]:
                 path.append(below[path[-1]][0])
-            found.append(path)
-    found.sort(key=len)
-    return found
+            paths.append(path)
+    paths.sort(key=len)
+    return paths
 
 
 def column(links: list[Link], end: int) -> Table:
@@ -88,8 +88,8 @@ class Rerouter:
             if not self.clear(gap):
                 if not self.narrow(gap):
                     return True
-                table, at, to = self.prefix(gap), state.place[upper], state.place[lower]
-                if table[at, -1] - table[at, to + 1] or table[-1, to] - table[at + 1, to]:
+                table, start, end = self.prefix(gap), state.place[upper], state.place[lower]
+                if table[start, -1] - table[start, end + 1] or table[-1, end] - table[start + 1, end]:
                     return True
             gap += 1
         return False
@@ -156,35 +156,35 @@ class Rerouter:
     def block(self, gap: int, upper: Span, lower: Span) -> Table:
         """For slots i and j of two windows, how many lines a line from i to j crosses, times `SCALE`."""
         narrow = self.narrow(gap)
-        found = self.cross[gap] if narrow else None
-        if found is None:
+        crossed = self.cross[gap] if narrow else None
+        if crossed is None:
             if narrow:
                 table = self.prefix(gap)
-                found = table * -2
-                found += table[:, -1:]
-                found += table[-1]
+                crossed = table * -2
+                crossed += table[:, -1:]
+                crossed += table[-1]
             else:
                 table = self.count_left(gap, upper, lower)
-                found = table[:-1, :-1] * -2
-                found += table[:-1, -1:]
-                found += table[-1, :-1]
-            found *= SCALE
+                crossed = table[:-1, :-1] * -2
+                crossed += table[:-1, -1:]
+                crossed += table[-1, :-1]
+            crossed *= SCALE
             if narrow:
-                self.cross[gap] = found
-        return found
+                self.cross[gap] = crossed
+        return crossed
 
     def reroute(self, path: list[int]) -> bool:
         """Move one path to its best way; whether it moved. Among equal ways the one that moves the fewest items."""
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
-        spans = [self.window(top + at, here) for at, here in enumerate(held)]
+        spans = [self.window(top + number, here) for number, here in enumerate(held)]
         cost = self.start(path, top, spans[0])
         back = []
         here = held[0] - spans[0][0]
-        for at in range(1, len(path)):
-            there = held[at] - spans[at][0]
-            total = self.block(top + at - 1, spans[at - 1], spans[at]) + cost[:, None]
+        for number in range(1, len(path)):
+            there = held[number] - spans[number][0]
+            total = self.block(top + number - 1, spans[number - 1], spans[number]) + cost[:, None]
             row, column = WIDE + 1 - here, WIDE + 1 - there
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
             best = total.argmin(0)
@@ -206,8 +206,8 @@ class Rerouter:
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
         if self.narrow(top - 1):
-            table, at = self.prefix(top - 1), self.state.place[above[0]]
-            cost: Table = table[-1] - table[at] - table[at + 1] + table[at, -1]
+            table, slot = self.prefix(top - 1), self.state.place[above[0]]
+            cost: Table = table[-1] - table[slot] - table[slot + 1] + table[slot, -1]
             return cost * SCALE
         upper, lower = self.links(top - 1)
         return self.ray(self.place[upper], self.place[lower], self.state.place[above[0]], span)
@@ -219,18 +219,18 @@ class Rerouter:
             return cost
         gap = top + len(path) - 1
         if self.narrow(gap):
-            table, at = self.prefix(gap), self.state.place[below[0]]
-            more: Table = table[:, -1] - table[:, at + 1] - table[:, at] + table[-1, at]
+            table, slot = self.prefix(gap), self.state.place[below[0]]
+            more: Table = table[:, -1] - table[:, slot + 1] - table[:, slot] + table[-1, slot]
             return cost + more * SCALE
         upper, lower = self.links(gap)
         return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
-    def ray(self, held: Table, free: Table, at: int, span: Span) -> Table:
+    def ray(self, held: Table, free: Table, place: int, span: Span) -> Table:
         """How many lines, `held` to `free`, a line from place `at` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
-        left = np.bincount(cells[held < at], minlength=width + 1)
-        right = np.bincount(cells[held > at], minlength=width + 1)
+        left = np.bincount(cells[held < place], minlength=width + 1)
+        right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
         crossed: Table = (passed[:width] + left.sum()) * SCALE
         return crossed
@@ -238,13 +238,13 @@ class Rerouter:
     def move(self, path: list[int], top: int, spans: list[Span], back: list[Table], slot: int) -> bool:
         """Follow the way back from the slot of the last item."""
         moved = False
-        for at in range(len(path) - 1, -1, -1):
-            held, goal = self.state.place[path[at]], slot + spans[at][0]
+        for number in range(len(path) - 1, -1, -1):
+            held, goal = self.state.place[path[number]], slot + spans[number][0]
             if goal < held or goal > held + 1:
-                self.shift(top + at, held, goal)
+                self.shift(top + number, held, goal)
                 moved = True
-            if at:
-                slot = int(back[at - 1][slot])
+            if number:
+                slot = int(back[number - 1][slot])
         return moved
 
     def shift(self, rank: int, old: int, slot: int) -> None:
@@ -253,8 +253,8 @@ class Rerouter:
         item = row.pop(old)
         row.insert(slot - (slot > old), item)
         low, high = min(old, slot), max(old + 1, slot)
-        for at in range(low, high):
-            place[row[at]] = at
+        for position in range(low, high):
+            place[row[position]] = position
         self.place[row[low:high]] = range(low, high)
         self.clock += 1
         for gap in (rank - 1, rank) if rank else (rank,):

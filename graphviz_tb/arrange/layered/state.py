@@ -32,8 +32,8 @@ class State:
         """Take up an order."""
         self.ranks = [row[:] for row in ranks]
         for row in self.ranks:
-            for at, item in enumerate(row):
-                self.place[item] = at
+            for number, item in enumerate(row):
+                self.place[item] = number
 
     def copy(self) -> list[list[int]]:
         """The order of now."""

@@ -25,7 +25,7 @@ def sweep(state: State, down: bool) -> None:
 def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
     """Sort one rank; the middle of lower and upper median counts."""
     keyed = []
-    for at, item in enumerate(row):
+    for number, item in enumerate(row):
         near = links[item]
         count = len(near)
         if count == 1:
@@ -37,12 +37,12 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
             key = places[(count - 1) // 2] + places[count // 2]
         else:
             continue
-        keyed.append((key, at, item))
-    slots = [at for _, at, _ in keyed] if len(keyed) < len(row) else range(len(row))
+        keyed.append((key, number, item))
+    slots = [number for _, number, _ in keyed] if len(keyed) < len(row) else range(len(row))
     keyed.sort()
-    for at, (_, _, item) in zip(slots, keyed, strict=True):
-        row[at] = item
-        place[item] = at
+    for number, (_, _, item) in zip(slots, keyed, strict=True):
+        row[number] = item
+        place[item] = number
 
 
 def depth_first(state: State, down: bool) -> list[list[int]]:

@@ -150,9 +150,9 @@ def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[i
     """Nodes that hang together whatever the direction; components and members in the order of the nodes."""
     head = list(range(count))
     for first, second in pairs:
-        one, other = root(head, first), root(head, second)
-        if one != other:
-            head[max(one, other)] = min(one, other)
+        first_root, second_root = root(head, first), root(head, second)
+        if first_root != second_root:
+            head[max(first_root, second_root)] = min(first_root, second_root)
     filed: dict[int, list[int]] = {}
     for node in range(count):
         filed.setdefault(root(head, node), []).append(node)

@@ -30,24 +30,24 @@ def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs
     flow = np.flatnonzero(~graph.control & (graph.mark[graph.source] == 0) & (hierarchy.edge_to >= 0))
     reader, outer = hierarchy.row_of_node[graph.target[flow]].astype(np.int64), hierarchy.edge_to[flow]
     source = graph.source[flow].astype(np.int64) * len(graph.keys) + graph.key[flow]
-    found = [np.empty((0, 3), np.int64)]
+    triples = [np.empty((0, 3), np.int64)]
     for _ in range(DEEP):
         inside = (reader != outer) & (reader >= 0)
         reader, outer, source = reader[inside], outer[inside], source[inside]
         around = hierarchy.parent[reader].astype(np.int64)
         drawn = (place[reader] >= 0) & (level[around] >= 0)
-        found.append(np.stack((level[around], source, place[reader]), 1)[drawn])
+        triples.append(np.stack((level[around], source, place[reader]), 1)[drawn])
         reader = around
-    return filed(np.unique(np.concatenate(found), axis=0), child_start)
+    return filed(np.unique(np.concatenate(triples), axis=0), child_start)
 
 
-def filed(found: Longs, child_start: Longs) -> tuple[Longs, Longs]:
+def filed(triples: Longs, child_start: Longs) -> tuple[Longs, Longs]:
     """Before: level, value and child, sorted. After: as for `entries`."""
-    number, reader = found[:, 0], found[:, 2] - child_start[found[:, 0]]
-    first = np.flatnonzero(np.diff(number, prepend=-1).astype(bool) | np.diff(found[:, 1], prepend=-1).astype(bool))
-    count = np.diff(np.append(first, len(found)))
+    number, reader = triples[:, 0], triples[:, 2] - child_start[triples[:, 0]]
+    first = np.flatnonzero(np.diff(number, prepend=-1).astype(bool) | np.diff(triples[:, 1], prepend=-1).astype(bool))
+    count = np.diff(np.append(first, len(triples)))
     first, count = first[(count > 1) & (count <= READERS)], count[(count > 1) & (count <= READERS)]
-    last = np.where(count == READERS, reader[np.minimum(first + READERS - 1, max(len(found) - 1, 0))] + 1, 0)
+    last = np.where(count == READERS, reader[np.minimum(first + READERS - 1, max(len(triples) - 1, 0))] + 1, 0)
     kept = (reader[first + 1] < PLACES) & (last <= PLACES) if len(first) else np.zeros(0, bool)
     packed = (reader[first] * PLACES + reader[first + 1] if len(first) else reader[:0]) * (2 * PLACES) + last
     rows = np.unique(np.stack((number[first], packed), 1)[kept], axis=0)
@@ -61,11 +61,11 @@ def unpacked(packed: Iterable[int]) -> list[Entry]:
     >>> unpacked([((3 * PLACES + 5) * 2 * PLACES), ((0 * PLACES + 1) * 2 * PLACES) + 3])
     [(3, 5), (0, 1, 2)]
     """
-    found = []
+    places = []
     for number in packed:
         pair, last = divmod(number, 2 * PLACES)
-        found.append((*divmod(pair, PLACES), *((last - 1,) if last else ())))
-    return found
+        places.append((*divmod(pair, PLACES), *((last - 1,) if last else ())))
+    return places
 
 
 def with_entry(dag: Dag, entry: Sequence[Entry]) -> Dag:

@@ -23,36 +23,38 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int], given: froz
     small = trees(dag, along)
     consumer: dict[int, int] = {}
     value, brings = reaching(dag, values, along), reaching(dag, given, along, values)
-    for at in range(len(dag)):
-        if at in small or not dag.before[at]:
+    for box in range(len(dag)):
+        if box in small or not dag.before[box]:
             continue
-        feeders = [source for source in dag.before[at] if source in small]
+        feeders = [source for source in dag.before[box] if source in small]
         if not feeders:
             continue
-        if len(feeders) == len(dag.before[at]):
+        if len(feeders) == len(dag.before[box]):
             kept = next((source for source in feeders if not value[source]), feeders[0])
             feeders.remove(kept)
-        elif not any(brings[source] for source in dag.before[at] if source not in small):
+        elif not any(brings[source] for source in dag.before[box] if source not in small):
             kept = next((source for source in feeders if brings[source]), -1)
             feeders = [source for source in feeders if source != kept]
-        found = [one for feeder in feeders for one in tree(dag, feeder)]
-        if len(found) <= MOST_BESIDE:
-            consumer.update(dict.fromkeys(found, at))
+        feeding = [member for feeder in feeders for member in tree(dag, feeder)]
+        if len(feeding) <= MOST_BESIDE:
+            consumer.update(dict.fromkeys(feeding, box))
     by_consumer: dict[int, list[int]] = {}
-    for feeder, at in consumer.items():
-        by_consumer.setdefault(at, []).append(feeder)
-    return contract(dag, [([at, *found], joined(dag, at, found, symbols)) for at, found in by_consumer.items()])
+    for feeder, box in consumer.items():
+        by_consumer.setdefault(box, []).append(feeder)
+    return contract(
+        dag, [([box, *feeding], joined(dag, box, feeding, symbols)) for box, feeding in by_consumer.items()]
+    )
 
 
 def trees(dag: Dag, along: list[int]) -> set[int]:
     """Boxes small enough, with all that feeds them, to be feeders themselves."""
     ops = [box.ops for box in dag.boxes]
     small: set[int] = set()
-    for at in along:
-        if len(dag.after[at]) == 1 and small.issuperset(dag.before[at]):
-            ops[at] += sum(ops[source] for source in dag.before[at])
-            if ops[at] <= MOST_OPS:
-                small.add(at)
+    for number in along:
+        if len(dag.after[number]) == 1 and small.issuperset(dag.before[number]):
+            ops[number] += sum(ops[source] for source in dag.before[number])
+            if ops[number] <= MOST_OPS:
+                small.add(number)
     return small
 
 
@@ -60,23 +62,23 @@ def reaching(dag: Dag, symbols: frozenset[int], along: list[int], stop: frozense
     """Which boxes are of these symbols, or get something from one that is; those in `stop` pass nothing on: a variable
     that is read is no input, though its handle may be handed in."""
     found = [box.symbol in symbols for box in dag.boxes]
-    for at in along:
-        if not found[at] and dag.before[at] and dag.boxes[at].symbol not in stop:
-            found[at] = any(map(found.__getitem__, dag.before[at]))
+    for number in along:
+        if not found[number] and dag.before[number] and dag.boxes[number].symbol not in stop:
+            found[number] = any(map(found.__getitem__, dag.before[number]))
     return found
 
 
 def tree(dag: Dag, feeder: int) -> list[int]:
     """A feeder and all that feeds it."""
-    found = [feeder]
-    for at in found:
-        found += dag.before[at]
-    return found
+    members = [feeder]
+    for box in members:
+        members += dag.before[box]
+    return members
 
 
-def joined(dag: Dag, at: int, feeders: list[int], symbols: Symbols) -> Box:
+def joined(dag: Dag, number: int, feeders: list[int], symbols: Symbols) -> Box:
     """The consumer with its feeders. An op is another one by them; a scope stays the structure it is."""
-    box, held = dag.boxes[at], [dag.boxes[feeder] for feeder in feeders]
+    box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
     made = Box(
         box.name,
         box.symbol,

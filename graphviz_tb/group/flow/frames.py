@@ -57,13 +57,13 @@ def frames(
         for source in (before[target] if op in SKELETON else ())
         if ops[source] in SKELETON and op not in ENTER and ops[source] not in EXIT
     ]
-    found = []
+    loops = []
     for members in weak_components(len(ops), wires):
         carried = [box for box in members if ops[box] in ENTER and any(ops[user] in MERGE for user in after[box])]
         leaving = [box for box in members if ops[box] in EXIT]
         if carried and leaving:
-            found.append((carried, leaving))
-    return found
+            loops.append((carried, leaving))
+    return loops
 
 
 def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]) -> list[int]:

@@ -23,22 +23,24 @@ def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
     Before: a sequence along the flow in which nothing is stacked. After: heads of one block are equal words, whatever
     else they hold.
     """
-    repeated = Counter(one.symbol for one in sequence if one.shortcut)
+    repeated = Counter(each.symbol for each in sequence if each.shortcut)
     runs = [
-        at
-        for at, element in enumerate(sequence)
-        if element.shortcut and repeated[element.symbol] > 1 and (not at or sequence[at - 1].symbol != element.symbol)
+        number
+        for number, element in enumerate(sequence)
+        if element.shortcut
+        and repeated[element.symbol] > 1
+        and (not number or sequence[number - 1].symbol != element.symbol)
     ]
-    starts = {at: start for at in runs if (start := head_start(sequence, at)) < at}
-    beginning = Counter(sequence[at].symbol for at in runs)
-    headed = Counter(sequence[at].symbol for at in starts)
+    starts = {number: start for number in runs if (start := head_start(sequence, number)) < number}
+    beginning = Counter(sequence[number].symbol for number in runs)
+    headed = Counter(sequence[number].symbol for number in starts)
     folded: list[Element] = []
     taken = 0
-    for at, start in starts.items():
-        symbol = sequence[at].symbol
+    for number, start in starts.items():
+        symbol = sequence[number].symbol
         if start >= taken and headed[symbol] > MOST_RUNS * beginning[symbol]:
-            folded += [*sequence[taken:start], head(sequence[start:at], symbol, setting)]
-            taken = at
+            folded += [*sequence[taken:start], head(sequence[start:number], symbol, setting)]
+            taken = number
     return [*folded, *sequence[taken:]]
 
 
@@ -46,8 +48,8 @@ def head_start(sequence: Sequence[Element], run: int) -> int:
     """Where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), STRAY
-    for at in range(run - 1, -1, -1):
-        for symbol in reversed(sequence[at].held):
+    for number in range(run - 1, -1, -1):
+        for symbol in reversed(sequence[number].held):
             if left and wanted[left - 1] == symbol:
                 left -= 1
             elif stray and symbol != shortcut:
@@ -55,7 +57,7 @@ def head_start(sequence: Sequence[Element], run: int) -> int:
             else:
                 return run
         if not left:
-            return at if len(wanted) >= SHORTEST else run
+            return number if len(wanted) >= SHORTEST else run
     return run
 
 

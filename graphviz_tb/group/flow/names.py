@@ -78,11 +78,11 @@ def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list
         by_next[words[box][depth : depth + 1]].append(box)
     numbers = [word for word in by_next if word and word[0].isdigit()]
     own = [box for word, held in by_next.items() if word not in numbers for box in held]
-    mine = {words[box][depth : depth + 1] for box in own}
+    ours = {words[box][depth : depth + 1] for box in own}
     rest, split = list(own), []
     for number in numbers:
         theirs = {words[box][depth + 1 : depth + 2] for box in by_next[number]}
-        if own and len(mine & theirs) >= INSTANCE * max(1, len(mine | theirs)):
+        if own and len(ours & theirs) >= INSTANCE * max(1, len(ours | theirs)):
             split.append((prefix + number, by_next[number]))
         else:
             rest += by_next[number]

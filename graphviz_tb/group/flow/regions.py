@@ -154,11 +154,11 @@ def meeting(dag: Dag, order: Order) -> int:
     size = [1] * len(dag)
     for position, box in enumerate(order.line):
         ways = {root(head, source) for source in dag.before[box]}
-        sizes = [size[one] for one in ways]
+        sizes = [size[way] for way in ways]
         if len(ways) > 1 and sum(sizes) == position >= MEETING * len(dag) and max(sizes) <= MOST_BEFORE * position:
             return position
-        for one in ways:
-            head[one] = box
+        for way in ways:
+            head[way] = box
         size[box] += sum(sizes)
     return 0
 

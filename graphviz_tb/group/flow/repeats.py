@@ -232,10 +232,10 @@ def is_stage(box: Box) -> bool:
         return False
     parts = [member for member in box.members if member.stack and not member.sideways]
     if not parts:
-        large = [one for one in box.members if one.how == How.NAME]
-        forms = Counter(form(one.name) for one in large)
+        large = [named for named in box.members if named.how == How.NAME]
+        forms = Counter(form(named.name) for named in large)
         common = max(forms, key=forms.__getitem__, default="")
-        parts = [one for one in large if form(one.name) == common]
+        parts = [named for named in large if form(named.name) == common]
         if len(parts) < 2:
             return False
     return sum(member.ops for member in parts) >= box.ops / 2

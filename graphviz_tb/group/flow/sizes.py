@@ -55,7 +55,9 @@ def cut_up(boxes: Sequence[Box], setting: Setting) -> list[Box]:
     """Cut a long stretch where checksums of names say, near equal parts, so that an insertion moves few cuts."""
     pieces = max(2, min(PIECES, len(boxes) // 4))
     stretches = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
-    return [one if isinstance(one, Box) else segment(shortened(one, setting), setting) for one in stretches]
+    return [
+        stretch if isinstance(stretch, Box) else segment(shortened(stretch, setting), setting) for stretch in stretches
+    ]
 
 
 def shortened(boxes: Sequence[Box], setting: Setting) -> list[Box]:

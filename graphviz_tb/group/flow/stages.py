@@ -29,7 +29,7 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
     if body is None:
         return sequence
     parts, tail = parted(sequence, body)
-    heads = [tuple(one.word for one in head) for head, end in parts[1:] if head and end and end.word == body]
+    heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
     folded: list[Element] = []
     for number, (head, end) in enumerate(parts):
         if end is None or end.stage:

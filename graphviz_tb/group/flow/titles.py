@@ -78,7 +78,7 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
             box.name = longer(box, setting)
         if box.members and not box.name:
             if box.stack or id(box) in ranges:
-                box.name = stack_name([one.name for member in box.members for one in ends(member, ranges)])
+                box.name = stack_name([end.name for member in box.members for end in ends(member, ranges)])
             else:
                 box.name = title(box, setting, hierarchy)
 

@@ -92,8 +92,8 @@ def shared(words: Words, other: Words) -> int:
     1
     """
     count = 0
-    for mine, theirs in zip(words, other, strict=False):
-        if mine != theirs:
+    for ours, theirs in zip(words, other, strict=False):
+        if ours != theirs:
             break
         count += 1
     return count
