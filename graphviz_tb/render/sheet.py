@@ -20,7 +20,7 @@ TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the
 LEGEND_GAP = 24  # px between the drawing and its legend
 LEAST_WIDTH = 240  # px: a shorter title is a riddle
 MOST_TITLE = 480  # pixels that a title, or the facts below it, may widen the picture to
-SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
+SCREEN = 1375  # px that a picture may be high, and 8/5 of it wide: names of 11 px are 8 px yet on a screen of 1000 px
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
 
 def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterator[tuple[int, int]]:
     """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
-    and from the sides, the lower left first."""
+    and from the sides, the upper left first."""
     high, out = max(0, scene.height - form.height), scene.width - form.width
     for left in (0, max(0, out)):
         reach = sky.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
         yield left, max(reach + LEGEND_GAP if reach else 0, high)
-    for top in (high, 0):
+    for top in (0, high):
         reach = lefts.greatest(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield min(out - reach - LEGEND_GAP if reach else out, 0), top
         reach = sky.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)

@@ -4093,7 +4093,7 @@ const TITLE_ROW = 48;
 const LEGEND_GAP = 24;
 const LEAST_WIDTH = 240;
 const MOST_TITLE = 480;
-const SCREEN_of_sheet = 900;
+const SCREEN_of_sheet = 1375;
 class Sheet_of_sheet {
   constructor(width, height_, scene, legend_ = null, at = [0, 0]) {
     this.width = width;
@@ -4125,7 +4125,7 @@ function *corners(scene, sky, lefts, form) {
     reach_ = sky.bottom((left - LEGEND_GAP), ((left + form.width) + LEGEND_GAP));
     yield [left, Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), high)];
   }
-  for (top of [high, 0]) {
+  for (top of [0, high]) {
     reach_ = lefts.greatest((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.min((reach_ ? ((out - reach_) - LEGEND_GAP) : out), 0), top];
     reach_ = sky.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));

@@ -1,0 +1,30 @@
+"""Where the legend is: below a drawing while its names stay legible, else beside it, level with its top."""
+
+from __future__ import annotations
+
+from graphviz_tb.model.paint import Caption
+from graphviz_tb.model.scene import Rule, Scene
+from graphviz_tb.render.legend import Block, Entry
+from graphviz_tb.render.sheet import LEGEND_GAP, MARGIN, Sheet, sheet
+
+
+def page(width: int, height: int) -> Sheet:
+    """The sheet of a drawing that fills its rectangle."""
+    scene = Scene(width, height, "BT", (), (), (), (), (), (Rule(0, 0, width, height),))
+    rows = tuple(Entry((), f"row {number}") for number in range(6))
+    return sheet(scene, (Block("Signs", rows),), Caption("", ""))
+
+
+def test_the_legend_of_a_tall_drawing_takes_no_column() -> None:
+    found = page(300, 900)
+    assert found.legend is not None
+    assert found.width == 300 + 2 * MARGIN
+    assert found.at[1] >= found.scene[1] + 900 + LEGEND_GAP
+
+
+def test_where_names_would_get_too_small_the_legend_stands_beside_the_top() -> None:
+    found = page(300, 2400)
+    assert found.legend is not None
+    assert found.height == 2400 + 2 * MARGIN
+    assert found.at == (MARGIN, MARGIN)
+    assert found.scene[0] == MARGIN + found.legend.width + LEGEND_GAP
