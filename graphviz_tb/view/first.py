@@ -221,7 +221,7 @@ class First:
             return 3, -count, path
         if self.long(row):
             return 1 if self.much(path) else 2, -count, path
-        return 2 if self.layer(row) else 0, -count, path
+        return 2 if self.layer(row) or self.single(row) else 0, -count, path
 
     def long(self, row: int) -> bool:
         """Whether a group is a stack of more than what may be shown before other groups."""

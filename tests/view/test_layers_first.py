@@ -228,3 +228,16 @@ def test_a_layer_of_many_ops_is_not_opened_to_fill_a_picture() -> None:
     found = opened(made.model())
     assert "net" in found
     assert "net/rnn" not in found
+
+
+def test_blocks_are_opened_before_a_layer_whose_ops_are_in_a_scope_of_their_own() -> None:
+    # x ─▶ net/emb ─▶ four blocks of two layers each ─▶ net/head/Tensordot, the largest layer
+    made = Made()
+    x = made.dense("net/emb", made.op("x", "Placeholder"))
+    for block in range(4):
+        for layer in ("wide", "narrow"):
+            x = made.dense(f"net/block_{block}/{layer}", x)
+    made.op("y", "Identity", made.dense("net/head/Tensordot", x, more=12))
+    found = opened(made.model())
+    assert "net/block_0" in found
+    assert "net/head" not in found
