@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Ints
+
 
 def reached(start: Iterable[int], after: Mapping[int, Collection[int]]) -> set[int]:
     """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to.
@@ -19,3 +23,18 @@ def reached(start: Iterable[int], after: Mapping[int, Collection[int]]) -> set[i
                 seen.add(other)
                 todo.append(other)
     return seen
+
+
+def spread(start: Bools, source: Ints, target: Ints) -> Bools:
+    """All nodes that edges lead to from `start`, which is taken in."""
+    order = np.argsort(source, kind="stable")
+    first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()
+    targets, reached = target[order].tolist(), start.tolist()
+    todo = np.flatnonzero(start).tolist()
+    while todo:
+        node = todo.pop()
+        for other in targets[first[node] : first[node + 1]]:
+            if not reached[other]:
+                reached[other] = True
+                todo.append(other)
+    return np.array(reached, bool)

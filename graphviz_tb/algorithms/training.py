@@ -13,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.custom_gradients import of_custom_gradients
 from graphviz_tb.algorithms.gradient_scopes import differentiated, gradient_scopes
-from graphviz_tb.algorithms.reached import reached
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct
+from graphviz_tb.algorithms.reached import reached, spread
+from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 
 BACKWARD = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+")  # derived functions
@@ -196,27 +197,14 @@ def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
     if seeds_key not in graph.ways:  # the raw and the folded hierarchy have the same gradients
         data = ~graph.control & ~fitting(hierarchy, LISTS)[graph.op[graph.source]]
         behind = spread(start, graph.source[data], graph.target[data])
-        graph.ways[seeds_key] = spread(start, graph.target[data], graph.source[data]) & ~behind, behind
+        feeding = spread(start, graph.target[data], graph.source[data])
+        behind |= of_custom_gradients(graph, behind, feeding)
+        graph.ways[seeds_key] = feeding & ~behind, behind
     feeding, behind = graph.ways[seeds_key]
     leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     by_row = np.zeros((2, len(hierarchy)), bool)
     by_row[:, leaves] = feeding[hierarchy.node[leaves]], behind[hierarchy.node[leaves]]
     return by_row[0], by_row[1]
-
-
-def spread(start: Bools, source: Ints, target: Ints) -> Bools:
-    """All nodes that edges lead to from `start`, which is taken in."""
-    order = np.argsort(source, kind="stable")
-    first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()
-    targets, reached = target[order].tolist(), start.tolist()
-    todo = np.flatnonzero(start).tolist()
-    while todo:
-        node = todo.pop()
-        for other in targets[first[node] : first[node + 1]]:
-            if not reached[other]:
-                reached[other] = True
-                todo.append(other)
-    return np.array(reached, bool)
 
 
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:

@@ -155,3 +155,30 @@ def test_a_loss_whose_value_only_an_average_needs_is_part_of_the_model() -> None
 def inside(model: Model, group: str) -> set[str]:
     """Names of the children of a group."""
     return {model.hierarchy.name[row] for row in model.hierarchy.children(model.names.find(group)[0][-1])}
+
+
+def test_custom_gradients_are_gradients() -> None:
+    # layer_1 is a swish whose gradient is code of the program: it works out the sigmoid once more, after a gradient
+    # came in, and squares beside it what it is given
+    graph = step()
+    add = graph.node.add
+    x, grad = "model/layer_1/MatMul", "gradient_tape/2_grad"
+    add(name="mul", op="Mul", input=[x, f"^{grad}"])
+    add(name="again", op="Sigmoid", input=["mul"])
+    add(name="beside", op="Square", input=[x])
+    add(name="both", op="Mul", input=["again", "beside"])
+    add(name="given", op="Mul", input=[grad, "both"])
+    add(name="gradient_tape/last_grad", op="ReluGrad", input=["given", x])
+    model = load(graph)
+    assert inside(model, "gradients") >= {"mul", "again", "beside", "both", "given"}
+    assert shown(model)["model"]
+
+
+def test_what_waits_for_an_update_is_no_gradient() -> None:
+    # a second step of training in one graph: its forward part begins after the first update
+    graph = step()
+    add = graph.node.add
+    add(name="second/MatMul", op="MatMul", input=["x", "^Adam/update_0"])
+    add(name="second/Act", op="Relu", input=["second/MatMul"])
+    add(name="gradient_tape/second_grad", op="ReluGrad", input=["gradient_tape/0_grad", "second/Act"])
+    assert "second" not in inside(load(graph), "gradients")

@@ -1,0 +1,66 @@
+"""Ops of custom gradients: the code of a program that works out gradients itself, outside any scope of gradients.
+
+`tf.custom_gradient` lets what it works out again of the model wait for the gradient that comes in:
+
+x ─▶ swish ─▶ …                  gradient ─▶ ×, by data
+└──▶ Sigmoid ─▶ … ─▶ ×           gradient ┄▶ Sigmoid, by control
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.graph import Graph
+
+# What waits for its order among others, and what others wait for so: neither says where gradients are worked out.
+ORDERED = re.compile(
+    r"NoOp|Assign.*|(Resource)?(Sparse)?Apply.*|(Resource)?Scatter.*|.*ReadVariableOp|.*Random.*|Enter|Exit|Merge|Switch|"
+    r"NextIteration|LoopCond|Stack(Push|Pop)?(V2)?|(Stateful|Stateless)?PartitionedCall|.*While|.*If|.*Case|.*Queue.*|"
+    r"Iterator.*|Print.*|Assert|.*Lookup.*|.*Summary(V2)?"
+)
+
+
+def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
+    """Before: which nodes come from gradients, and which feed them. After: which of these are worked out only when a
+    gradient comes in, with what leads from there, and what in the same scope only they and gradients use."""
+    ordered = np.array([bool(ORDERED.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
+    waits = graph.control & behind[graph.source] & ~ordered[graph.source]
+    waits &= feeding[graph.target] & ~behind[graph.target] & ~ordered[graph.target]
+    late = np.zeros(len(graph), bool)
+    late[graph.target[waits]] = True
+    if not late.any():
+        return late
+    data = ~graph.control
+    late = spread(late, graph.source[data], graph.target[data])
+    return late | alone_for(
+        graph, late | behind, feeding, {scope(graph, node) for node in np.flatnonzero(late & ~behind).tolist()}
+    )
+
+
+def alone_for(graph: Graph, users: Bools, feeding: Bools, scopes: set[tuple[int, str]]) -> Bools:
+    """Which nodes in some scopes feed nothing but `users`, or what feeds these alone."""
+    found = np.zeros(len(graph), bool)
+    data = ~graph.control
+    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))
+    given = np.bincount(graph.source[data], minlength=len(graph))
+    inputs = graph.source[data]
+    start = np.searchsorted(graph.target[data], np.arange(len(graph) + 1))
+    candidates = np.flatnonzero((left == 0) & (given > 0) & feeding & ~users).tolist()
+    todo = [node for node in candidates if scope(graph, node) in scopes]
+    while todo:
+        node = todo.pop()
+        found[node] = True
+        for source in inputs[start[node] : start[node + 1]].tolist():
+            left[source] -= 1
+            if not left[source] and feeding[source] and not users[source] and scope(graph, source) in scopes:
+                todo.append(source)
+    return found
+
+
+def scope(graph: Graph, node: int) -> tuple[int, str]:
+    """The function and the scope of a node."""
+    return int(graph.function[node]), graph.name[node].rpartition("/")[0]
