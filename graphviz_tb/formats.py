@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.subject import Subject
 from graphviz_tb.options import PictureOptions

@@ -6,11 +6,12 @@ open ▶ arrange ▶ view ▶ place
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.arrange.levels import arrange_levels
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
 from graphviz_tb.errors import RequestError, UnknownChoice, WrongType
+from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

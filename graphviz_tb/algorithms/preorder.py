@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from graphviz_tb.model.columns import Ints, Longs, ints, runs
+from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

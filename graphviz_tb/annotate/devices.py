@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape
 
 # TensorBoard counts devices of this form only, so that streams are left out (parser of `device:TYPE:N`).

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from graphviz_tb.algorithms.calls import measured_through
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.stats import DeviceUse, Figures, Stats

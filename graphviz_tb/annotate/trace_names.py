@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.annotate.devices import bare
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path

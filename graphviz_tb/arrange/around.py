@@ -6,8 +6,8 @@ It comes from the order of that level alone, not from what else is open.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton, Wire
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from graphviz_tb.arrange.around import Around, Neighbour
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
 from graphviz_tb.model.thickness import thickness

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.arrange.part import Part
+from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ scheme ─ Colouring: decided for the whole file, whatever is open ─ Paint: re
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.compute_time import compute_time
@@ -21,6 +20,7 @@ from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.color.xla_cluster import xla_cluster
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import THEMES, Theme
 

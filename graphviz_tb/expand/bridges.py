@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ from graphviz_tb.expand.calls import through_call
 from graphviz_tb.expand.tensors import bundles, first_seen_groups
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path

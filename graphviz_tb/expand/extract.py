@@ -9,9 +9,10 @@ neighbour, and moving a node by hand moves no other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.algorithms.reached import reached
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Carried
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from graphviz_tb.errors import UnknownInput
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.flatten.pytorch import expected
 from graphviz_tb.model.columns import Bools, Ints, runs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Beside
 
 

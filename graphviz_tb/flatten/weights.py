@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from graphviz_tb.flatten.pytorch import is_pytorch
 from graphviz_tb.flatten.standardised import standardised
 from graphviz_tb.flatten.weight_slots import PRODUCTS, WEIGHT_SLOTS
 from graphviz_tb.model.columns import Bools, Ints, distinct
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.wiring import wiring
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from graphviz_tb.algorithms.preorder import number
 from graphviz_tb.group.build import build
 from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bytes, freeze, ints
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, Kind
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions

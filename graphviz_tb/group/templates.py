@@ -8,13 +8,13 @@ by the same code, so nearly all of them are equal there. Each distinct raw form 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.group.canonical import canonical
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.notice import Notice
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

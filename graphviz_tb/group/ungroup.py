@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 

@@ -7,8 +7,10 @@ severity   signature > op > attribute > wiring > rename > cosmetic
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Literal
+
+from graphviz_tb.model.frozen import dataclass
 
 Kind = Literal["added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"]
 INVERSE: dict[Kind, Kind] = {"added": "removed", "removed": "added"}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import accumulate
 from typing import Any
+
+from graphviz_tb.model.frozen import dataclass
 
 MOST = (1 << 63) - 1  # of a quantity: shapes that nobody could hold give numbers of any length
 ROLES = ("forward", "gradient", "optimizer")

@@ -6,8 +6,9 @@ theme and no option of looks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from graphviz_tb.model.frozen import dataclass
 
 Place = tuple[float, float]
 # One step of an outline, as SVG names them: M start, L line, H and V line to an x or a y, Q and C curve (one or two

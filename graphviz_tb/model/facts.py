@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.model.costs import Costs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats

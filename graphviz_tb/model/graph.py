@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.weights import Weight

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import Shape
 

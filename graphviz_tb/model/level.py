@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
 
 # px: in the first gap of a line straight runs at its top, what runs aslant, straight runs at its bottom; and in its

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 

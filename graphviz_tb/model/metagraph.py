@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Carried, carry
 
 Side = Literal["in", "out"]

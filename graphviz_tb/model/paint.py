@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
 

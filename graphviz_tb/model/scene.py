@@ -5,9 +5,9 @@ All coordinates are integers in pixels, x to the right, y down. Boxes are in dra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import EdgeKind
 
 Point = tuple[int, int]

@@ -5,8 +5,7 @@ Items are numbered: children 0 … n-1 (positions in `Metagraph.children`), then
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
 

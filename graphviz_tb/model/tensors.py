@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from graphviz_tb.model.frozen import dataclass
 
 Shape = tuple[int | None, ...] | None
 Origin = Literal["declared", "stated", "signature", "inferred", ""]

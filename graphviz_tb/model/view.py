@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, StubKind
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton

@@ -9,9 +9,9 @@ gradient        as a call                        none: its outputs are not the f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Function
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ It is placed where the whole becomes smallest: in a free corner at the right, or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.scene import Point, Rule, Text
 from graphviz_tb.model.skyline import Skyline

@@ -8,9 +8,9 @@ Either way the two flow sides of the box stay free for its edges.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import Side
 from graphviz_tb.model.scene import Identity, Point, Stub, Text

@@ -6,8 +6,9 @@ pieces ─ lines ─ level with its flow running down ─ turned to the screen �
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.level import Gaps, Level, Room, Stroke
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import Bridge, Metaedge

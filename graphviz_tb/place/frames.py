@@ -7,8 +7,9 @@ level on the screen ─ auxiliary area ─ title ─ border
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.scene import Direction, Point, Rule, Text
 from graphviz_tb.model.view import View

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.place.core import Outside

@@ -6,10 +6,10 @@ A label that has no such place is left out; the edge's tooltip still has it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from graphviz_tb.algorithms.polylines import straightened
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.thickness import THICK
 

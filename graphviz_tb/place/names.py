@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import NODE_SIZE, OP_SIZE, clean, elide, elide_around, width
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.view import NodeLabel

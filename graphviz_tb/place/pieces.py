@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Stub, Text
 from graphviz_tb.model.view import NodeLabel, StubWords, Words
 from graphviz_tb.place import beside

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from graphviz_tb.algorithms.polylines import straightened
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
 from graphviz_tb.place.label_places import CELL, Run, around, cells
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import BoxKind, Text, TextRole
 from graphviz_tb.model.view import NodeLabel

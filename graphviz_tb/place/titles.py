@@ -4,8 +4,8 @@ mark."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import NODE_SIZE, SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.scene import Text
 from graphviz_tb.model.view import NodeLabel

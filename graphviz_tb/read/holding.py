@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.proto import FunctionDef, NodeDef
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.proto import RunMetadata, XSpace
 
 OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops

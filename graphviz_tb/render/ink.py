@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import hypot, sqrt
 
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Rect, Shape, Step
+from graphviz_tb.model.frozen import dataclass
 
 FILLED = 1000  # pixels are filled in the time in which one pixel of a line is drawn (measured with resvg 0.45)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from graphviz_tb.model.drawing import Shape
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.paint import Fill, LegendRow, Paint, Tint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub

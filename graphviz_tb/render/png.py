@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
 from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking

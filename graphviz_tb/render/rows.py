@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.model.drawing import Group, Shape
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, Block, Entry

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.model.drawing import Group
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene

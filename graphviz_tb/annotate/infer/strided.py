@@ -5,11 +5,10 @@ TensorFlow's definition: tf.strided_slice; bit i of a mask is about entry i of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Value
+from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from graphviz_tb.group.flow.entries import Entry, entries, unpacked
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.nameless import DIGITS
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.frozen import dataclass
 
 OUTSIDE = -1  # stands for what the beginning of a whole level is given; no `id` of a box
 ENTRIES = 3  # boxes that may read the one source outside

@@ -7,8 +7,6 @@ that is most of a level, it is what the level is about, and what is stored is it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from graphviz_tb.group.flow.box import Box, Symbols
@@ -19,6 +17,7 @@ from graphviz_tb.group.flow.entries import with_entry
 from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Kind
 
 VARIABLES = frozenset(("VarHandleOp", "VariableV2", "Variable"))

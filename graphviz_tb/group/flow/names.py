@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphviz_tb.group.flow.dag import Dag, circles, weak_components
 from graphviz_tb.group.flow.order import Order
 from graphviz_tb.group.flow.words import Vocabulary, Words
+from graphviz_tb.model.frozen import dataclass
 
 ROUNDS = 40  # words of a name; deeper names are tried no further
 MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing

@@ -7,7 +7,7 @@ So branches are together, small inputs just before their use, and equal blocks i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.group.flow.dag import OUTSIDE, Dag, weak_components
 from graphviz_tb.group.flow.everywhere import ancestors, broadcasts, find_collectors, memories, read_everywhere
 from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.frozen import dataclass
 
 EQUAL = 3  # sources with ways of equal length to one box: none of them is the stem
 PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it

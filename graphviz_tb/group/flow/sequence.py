@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphviz_tb.group.flow.box import Box
+from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.order import Order, order_of
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.model.frozen import dataclass
 
 SOFT = 16  # boxes that a reader takes in at once
 DEEPEST = 12  # groups in groups that are made by flow

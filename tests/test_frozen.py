@@ -1,0 +1,115 @@
+"""Frozen dataclasses of our own make are as the standard ones."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, field
+from inspect import signature
+from typing import Any
+
+import pytest
+
+from graphviz_tb.model import frozen
+
+
+class Spot:
+    """A place, and what was noted of it."""
+
+    x: int
+    y: int = 0
+    notes: list[str] = field(default_factory=list, compare=False)
+    secret: str = field(default="none", repr=False)
+    far: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "far", self.x > 9)
+
+
+class Named:
+    """What shows itself in its own way, and is equal to nothing else."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Ours = frozen.dataclass(frozen=True, slots=True)(type("Spot", (), dict(vars(Spot))))
+Theirs = dataclasses.dataclass(frozen=True, slots=True)(type("Spot", (), dict(vars(Spot))))
+
+
+@frozen.dataclass(frozen=True, slots=True)
+class Kept:
+    """One that can be found by name, as pickle wants it."""
+
+    one: int
+    two: tuple[int, ...] = ()
+
+
+BEHAVIOUR: dict[str, Callable[[Any], Any]] = {
+    "repr": lambda made: repr(made(3, secret="key")),
+    "defaults": lambda made: (made(3).y, made(3).notes, made(3).notes is made(3).notes),
+    "post": lambda made: (made(3).far, made(12).far),
+    "equal": lambda made: (made(1) == made(1, notes=["a"]), made(1) == made(1, 2), made(1) == (1, 0)),
+    "hash": lambda made: (hash(made(1, 2)), len({made(1), made(1, 0), made(2)})),
+    "replace": lambda made: repr(dataclasses.replace(made(1, 2), y=5)),
+    "asdict": lambda made: dataclasses.asdict(made(1, 2)),
+    "match": lambda made: made.__match_args__,
+    "slots": lambda made: (made.__slots__, hasattr(made(1), "__dict__")),
+    "copy": lambda made: (copy.copy(made(1, 2)) == made(1, 2), copy.deepcopy(made(12, 2)).far),
+    "parameters": lambda made: [(one.name, one.annotation) for one in signature(made).parameters.values()],
+}
+
+
+@pytest.mark.parametrize("name", BEHAVIOUR)
+def test_it_behaves_as_the_standard_one(name: str) -> None:
+    assert BEHAVIOUR[name](Ours) == BEHAVIOUR[name](Theirs)
+
+
+def refused(act: Callable[[], object]) -> tuple[type[BaseException], str]:
+    with pytest.raises((TypeError, AttributeError)) as caught:
+        act()
+    return caught.type, str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda made: setattr(made(1), "x", 2),
+        lambda made: delattr(made(1), "x"),
+        lambda made: made(),
+        lambda made: made(1, z=2),
+        lambda made: made(1, far=True),
+    ],
+)
+def test_it_refuses_what_the_standard_one_refuses(act: Callable[[Any], object]) -> None:
+    assert refused(lambda: act(Ours)) == refused(lambda: act(Theirs))
+
+
+def test_it_is_frozen() -> None:
+    for name in ("one", "new"):
+        with pytest.raises(FrozenInstanceError, match=name):
+            setattr(Kept(1), name, 2)
+
+
+def test_it_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Kept(1, (2, 3)))) == Kept(1, (2, 3))
+
+
+def test_methods_of_the_class_stay() -> None:
+    made: Any = frozen.dataclass(frozen=True, slots=True, eq=False)(type("Named", (), dict(vars(Named))))
+    assert repr(made("here")) == "here"
+    assert made("here") != made("here")
+
+
+def test_others_are_left_to_the_standard_one() -> None:
+    @frozen.dataclass(slots=True)
+    class Counter:
+        count: int = 0
+
+    counter = Counter()
+    counter.count += 1
+    assert counter == Counter(1)
