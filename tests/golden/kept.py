@@ -10,6 +10,7 @@ one input of one stage; `git diff` shows what a change of the code changes.
 from __future__ import annotations
 
 import json
+import random
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from edits import edited
+from edits import TRANSFORMS, edited
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -267,6 +268,16 @@ def edited_anew(name: str) -> Iterator[Any]:
         yield from json.loads(changes.explain("json", None))["changes"][:LISTED]
 
 
+def transformed(name: str) -> Iterator[Any]:
+    """The report on a graph and on each of its transformations, there and back."""
+    graph = read(INPUTS[name]).graph_def
+    for word, (transform, _) in TRANSFORMS.items():
+        made = transform(graph, random.Random(f"{name} {word}"))
+        for changes in (diff(graph, made), diff(made, graph)) if made is not None else ():
+            yield from (line.rstrip() for line in (word, *changes.explain("text", None).splitlines()[1:]))
+            yield from json.loads(changes.explain("json", None))["changes"][:LISTED]
+
+
 def reported(old: Path, new: Path) -> Iterator[Any]:
     """The report as text and as JSON, and the marks of the picture."""
     changes = diff(old, new)
@@ -306,6 +317,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "signs": (signed, ["gelu.json", "inserted.json", "no_norm.json", "renamed.json"]),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
+    "transforms": (transformed, [*SMALL[::3], *(path.name for path in REAL)]),
     "edits": (edited_anew, [path.name for path in ALL if path.suffix in (".pb", ".pbtxt")]),
 }
 

@@ -55,7 +55,7 @@ def test_render(stage: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "name"), [(stage, name) for stage in ("diff", "pairs", "edits") for name in KEPT[stage][1]]
+    ("stage", "name"), [(stage, name) for stage in ("diff", "pairs", "transforms", "edits") for name in KEPT[stage][1]]
 )
 def test_diff(stage: str, name: str) -> None:
     check(stage, name)

@@ -90,7 +90,8 @@ class Copy:
     def anew(self, fault: Fault, covering: Covering) -> str:
         """The verdict where our modules are imported with the fault."""
         target = self.folder / "graphviz_tb" / fault.inside
-        tests = within(covering.tests(target, fault.line, fault.last), covering.seconds, self.seconds)
+        users = [self.folder / user for user in fault.users()]
+        tests = within(covering.tests(target, fault.line, fault.last, users), covering.seconds, self.seconds)
         if not tests:
             return SURVIVED
         before = target.read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import coverage
     import pytest
 
+LONGEST = 10_000  # lines of a file
 IMPORTED = ""  # the context of what runs when a module is imported
 
 
@@ -26,11 +27,12 @@ class Covering:
     failed: list[str]
     contexts: list[str]
 
-    def tests(self, path: Path, first: int, last: int) -> list[str]:
-        """The tests that execute any of some lines, the quickest first; all of them where an import does."""
+    def tests(self, path: Path, first: int, last: int, users: Iterable[Path] = ()) -> list[str]:
+        """The tests that execute any of some lines, the quickest first; where an import does, those of `users`."""
         found = self._contexts(path, first, last)
-        passing = set(self.seconds if IMPORTED in found else found).difference(self.failed)
-        return sorted(passing, key=lambda test: (self.seconds[test], test))
+        if IMPORTED in found:
+            found = {test for user in users for test in self._contexts(user, 1, LONGEST)} - {IMPORTED}
+        return sorted(found.difference(self.failed), key=lambda test: (self.seconds[test], test))
 
     def imports(self, path: Path, first: int, last: int) -> bool:
         """Whether any of some lines is executed when modules are imported."""
@@ -38,7 +40,8 @@ class Covering:
 
     def _contexts(self, path: Path, first: int, last: int) -> set[str]:
         by_line = self.lines.get(str(path), {})
-        return {self.contexts[index] for line in range(first, last + 1) for index in by_line.get(str(line), ())}
+        numbers = range(first, last + 1) if last - first < len(by_line) else list(map(int, by_line))
+        return {self.contexts[index] for line in numbers for index in by_line.get(str(line), ())}
 
 
 def read(path: Path) -> Covering:

@@ -52,6 +52,20 @@ class Fault:
         """The file, below the package."""
         return self.path.relative_to(ROOT / "graphviz_tb")
 
+    def users(self) -> list[Path]:
+        """The files below the package that use a name which the statement gives; its own is one."""
+        statements = [node for node in ast.walk(ast.parse(self.path.read_text())) if isinstance(node, ast.stmt)]
+        names = {
+            name.id
+            for node in statements
+            if node.lineno == self.line
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        word = re.compile(rf"\b(?:{'|'.join(sorted(names)) or '(?!)'})\b")
+        every = (ROOT / "graphviz_tb").rglob("*.py")
+        return [path.relative_to(ROOT) for path in every if path == self.path or word.search(path.read_text())]
+
     def applied(self) -> str:
         """The source with the fault in it."""
         source = self.path.read_bytes()

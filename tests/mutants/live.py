@@ -43,7 +43,7 @@ class Trying:
         for fault in self.faults:
             target = self.package / "graphviz_tb" / fault.inside
             before = target.read_text()
-            wanted = self.covering.tests(target, fault.line, fault.last)
+            wanted = self.covering.tests(target, fault.line, fault.last)  # none where an import executes it
             tests = within(wanted, self.covering.seconds, self.seconds)
             codes = exchanged(target, before, fault.applied()) if is_loaded(target) else {}  # else: read with the fault
             if (tests and codes is None) or self.covering.imports(target, fault.line, fault.last):
