@@ -62,7 +62,7 @@ def test_a_loss_in_the_place_of_another(turn: bool) -> None:
     words = ["mse", "huber"]
     (change,) = diff(*(pair[::-1] if turn else pair))
     assert [change.old, change.new] == (words[::-1] if turn else words)
-    assert change.detail["key"] == "op"
+    assert [change.detail[key] for key in ("key", "old", "new")] == ["op", change.old, change.new]
 
 
 def test_a_constant_goes_with_its_user() -> None:

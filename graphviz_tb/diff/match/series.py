@@ -123,7 +123,7 @@ def align(
 
     Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides.
     """
-    first_a, first_b = tiers[0]
+    (first_a, first_b), *_ = tiers
     gaps = [((0, len(first_a)), (0, len(first_b)))]
     pairs: list[tuple[int, int]] = []
     for hashes_a, hashes_b in tiers:

@@ -205,7 +205,7 @@ def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None
     for node in range(len(graph)):
         where = names[node]
         definition = graph.node_def(node)
-        if source.to_new[node] >= 0 or definition is None or merged.signs.get(where) != "−":
+        if definition is None or merged.signs.get(where) != "−":
             continue
         made: NodeDef = (bodies[where[0]] if where[0] else merged.graph_def.node).add()
         made.CopyFrom(definition)

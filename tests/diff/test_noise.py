@@ -1,0 +1,109 @@
+"""What is noise unless it is asked for, in the report and line by line."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.proto import GraphDef
+from tests.diff.pairs import chain, copied
+
+
+def noisy(word: str) -> tuple[Any, Any]:
+    """a ─▶ b, and the same with a difference of one class."""
+    old = chain("Placeholder", "Relu", names=("a", "b"))
+    constant = old.node.add(name="c", op="Const")
+    constant.attr["value"].tensor.dtype = 1
+    constant.attr["value"].tensor.tensor_shape.dim.add(size=40)
+    constant.attr["value"].tensor.float_val.extend(range(40))
+    old.node.add(name="d", op="Add", input=["b", "c"])
+    new = copied(old)
+    node = new.node[1]
+    if word == "shapes":
+        node.attr["_output_shapes"].list.shape.add().dim.add(size=3)
+    elif word == "devices":
+        node.device = "/device:GPU:0"
+    elif word == "colocation":
+        node.attr["_class"].list.s.append(b"loc:@a")
+    elif word == "versions":
+        new.versions.producer = 27
+    else:
+        new.node[2].attr["value"].tensor.float_val[0] = 7
+    return old, new
+
+
+@pytest.mark.parametrize("word", [field.name for field in fields(DiffOptions)])
+def test_each_class_of_noise_counts_where_it_is_asked_for(word: str) -> None:
+    old, new = noisy(word)
+    assert not diff(old, new, [word]).same
+    assert not diff(old, new, ["all"]).same
+    assert diff(old, new).same
+    assert diff(old, new, [field.name for field in fields(DiffOptions) if field.name != word]).same
+
+
+def test_lines_leave_noise_out() -> None:
+    old, new = noisy("shapes")
+    new.node[1].attr["_class"].list.s.append(b"loc:@a")
+    new.node[1].attr["alpha"].f = 0.5
+    assert lines_of(old).splitlines()[1] == "b Relu (a)"
+    assert lines_of(new).splitlines()[1] == "b Relu (a) alpha=0.5"
+
+
+def functions(*arguments: tuple[str, str]) -> Any:
+    """Calls of functions f, g, … whose two arguments have such names: Relu of the first, less the second."""
+    made = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "y", "op": "Placeholder"}])
+    for name, (first, second) in zip("fgh", arguments, strict=False):
+        function = made.library.function.add()
+        function.signature.name = name
+        for argument in (first, second):
+            function.signature.input_arg.add(name=argument, type=1)
+        function.node_def.add(name="relu", op="Relu", input=[first])
+        function.node_def.add(name=f"sub_{name}", op="Sub", input=["relu:activations:0", second])
+        call = made.node.add(name=f"call_{name}", op="PartitionedCall", input=["x", "y"])
+        call.attr["f"].func.name = name
+    return made
+
+
+def test_the_arguments_of_each_function_are_known_by_their_place() -> None:
+    old = functions(("a", "b"), ("c", "d"), ("e", "f"))
+    assert diff(old, functions(("p", "q"), ("r", "s"), ("t", "u"))).same
+    changes = diff(old, functions(("p", "q"), ("r", "s"), ("u", "t")))
+    assert changes.same
+    swapped = copied(old)
+    swapped.library.function[1].node_def[0].input[0] = "d"
+    (change,) = diff(old, swapped)
+    assert (change.kind, change.detail["function"]) == ("function-changed", "g")
+    assert [inner.kind for inner in change.inside] == ["rewired"]
+
+
+def test_what_changed_in_a_function_is_marked_in_it() -> None:
+    old = functions(("a", "b"), ("c", "d"))
+    new = copied(old)
+    new.library.function[1].node_def[0].op = "Tanh"
+    picture = diff(old, new).picture(open_all=True)
+    marks = {
+        box.address: mark.sign for box, mark in zip(picture.scene.boxes, picture.paint.boxes, strict=True) if mark.sign
+    }
+    assert {address for address, sign in marks.items() if sign == "~"} == {"call_g::relu"}
+
+
+def test_an_input_that_comes_before_others_has_the_first_number() -> None:
+    nodes = ("a", "b", "c")
+    old, new = (
+        GraphDef(
+            node=[
+                *({"name": name, "op": "Placeholder"} for name in nodes),
+                {"name": "y", "op": "ConcatV2", "input": inputs},
+            ]
+        )
+        for inputs in (["b", "c"], ["a", "b", "c"])
+    )
+    (change,) = diff(old, new)
+    assert [(wire["input"], wire["old"], wire["new"]) for wire in change.detail["inputs"]] == [(0, None, "a")]
+    (back,) = diff(new, old)
+    assert [(wire["input"], wire["old"], wire["new"]) for wire in back.detail["inputs"]] == [(0, "a", None)]
