@@ -32,7 +32,7 @@ def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     area = sum((width + PART) * (height + PART) for width, height in sizes)
     widest = max(WIDEST, isqrt(area * 2 // 3))
     best: tuple[int, list[list[int]]] | None = None
-    for step in range(6, 21):
+    for step in range(6, 21):  # from 0.6 to twice the width that the area asks for, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
         rows = fill(order, sizes, width)
         misfit = shape(rows, sizes)

@@ -24,6 +24,7 @@ TICKS = 5  # rows of the legend: nothing, the largest, and three between them
 FADED = 55  # per cent of the background in what leads to a box that was not measured
 NOTHING = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
+FAINT = 40  # per cent of the background in the border of a box of which nothing is known
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
     """A box of which nothing is known: hatched, its label in the second colour."""
     ground = theme.op if is_op(hierarchy, row) else theme.neutral
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
-    return Fill(ground, mixed(theme.stroke, theme.background, 40), quiet, quiet, hatch=True)
+    return Fill(ground, mixed(theme.stroke, theme.background, FAINT), quiet, quiet, hatch=True)
 
 
 def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:

@@ -21,6 +21,7 @@ from graphviz_tb.summary import Stacks, Summary, summarize
 
 NOTE = 14  # fewer places than that, and the small print is left out
 DEEPEST = 8  # levels that an outline is moved in
+MOST_DEVICES = 20  # a host with more is a part of a cluster: its first ones say enough
 NO_DEVICE = "(none)"
 ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
 
@@ -213,7 +214,9 @@ def device_lines(summary: Summary, width: int, look: Style) -> list[str]:
         together[device] = together.get(device, 0) + count
     if not any(together):
         return []
-    return bar_lines([(one_line(device) or NO_DEVICE, count) for device, count in together.items()], 20, width, look)
+    return bar_lines(
+        [(one_line(device) or NO_DEVICE, count) for device, count in together.items()], MOST_DEVICES, width, look
+    )
 
 
 def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: Style) -> list[str]:

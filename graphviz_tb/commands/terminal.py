@@ -122,7 +122,7 @@ def print_report(text: str) -> None:
 class Progress:
     """A bar of the stages on a terminal; silent where standard error is none, or with `quiet`."""
 
-    WIDTH = 24
+    WIDTH = 24  # of the bar: it leaves room for a stage and its bytes on 80 columns
 
     def __init__(self, stages: tuple[str, ...], quiet: bool = False, stream: TextIO | None = None) -> None:
         self.stages = stages

@@ -32,6 +32,7 @@ VALUE = re.compile(r"\{ *(?:value|name) *: *(.*?) *\}", re.DOTALL)
 WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
 WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
+MOST_INPUTS = 9  # that are looked at for a label: longer lists are cut in it anyway
 
 
 class Role(IntEnum):
@@ -116,7 +117,11 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
         if op == PORT:
             labels[node] = nodes.name[node].removeprefix("output/")
         elif "::" in op:
-            inputs = [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:9]] if mark[node] else []
+            inputs = (
+                [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:MOST_INPUTS]]
+                if mark[node]
+                else []
+            )
             label = told(graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
             labels[node] = cut(label, LONGEST)
     return labels

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CHUNK = 2_000  # nodes whose attributes lie in one block
 LONGEST = 1_000  # characters of a value that are kept
 SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
+LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that a card shows
 FIRST = 12  # values of a constant, and items of a list, that are kept
 LAYOUT = {
     1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
@@ -152,7 +153,7 @@ def shape_word(shape: Any) -> str:
     """A shape: `28×28×1`, `?` for an unknown dimension, `scalar`, `unknown`."""
     if shape.unknown_rank:
         return "unknown"
-    return "×".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim[:40]) or "scalar"
+    return "×".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim[:DIMENSIONS]) or "scalar"
 
 
 def tensor_word(tensor: TensorProto) -> str:
@@ -168,7 +169,7 @@ def tensor_word(tensor: TensorProto) -> str:
 def values(tensor: TensorProto) -> tuple[list[str], int]:
     """The first values, and how many the file holds."""
     if tensor.string_val:
-        texts = [text[:200].decode("utf-8", "backslashreplace") for text in tensor.string_val[:FIRST]]
+        texts = [text[:LONGEST_TEXT].decode("utf-8", "backslashreplace") for text in tensor.string_val[:FIRST]]
         return [f"“{text}”" for text in texts], len(tensor.string_val)
     form, field = LAYOUT.get(tensor.dtype, ("", ""))
     if not form:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_POLYNOMIAL = 0x82F63B78
-_DELTA = 0xA282EAD8
+_POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits turned (RFC 3720)
+_DELTA = 0xA282EAD8  # what TFRecord adds: a checksum of bytes that hold checksums would be weak
 
 
 def _table() -> list[int]:

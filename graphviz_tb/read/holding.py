@@ -15,6 +15,7 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 
 HERE = "."  # the run whose files lie in the folder that was given
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
+LISTED = 20  # graphs that an error lists: more scroll its first line out of sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +142,8 @@ def _of_tag_set(wanted: str | None, graphs: list[Found]) -> list[Found]:
 def ambiguous(graphs: list[Found]) -> Ambiguous:
     """The error that lists what there is and says how to choose."""
     entries = [found.entry for found in graphs]
-    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:20])
-    more = f"\n  … and {len(entries) - 20} more" if len(entries) > 20 else ""
+    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:LISTED])
+    more = f"\n  … and {len(entries) - LISTED} more" if len(entries) > LISTED else ""
     return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_how(entries))
 
 

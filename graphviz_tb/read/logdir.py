@@ -27,6 +27,7 @@ from graphviz_tb.read.walk import files_below, identity
 Progress = Callable[[int, int | None], None]
 Run = str | None
 SNIFFED = 512  # bytes of a file that show whether it is an event file
+MOST_NOTICES = 20  # of one kind: the first show what is wrong
 
 
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
@@ -126,11 +127,11 @@ def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
 
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
-    """At most twenty notices; a damaged disk makes thousands."""
-    if len(notices) <= 20:
+    """Some notices, and how many more there are; a damaged disk makes thousands."""
+    if len(notices) <= MOST_NOTICES:
         return tuple(notices)
-    rest = Notice("damaged-record", "more of the same", count=len(notices) - 20)
-    return (*notices[:20], rest)
+    rest = Notice("damaged-record", "more of the same", count=len(notices) - MOST_NOTICES)
+    return (*notices[:MOST_NOTICES], rest)
 
 
 def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Notice]) -> Iterator[Found]:

@@ -114,7 +114,7 @@ def _mark_sign(fill: Fill, theme: Theme) -> list[Shape]:
     return boxes.mark(7, 8, theme, opened=False) + boxes.mark(21, 8, theme, opened=True)
 
 
-LINE = ((16, 8), (28, 8))
+LINE = ((16, 8), (28, 8))  # from the end of the sample stub to the end of the sample
 SIGNS: tuple[tuple[str, str, Sample], ...] = (
     ("opens", "opens, is open", _mark_sign),
     ("op", "operation", _box_sign(replace(SAMPLE_BOX, kind="op"))),

@@ -57,6 +57,7 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
     """The order with the fewest crossings that the time for a level of this size finds."""
     count = len(state.rank)
     dense = count >= DENSE * boxes
+    # Starts that are tried: some where that is cheap; a large dense level has time for one.
     starts = (6 if dense else 4) if boxes < SMALL and count < CHEAP else 1 if dense else 2
     if starts == 1:
         sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)

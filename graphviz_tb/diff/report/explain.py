@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MOST_CHARACTERS = 65_000  # of a comment on a pull request
+AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
+CUT = "\n\n…\n"  # ends a comment that is cut
 MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
 FEW = 3  # changes that are read faster than a table of their kinds
 COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
@@ -149,11 +151,11 @@ def markdown(changes: Changes) -> str:
     rest = changes.items[MOST_ROWS:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
-        room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - 400
+        room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
         lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
-    return comment if len(comment) < MOST_CHARACTERS else comment[: MOST_CHARACTERS - 20].rsplit("\n", 1)[0] + "\n\n…\n"
+    return comment if len(comment) < MOST_CHARACTERS else comment[: MOST_CHARACTERS - len(CUT)].rsplit("\n", 1)[0] + CUT
 
 
 def headline(changes: Changes) -> str:

@@ -9,6 +9,8 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import cut_into, narrowed, width
 from graphviz_tb.model.hierarchy import How
 
+RANGE = 20  # members of a range: half of what a group opens to by default
+
 
 def finished(boxes: Sequence[Box], setting: Setting) -> list[Box]:
     """The same boxes, all groups inside within their bounds."""
@@ -41,7 +43,7 @@ def ranges(members: Sequence[Box], setting: Setting) -> list[Box]:
     """The members of a stack, in ranges of about equal length where there are too many."""
     parts = list(members)
     while len(parts) > setting.most:
-        size = max(2, min(20, setting.most // 2))
+        size = max(2, min(RANGE, setting.most // 2))
         parts = [
             group(How.SEGMENT, held, setting.symbols.of("range", held[0].symbol, len(held)))
             for held in cut_into(parts, -(-len(parts) // size))

@@ -8,6 +8,8 @@ from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.stages import HEADS
 from graphviz_tb.model.hierarchy import How
 
+MUCH, ALONE = 0.3, 5  # of a level, that a group hides; boxes, among which a group is nearly alone
+
 
 def cost(boxes: Sequence[Box]) -> int:
     """Boxes a reader meets who opens each distinct group once."""
@@ -36,7 +38,7 @@ def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
             for place, box in enumerate(boxes)
             if box.how in unnamed
             and len(boxes) - 1 + len(box.members) <= limit
-            and (plain or box.ops > 0.3 * total or (len(boxes) < 5 and box.how != How.SEGMENT))
+            and (plain or box.ops > MUCH * total or (len(boxes) < ALONE and box.how != How.SEGMENT))
         ]
         if not candidates:
             return boxes

@@ -13,6 +13,7 @@ PLAIN_OPS = 200  # a larger box is never one of many in a segment
 STRETCH = 3  # boxes worth a segment
 PIECES = 12  # of a level that is cut
 SLACK = 0.4  # how far from equal parts a cut may fall
+LAST = 1.5  # pieces that the last one may be as long as: it is never shorter than half a piece
 
 
 def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
@@ -70,7 +71,7 @@ def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
     size = len(boxes) / pieces
     stretches: list[Sequence[Box]] = []
     done = 0
-    while len(boxes) - done > 1.5 * size:
+    while len(boxes) - done > LAST * size:
         low, high = int(done + (1 - SLACK) * size), int(min(len(boxes) - 1, done + (1 + SLACK) * size))
         cut = min(range(max(low, done + 1), max(high, done + 1) + 1), key=lambda spot: checksum(boxes[spot]))
         stretches.append(boxes[done:cut])

@@ -57,6 +57,7 @@ COMMON = frozenset(
         "cast",
     ]
 )
+MOST_DIGITS = 500  # of a number; Python refuses to read one of 4,300
 # How others are worked out: a product of any shape reckons with shapes, a norm with means.
 PLUMBING = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
@@ -185,7 +186,7 @@ def stack_name(names: Sequence[str]) -> str:
 
 def span(words: list[str]) -> tuple[str, str]:
     """The least and the largest number; the first and last of other words."""
-    if all(word.isdigit() and len(word) < 500 for word in words):
+    if all(word.isdigit() and len(word) < MOST_DIGITS for word in words):
         ordered = sorted(words, key=lambda word: (int(word), word))
         return ordered[0], ordered[-1]
     return words[0], words[-1]
