@@ -22,6 +22,7 @@ from graphviz_tb.place.label_places import Label, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.names import names_of
 from graphviz_tb.place.own import own_parts
+from graphviz_tb.place.parting import parted
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.rows import in_rows
 from graphviz_tb.place.titles import BAR
@@ -218,7 +219,8 @@ def laid_out(
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(GAPS.labelled, longest + 2 * LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(GAPS, labelled=labelled, bar=bars(direction), upward=upward)
-    return coordinates(without_loose(view.skeleton), sizes, gaps, anchors=fixed, strokes=strokes)
+    ways = parted(view, inner.gates, inner.ports, 0 if vertical(direction) else 1)
+    return coordinates(without_loose(ways), sizes, gaps, anchors=fixed, strokes=strokes)
 
 
 def bars(direction: Direction) -> tuple[int, int]:

@@ -2421,6 +2421,62 @@ function spread_of_rows(skeleton, width) {
   return places;
 }
 
+// place.parting
+function parted(view, gates, ports, axis) {
+  let skeleton, chains, waypoint, beside_, item, wires, ways_, place_, fresh, wire, first, chain, parts;
+  skeleton = view.skeleton;
+  chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
+  waypoint = [...skeleton.waypoint];
+  beside_ = new Map();
+  for ([item, wires] of (gates.size ? sharers(skeleton).entries() : [])) {
+    ways_ = by_port(view, wires, gates, ports, axis);
+    beside_.set(item, []);
+    for (place_ of py_sorted(ways_.keys()).slice(1)) {
+      fresh = (skeleton.first_waypoint + waypoint.length);
+      waypoint.push(ways_.get(place_)[0]);
+      beside_.get(item).push(fresh);
+      for (wire of ways_.get(place_)) {
+        chains.at(wire)[py_index(chains.at(wire), item)] = fresh;
+      }
+    }
+  }
+  if ((waypoint.length === skeleton.waypoint.length)) {
+    return skeleton;
+  }
+  first = new Map();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for (item of chain.slice(1, -1)) {
+      py_setdefault(first, item, wire);
+    }
+  }
+  parts = [...(() => { const out = []; for (const part of skeleton.parts) { out.push([...(() => { const out = []; for (const row of part) { out.push([...(() => { const out = []; for (const item of row) for (const one of [item, ...py_get(beside_, item, [])]) { out.push(one); } return out; })()]); } return out; })()]); } return out; })()];
+  return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
+}
+function sharers(skeleton) {
+  let users, number, wire, item;
+  users = new Map();
+  for ([number, wire] of py_enumerate(skeleton.wires)) {
+    for (item of wire.chain.slice(1, -1)) {
+      py_setdefault(users, item, []).push(number);
+    }
+  }
+  return (() => { const out = new Map(); for (const [item, wires] of users.entries()) if ((wires.length > 1)) { out.set(item, wires); } return out; })();
+}
+function by_port(view, wires, gates, ports, axis) {
+  let chains, end, box, found, wire, gate;
+  chains = (() => { const out = []; for (const wire of wires) { out.push(view.skeleton.wires.at(wire).chain); } return out; })();
+  end = ((() => { for (const chain of chains) { if (!(chain.at(-1) === chains[0].at(-1))) return false; } return true; })() ? 1 : 0);
+  box = chains[0].at((end ? -1 : 0));
+  found = new Map();
+  for (wire of wires) {
+    gate = gate_of(view, wire, end, gates);
+    if ((gate != null)) {
+      py_setdefault(found, ports.get(box).at(gate).at(axis), []).push(wire);
+    }
+  }
+  return found;
+}
+
 // place.own
 function own_parts(skeleton, routes_, wanted) {
   let own, wires, shared, wire;
@@ -2824,7 +2880,7 @@ function label_sizes(view, lines_, outside) {
   return labels;
 }
 function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps;
+  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps, ways_;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2841,7 +2897,8 @@ function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(GAPS, {labelled: labelled, bar: bars_of_core(direction), upward: upward});
-  return coordinates(without_loose(view.skeleton), sizes, gaps, fixed, strokes);
+  ways_ = parted(view, inner.gates, inner.ports, (vertical(direction) ? 0 : 1));
+  return coordinates(without_loose(ways_), sizes, gaps, fixed, strokes);
 }
 function bars_of_core(direction) {
   let first;

@@ -1,0 +1,75 @@
+"""Lines that run as one to a box go on apart where it is open: each port of its frame has a way of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, gate_of
+
+
+def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
+    """The skeleton with several waypoints instead of one that lines to several ports of an open child share.
+
+    Before: `ports` are the places of the ports of each open child, `axis` the coordinate across the flow.
+    After: the order of all else is as it was; the new waypoints are side by side, in the order of the ports.
+    """
+    skeleton = view.skeleton
+    chains = [list(wire.chain) for wire in skeleton.wires]
+    waypoint = list(skeleton.waypoint)
+    beside: dict[int, list[int]] = {}
+    for item, wires in sharers(skeleton).items() if gates else ():
+        ways = by_port(view, wires, gates, ports, axis)
+        beside[item] = []
+        for place in sorted(ways)[1:]:
+            fresh = skeleton.first_waypoint + len(waypoint)
+            waypoint.append(ways[place][0])
+            beside[item].append(fresh)
+            for wire in ways[place]:
+                chains[wire][chains[wire].index(item)] = fresh
+    if len(waypoint) == len(skeleton.waypoint):
+        return skeleton
+    first: dict[int, int] = {}
+    for wire, chain in enumerate(chains):
+        for item in chain[1:-1]:
+            first.setdefault(item, wire)
+    parts = tuple(
+        tuple(tuple(one for item in row for one in (item, *beside.get(item, ()))) for row in part)
+        for part in skeleton.parts
+    )
+    return replace(
+        skeleton,
+        wires=tuple(
+            Wire(wire.edge, wire.bridge, tuple(chain), wire.turned)
+            for wire, chain in zip(skeleton.wires, chains, strict=True)
+        ),
+        waypoint=tuple(first.get(skeleton.first_waypoint + at, wire) for at, wire in enumerate(waypoint)),
+        parts=parts,
+    )
+
+
+def sharers(skeleton: Skeleton) -> dict[int, list[int]]:
+    """The wires that share a waypoint, by waypoint."""
+    users: dict[int, list[int]] = {}
+    for number, wire in enumerate(skeleton.wires):
+        for item in wire.chain[1:-1]:
+            users.setdefault(item, []).append(number)
+    return {item: wires for item, wires in users.items() if len(wires) > 1}
+
+
+def by_port(
+    view: View, wires: Sequence[int], gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int
+) -> dict[int, list[int]]:
+    """Wires that have an end in common, by where their port is, if the box there is open."""
+    chains = [view.skeleton.wires[wire].chain for wire in wires]
+    end = 1 if all(chain[-1] == chains[0][-1] for chain in chains) else 0
+    box = chains[0][-1 if end else 0]
+    found: dict[int, list[int]] = {}
+    for wire in wires:
+        gate = gate_of(view, wire, end, gates)
+        if gate is not None:
+            found.setdefault(ports[box][gate][axis], []).append(wire)
+    return found
