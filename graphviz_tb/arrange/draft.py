@@ -56,7 +56,7 @@ class Draft:
             self._found[item] = where
 
     def share(self, item: int) -> Fraction:
-        """How far to the right an item stands in its row, from 0 to 2."""
+        """How far to the right an item is in its row, from 0 to 2."""
         part, rank = self.find()[item]
         row = self.parts[part][rank]
         return Fraction(2 * row.index(item) + 1, len(row))

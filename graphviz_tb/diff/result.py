@@ -24,7 +24,7 @@ class Changes:
 
     `old_name`, `new_name` say what was compared, `matched` how many nodes have a partner, `ignored` counts differences
     of classes that were not asked for, `renumbered` how many nodes and scopes only have another number because members
-    of their series came or went, `left_out` says what the form of both cannot show, `notices` tells bounds that were
+    of their series came or went, `left_out` says what the form of both cannot show, `notices` has bounds that were
     hit. `source` knows the two graphs and the matching,
     `found` is how many changes there were before any were filtered out.
     """

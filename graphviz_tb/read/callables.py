@@ -18,7 +18,7 @@ SPECIFICATION = "tf.TensorSpec([None, 8])"  # an example
 MANNERS = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
 CALL = "__call__"
 NO_SIGNATURE = "no signature can be chosen here: the source has none"
-# What is told by the attributes it has, the message for it, and what to do. `{name}` is what the object calls itself.
+# What is recognised by its attributes, the message for it, and what to do. `{name}` is what the object calls itself.
 REFUSED: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("named_parameters", "state_dict"),

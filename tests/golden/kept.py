@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from edits import TRANSFORMS, edited
+from networks import network
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -118,6 +119,24 @@ def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
     return found
 
 
+def grouped_anew(name: str) -> Iterator[Any]:
+    """The groups of a network that is drawn by a seed."""
+    yield from groups(graphviz_tb.load(GraphDef(node=network(name))).hierarchy)
+
+
+def arranged_anew(name: str) -> Iterator[Any]:
+    """The skeletons of such a network, folded and flat."""
+    for choices in ({}, {"folds": False}):
+        model = graphviz_tb.load(GraphDef(node=network(name)), **choices)
+        yield from (view.skeleton for view in views(model.picture(open_all=True, max_open=SOME).view))
+
+
+def placed_anew(name: str) -> Iterator[Any]:
+    """The coordinates of such a network, some groups open."""
+    model = graphviz_tb.load(GraphDef(node=network(name)))
+    yield from coordinates(model, {"open_all": True, "max_open": SOME})
+
+
 def without_names(graph: GraphDef) -> GraphDef:
     """The same graph, its nodes numbered from the last to the first."""
     made = GraphDef()
@@ -144,13 +163,18 @@ def placed(name: str) -> Iterator[Any]:
     """The coordinates of pictures: the first one, one that is open, and one that runs from left to right."""
     model = load(name)
     for choices in ({}, {"open_all": True, "max_open": SOME}, {"depth": 1, "direction": "LR"}):
-        scene = model.picture(**choices).scene
-        yield scene.width, scene.height
-        yield from ((box.address, box.x, box.y, box.width, box.height) for box in scene.boxes)
-        yield from ((route.source, route.target, route.points) for route in scene.routes)
-        yield from ((port.box, port.x, port.y) for port in scene.ports)
-        yield from ((stub.box, stub.x, stub.y, stub.width, stub.points) for stub in scene.stubs)
-        yield from ((text.x, text.y, text.content) for text in scene.texts)
+        yield from coordinates(model, choices)
+
+
+def coordinates(model: Model, choices: Mapping[str, Any]) -> Iterator[Any]:
+    """Where everything in a picture is."""
+    scene = model.picture(**choices).scene
+    yield scene.width, scene.height
+    yield from ((box.address, box.x, box.y, box.width, box.height) for box in scene.boxes)
+    yield from ((route.source, route.target, route.points) for route in scene.routes)
+    yield from ((port.box, port.x, port.y) for port in scene.ports)
+    yield from ((stub.box, stub.x, stub.y, stub.width, stub.points) for stub in scene.stubs)
+    yield from ((text.x, text.y, text.content) for text in scene.texts)
 
 
 def expanded(name: str) -> Iterator[Any]:
@@ -302,11 +326,15 @@ FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
+NETWORKS = [f"network {number}" for number in range(150)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
     "group": (grouped, [path.name for path in (*RULES, *ALL)]),
     "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),
+    "networks": (grouped_anew, NETWORKS),
+    "orders": (arranged_anew, NETWORKS[:60]),
+    "places": (placed_anew, NETWORKS[:60]),
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
     "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),

@@ -6,6 +6,11 @@ import pytest
 from kept import KEPT, accepted, text_of
 
 
+def both(*stages: str) -> list[tuple[str, str]]:
+    """The stages with the names of their inputs."""
+    return [(stage, name) for stage in stages for name in KEPT[stage][1]]
+
+
 def check(stage: str, name: str) -> None:
     new, old = text_of(stage, name).splitlines(), accepted(stage).get(name, "").splitlines()
     first = next((pair for pair in zip(new, old, strict=False) if pair[0] != pair[1]), (len(new), len(old)))
@@ -17,19 +22,19 @@ def test_flatten(name: str) -> None:
     check("flatten", name)
 
 
-@pytest.mark.parametrize("name", KEPT["group"][1])
-def test_group(name: str) -> None:
-    check("group", name)
+@pytest.mark.parametrize(("stage", "name"), both("group", "networks"))
+def test_group(stage: str, name: str) -> None:
+    check(stage, name)
 
 
-@pytest.mark.parametrize("name", KEPT["arrange"][1])
-def test_arrange(name: str) -> None:
-    check("arrange", name)
+@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders"))
+def test_arrange(stage: str, name: str) -> None:
+    check(stage, name)
 
 
-@pytest.mark.parametrize("name", KEPT["place"][1])
-def test_place(name: str) -> None:
-    check("place", name)
+@pytest.mark.parametrize(("stage", "name"), both("place", "places"))
+def test_place(stage: str, name: str) -> None:
+    check(stage, name)
 
 
 @pytest.mark.parametrize("name", KEPT["expand"][1])
@@ -37,26 +42,22 @@ def test_expand(name: str) -> None:
     check("expand", name)
 
 
-@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("view", "opened") for name in KEPT[stage][1]])
+@pytest.mark.parametrize(("stage", "name"), both("view", "opened"))
 def test_view(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"), [(stage, name) for stage in ("color", "measured", "legends") for name in KEPT[stage][1]]
-)
+@pytest.mark.parametrize(("stage", "name"), both("color", "measured", "legends"))
 def test_color(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in ("render", "signs") for name in KEPT[stage][1]])
+@pytest.mark.parametrize(("stage", "name"), both("render", "signs"))
 def test_render(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"), [(stage, name) for stage in ("diff", "pairs", "transforms", "edits") for name in KEPT[stage][1]]
-)
+@pytest.mark.parametrize(("stage", "name"), both("diff", "pairs", "transforms", "edits"))
 def test_diff(stage: str, name: str) -> None:
     check(stage, name)
 

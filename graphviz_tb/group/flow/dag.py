@@ -8,7 +8,7 @@ from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.model.frozen import dataclass
 
-OUTSIDE = -1  # stands for what the beginning of a whole level is given; no `id` of a box
+OUTSIDE = -1  # in the place of what the beginning of a whole level is given; no `id` of a box
 ENTRIES = 3  # boxes that may read the one source outside
 
 
@@ -140,7 +140,7 @@ def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def root(head: list[int], node: int) -> int:
-    """What stands for all that a node was joined with (Tarjan 1975, halving paths on the way)."""
+    """The representative of all that a node was joined with (Tarjan 1975, halving paths on the way)."""
     while head[node] != node:
         head[node] = node = head[head[node]]
     return node

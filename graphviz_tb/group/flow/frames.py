@@ -1,7 +1,7 @@
 """Loops of control flow v1, as TensorFlow 1 wrote them and as freezing lowers a `While`: one circle each.
 
 Each value that a loop carries is a ring of its own, Enter → Merge → Switch → the body → NextIteration → Merge, which
-leaves by an Exit; only the condition (LoopCond → Switch) joins the rings. What one loop holds is told from the ops and
+leaves by an Exit; only the condition (LoopCond → Switch) joins the rings. What one loop holds follows from the ops and
 the edges between them, not from names: a graph without names, or with flat ones, has loops too.
 """
 

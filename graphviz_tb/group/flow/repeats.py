@@ -20,7 +20,7 @@ from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 30  # levels of repeats in repeats; networks have three or four
 PLAIN = 3  # a box of few ops repeats if it does three times
-INPUTS = 5  # inputs that bear names of their own are told apart up to here: a query, a memory and a mask
+INPUTS = 5  # inputs that bear names of their own are distinguished up to here: a query, a memory and a mask
 LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
 MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
 
@@ -170,7 +170,7 @@ def put_together(sequence: list[Element], repeats: list[Found], setting: Setting
 
 
 def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: Setting) -> list[Element]:
-    """The sequence with what equals one repetition of a new stack, and stands alone, as a block too.
+    """The sequence with what equals one repetition of a new stack, and is alone, as a block too.
 
     `units` are the symbols of one repetition of each stack, all of the same length.
     """

@@ -1,4 +1,4 @@
-"""The part of a layer's configuration that tells: what differs from its class's defaults, in a few words."""
+"""The part of a layer's configuration that matters: what differs from its class's defaults, in a few words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAIN = (
     *("filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n"),
     *("height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation"),
 )
-# What every class has, or what says how and not what; never told.
+# What every class has, or what says how and not what; never shown.
 SILENT = frozenset(
     (
         *("name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional"),

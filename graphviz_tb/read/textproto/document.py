@@ -12,7 +12,7 @@ from graphviz_tb.read.textproto.source import Source
 
 DEPTH_LIMIT = 99  # protobuf itself refuses the hundredth message inside a message
 FLUSH_BYTES = 4 << 20  # that wait before they are parsed: bounds memory, costs no time
-SKIPPED_KINDS = 20  # unknown names told one by one
+SKIPPED_KINDS = 20  # unknown names that are listed one by one
 
 
 class Frame(NamedTuple):

@@ -71,7 +71,7 @@ class _Reader:
         return True
 
     def _known_piece(self) -> bool:
-        """Take a field, an opening or a closing brace that stands as a program prints it on a line of its own."""
+        """Take a field, an opening or a closing brace that is written as a program prints it on a line of its own."""
         match = _PIECE.match(self.data, self.position)
         if match is None:
             return False
@@ -148,7 +148,7 @@ class _Reader:
             raise self.document.error(f"{field.name}: {error}", start) from None
 
     def _plain(self) -> bytes:
-        """The number or name that stands here; a minus may stand apart."""
+        """The number or name at this place; a minus may be set apart."""
         match = _PLAIN.match(self.data, self.position)
         if not match:
             raise self._wrong(f"a value is wanted, not {self._word()}")
@@ -239,7 +239,7 @@ class _Reader:
         return True
 
     def _word(self) -> str:
-        """What stands here, short enough for a message."""
+        """What is at this place, short enough for a message."""
         match = _NAME.match(self.data, self.position)
         word = match[0][:30] if match else self._peek()
         return repr(word.decode("utf-8", "replace")) if word else "the end of the text"
