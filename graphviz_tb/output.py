@@ -39,13 +39,13 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
         for stream, data in streams:
             send(stream, data)
         for temporary, path in ready:
-            with told(path):
+            with file_errors(path):
                 temporary.replace(path)
 
 
 def place_of(target: Path) -> Path:
     """The path of what is written: a link stays a link."""
-    with told(target):
+    with file_errors(target):
         return Path(os.path.realpath(target))  # needs a current folder, which may be gone
 
 
@@ -61,13 +61,16 @@ def send(path: Path | None, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    with told(path):
+    with file_errors(path):
         path.write_bytes(data)
 
 
 def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
     """A temporary file beside a path, whole, with its permissions; gone when `drafts` ends, unless it was moved."""
-    with told(path), tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file:
+    with (
+        file_errors(path),
+        tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
+    ):
         temporary = Path(file.name)
         drafts.callback(temporary.unlink, missing_ok=True)
         file.write(data)
@@ -77,7 +80,7 @@ def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def file_errors(path: Path) -> Iterator[None]:
     """Errors of the system become ours."""
     try:
         yield

@@ -122,16 +122,16 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
                 if mark[node]
                 else []
             )
-            label = told(graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
+            label = label_of(graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
             labels[node] = cut(label, LONGEST)
     return labels
 
 
-def told(node: NodeDef, inputs: list[str]) -> str:
+def label_of(node: NodeDef, inputs: list[str]) -> str:
     """What to call one node, given what the inputs of a mark are called.
 
     >>> from graphviz_tb.proto import NodeDef
-    >>> told(NodeDef(op="aten::_convolution"), []), told(NodeDef(op="prim::ListConstruct"), ["3", "size"])
+    >>> label_of(NodeDef(op="aten::_convolution"), []), label_of(NodeDef(op="prim::ListConstruct"), ["3", "size"])
     ('convolution', '[3, size]')
     """
     if node.op in (CONSTANT, PARAMETER):

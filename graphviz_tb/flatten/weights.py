@@ -184,9 +184,9 @@ def frozen(
     known = np.isin(origin, edges.source[read]) | (variables >= 0)
     placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     placed &= ~multiplied(nodes, edges, known) | known[edges.source]
-    told = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
+    read_alone = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
     likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
-    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in told else 2)]
+    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in read_alone else 2)]
     kept = np.zeros(len(nodes), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))

@@ -23,7 +23,7 @@ from graphviz_tb.read.wire import BYTES, CutError, pieces
 
 FILE = "keras_metadata.pb"
 NODES = 1  # field of SavedMetadata in TensorFlow's keras/protobuf/saved_metadata.proto
-PATH, SORT, TOLD = 3, 4, 5  # fields of its SavedObject
+PATH, SORT, METADATA = 3, 4, 5  # fields of its SavedObject
 LAYERS = "_tf_keras_"
 METRIC = "_tf_keras_metric"
 WRAPPED = ("__tuple__", "TensorShape")
@@ -69,7 +69,7 @@ def records(data: bytes, name: str) -> dict[str, Json]:
                 }
                 sort = fields.get(SORT, b"").decode("utf-8", "replace")
                 if sort.startswith(LAYERS) and sort != METRIC:
-                    json_of[fields.get(PATH, b"").decode("utf-8", "replace")] = parsed(fields.get(TOLD, b""))
+                    json_of[fields.get(PATH, b"").decode("utf-8", "replace")] = parsed(fields.get(METADATA, b""))
     except CutError as cut:
         raise MalformedProto(f"{name}: not a whole SavedMetadata: it is cut short", offset=cut.offset) from None
     return json_of

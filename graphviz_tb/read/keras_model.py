@@ -64,13 +64,13 @@ def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = di
     [('m/a',), ('m/b', 'm/a')]
     """
     parsed = _parsed(data, name)
-    told = _model(parsed, name)
-    whole = told if layers_of(told) is not None else completed(told, weights())
+    described = _model(parsed, name)
+    whole = described if layers_of(described) is not None else completed(described, weights())
     if layers_of(whole) is None:
         raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
     if bounded:
         check_layers(count_layers(whole), len(data), name)
-    notices = () if whole is told else (_unconnected(whole),)
+    notices = () if whole is described else (_unconnected(whole),)
     model = tree(whole)
     layers = list(walk(model))
     facts = layer_facts(layers, list(models(model)), calls)

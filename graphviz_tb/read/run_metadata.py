@@ -72,15 +72,15 @@ def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
     """The GraphDefs of one form, in order."""
     functions = metadata.function_graphs
     if form == "pre_optimization":
-        return [told(each) for each in functions if each.HasField("pre_optimization_graph")]
+        return [with_handles(each) for each in functions if each.HasField("pre_optimization_graph")]
     if form == "post_optimization":
         return [each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")]
     return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
 
 
-def told(function: RunMetadata.FunctionGraphs) -> GraphDef:
+def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
     """What the runtime was given, with what it found out of the variables behind arguments: their types and shapes
-    stand on the arguments of the optimized graph alone."""
+    are on the arguments of the optimized graph alone."""
     graph = function.pre_optimization_graph
     known = {node.name: node for node in function.post_optimization_graph.node if node.op == "_Arg"}
     if not any(key in node.attr for node in known.values() for key in HANDLES):

@@ -23,7 +23,7 @@ STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2
 NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
 COUNTING = HANDING | {NEXT, "OptionalHasValue", "IteratorGetNextAsOptional", "Less", "LogicalAnd", "Add", "AddV2"}
 BRANCHING = CALLS | {"While", "StatelessWhile", "If", "StatelessIf"}
-TOLD = ("_handle_dtypes", "_handle_shapes", "_output_shapes")  # attributes of arguments
+RECORDED = ("_handle_dtypes", "_handle_shapes", "_output_shapes")  # attributes of arguments
 
 Library = Mapping[str, FunctionDef]
 
@@ -114,7 +114,7 @@ def tell_arguments(block: Block, call: NodeDef, function: FunctionDef) -> None:
     for position, tensor in enumerate(data_inputs(call)):
         node = block.nodes.get(node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
-        for key in TOLD:
+        for key in RECORDED:
             if node is not None and node.op == "_Arg" and key in attrs and key not in node.attr:
                 node.attr[key].CopyFrom(attrs[key])
 
