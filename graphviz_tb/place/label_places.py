@@ -1,6 +1,7 @@
 """Where the labels of edges are: beside a straight run of their own line, clear of boxes, lines and labels.
 
-A label that has no such place is left out; the edge's tooltip still has it.
+A label that has no such place is left out; the edge's tooltip still has it. So are those that are left where thousands
+of long lines have made too much work.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ RUNS = 4  # the longest runs that are tried
 BESIDE, NEAR = 5, 3  # px from a line to its label, and where the label of a main path finds no place
 BOX_ROOM, LINE_ROOM, LABEL_ROOM = 1, 3, 4  # px around a label that are free of boxes, of lines and of labels
 
+# Squares noted and lines looked at, after which no more labels are placed: seconds of work.
+MOST_WORK = 2_000_000
+
 THICKEST = THICK // 20  # px: half of the thickest line
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
@@ -34,6 +38,7 @@ class Obstacles:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
         self.large: list[Rect] = []
         self.runs: dict[tuple[int, int], list[tuple[int, int, Run]]] = {}
+        self.work = 0
 
     def add_rect(self, rect: Rect) -> None:
         """Note a box or a label."""
@@ -47,6 +52,7 @@ class Obstacles:
         """Note the polyline of a wire, `thick` in tenths of a pixel."""
         for run in runs(points):
             for cell in cells(around(run)):
+                self.work += 1
                 self.runs.setdefault(cell, []).append((owner, thick // 20, run))
 
     def is_free(self, owner: int, rect: Rect) -> bool:
@@ -57,6 +63,7 @@ class Obstacles:
         for cell in cells(lined):
             if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
                 return False
+            self.work += len(self.runs.get(cell, ()))
             for other, half, run in self.runs.get(cell, ()):
                 if touches(run, grown(rect, LINE_ROOM + half) if other != owner else boxed):
                     return False
@@ -95,8 +102,12 @@ def place_labels(
         obstacles.add_rect(rect)
     for wire, points in lines.items():
         obstacles.add_line(wire, points, thick.get(wire, 0) if thick else 0)
+        if obstacles.work > MOST_WORK:
+            return {}
     placed: dict[int, Point] = {}
     for wire, label in sorted(labels.items(), key=lambda item: (not item[1].main, item[0])):
+        if obstacles.work > MOST_WORK:
+            break
         for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
             if within(rect, bounds) and obstacles.is_free(wire, rect):

@@ -2597,12 +2597,14 @@ const NEAR = 3;
 const BOX_ROOM = 1;
 const LINE_ROOM = 3;
 const LABEL_ROOM_of_label_places = 4;
+const MOST_WORK = 2000000;
 const THICKEST = Math.floor(THICK / 20);
 class Obstacles {
   constructor() {
     this.rects = new TupleMap();
     this.large = [];
     this.runs = new TupleMap();
+    this.work = 0;
   }
   add_rect(rect) {
     let cell;
@@ -2618,6 +2620,7 @@ class Obstacles {
     let run, cell;
     for (run of runs_of_label_places(points)) {
       for (cell of cells(around_of_label_places(run))) {
+        this.work += 1;
         py_setdefault(this.runs, cell, []).push([owner, Math.floor(thick / 20), run]);
       }
     }
@@ -2632,6 +2635,7 @@ class Obstacles {
       if ((() => { for (const other of py_get(this.rects, cell, [])) { if (overlap(boxed, other)) return true; } return false; })()) {
         return false;
       }
+      this.work += py_len(py_get(this.runs, cell, []));
       for ([other, half, run] of py_get(this.runs, cell, [])) {
         if (touches(run, ((other !== owner) ? grown(rect, (LINE_ROOM + half)) : boxed))) {
           return false;
@@ -2659,9 +2663,15 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   }
   for ([wire, points] of lines_.entries()) {
     obstacles.add_line(wire, points, (py_truth(thick) ? py_get(thick, wire, 0) : 0));
+    if ((obstacles.work > MOST_WORK)) {
+      return new Map();
+    }
   }
   placed = new Map();
   for ([wire, label_] of py_sorted(labels.entries(), {key: (item) => [!item[1].main, item[0]]})) {
+    if ((obstacles.work > MOST_WORK)) {
+      break;
+    }
     for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
       rect = centred(middle, label_.size);
       if ((within_of_label_places(rect, bounds) && obstacles.is_free(wire, rect))) {

@@ -13,7 +13,8 @@ import pytest
 
 from graphviz_tb.commands import cli
 from tests.fuzz.bad_files import FAMILIES, bad_files
-from tests.fuzz.command_lines import COMMANDS, command_lines
+from tests.fuzz.command_lines import COMMANDS, command_lines, furnish
+from tests.fuzz.trial import attempt
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,3 +55,14 @@ def test_every_option_is_tried(name: str) -> None:
     assert command is not None
     options = {word for one in command.params for word in (*one.opts, *one.secondary_opts) if word.startswith("--")}
     assert options - {"--quiet", "--output", "--format"} <= set(COMMANDS[name])
+
+
+def test_the_memory_of_a_trial_is_its_own(tmp_path: Path) -> None:
+    """A parent that once held much, such as an input that it made, does not hide what a trial takes."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    furnish(folder)
+    held = bytearray(200_000_000)
+    held[::4096] = bytes([1]) * len(held[::4096])
+    del held
+    assert attempt(["info", "-q", "good.pbtxt"], folder).megabytes > 0

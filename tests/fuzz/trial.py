@@ -76,7 +76,7 @@ def judged(code: int, seconds: float, megabytes: float, messages: str, size: int
 
 def forked(words: list[str], folder: Path) -> tuple[int, float, float]:
     """Exit code, CPU seconds and megabytes of a run in `folder`; its streams go to files beside it."""
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    base = resident()
     child = os.fork()
     if not child:
         _run(words, folder)
@@ -88,7 +88,15 @@ def forked(words: list[str], folder: Path) -> tuple[int, float, float]:
         if time.monotonic() > end:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.002)
-    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, (used.ru_maxrss - base) / 1024
+    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024 - base
+
+
+def resident() -> float:
+    """The megabytes that this process holds now, with which a fork of it starts: it may have held more before."""
+    path = Path("/proc/self/statm")
+    if not path.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(path.read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
 def _run(words: list[str], folder: Path) -> None:

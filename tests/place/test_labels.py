@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -90,3 +91,13 @@ def test_a_label_stays_clear_of_a_thick_line() -> None:
         place_labels({0: thin, 1: thick}, {0: Label((24, 12))}, [], (0, 0, 99, 60), None, {1: at}) for at in (10, 60)
     ]
     assert found == [{0: (67, 30)}, {0: (33, 30)}]
+
+
+@pytest.mark.parametrize("count", [3_000, 10_000])
+def test_thousands_of_long_lines_leave_no_time_for_labels(count: int) -> None:
+    """Every line passes the places of every label: the work is bounded, what was placed stays, the rest is left out."""
+    lines = {wire: [(0, wire % 50), (20_000, 40 + wire % 50)] for wire in range(count)}
+    labels = {wire: Label((40, 12)) for wire in lines}
+    start = time.process_time()
+    assert len(place_labels(lines, labels, [], (0, -100, 20_000, 200))) < 1000
+    assert time.process_time() - start < 20  # minutes, without a bound
