@@ -77,3 +77,19 @@ def test_a_stack_that_is_not_cut_counts_its_members() -> None:
     hierarchy = graphviz_tb.load(tower(12)).hierarchy
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
     assert repetitions(hierarchy, stack) == len(hierarchy.children(stack)) == 12
+
+
+def test_a_scope_that_is_most_of_a_block_gives_it_its_name() -> None:
+    # x ─▶ pupil (4 ops) ─▶ Softmax ─▶ + ─▶ …, each + with a shortcut
+    graph = GraphDef()
+    graph.node.add(name="in", op="Placeholder")
+    before = "in"
+    for at in range(6):
+        x, number = before, f"_{at}" if at else ""
+        for op in ("Tanh", "Floor", "Neg", "Exp"):
+            graph.node.add(name=f"pupil{number}/{op}", op=op, input=[x])
+            x = f"pupil{number}/{op}"
+        graph.node.add(name=f"Softmax{number}", op="Softmax", input=[x])
+        graph.node.add(name=f"add{number}", op="AddV2", input=[before, f"Softmax{number}"])
+        before = f"add{number}"
+    assert "pupil · Softmax" in stacks(graph)

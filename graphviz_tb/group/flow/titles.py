@@ -122,7 +122,16 @@ def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
     telling = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
+    if not products and (most := main_scope(rows, hierarchy)):
+        telling = [most, *(op for op in telling if op != most)][:TELLING]
     return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in telling]) if telling else ""
+
+
+def main_scope(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
+    """What the scope is called that holds most of some rows, the rest being ops: what a program calls its part."""
+    scopes = [box for box in rows if hierarchy.node[box.row] < 0]
+    most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
+    return type_of(scopes[0], hierarchy) if most else ""
 
 
 def joined(parts: Sequence[str]) -> str:
