@@ -71,14 +71,16 @@ def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Itera
 def was_sorted(nodes: Sequence[NodeDef]) -> bool:
     """Whether what has no input comes before all else, frozen variables among it, or loops were lowered: so freezing
     leaves a graph, and no program makes one."""
-    frozen, inside, sources = False, False, True
+    if any(node.name == LOWERED for node in nodes):
+        return True
+    frozen = inside = False
     for node in nodes:
-        if node.name == LOWERED:
-            return True
-        sources &= bool(node.input) or not inside
-        inside |= bool(node.input)
+        if node.input:
+            inside = True
+        elif inside:
+            return False
         frozen = frozen or (node.op == "Const" and FROZEN.fullmatch(node.name) is not None)
-    return frozen and inside and sources
+    return frozen and inside
 
 
 def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
