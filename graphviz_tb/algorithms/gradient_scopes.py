@@ -32,9 +32,10 @@ def differentiated(hierarchy: Hierarchy) -> list[int]:
     found: list[int] = []
     for head in gradient_scopes(hierarchy):
         around = len(hierarchy.name[head]) + 1
-        for row in range(head + 1, int(hierarchy.end[head])):
+        scopes = head + np.flatnonzero(hierarchy.kind[head : hierarchy.end[head]] == SCOPE)
+        for row in scopes[1:].tolist():
             name = hierarchy.name[row]
-            if hierarchy.kind[row] == SCOPE and name.endswith(GRADIENT_OF):
+            if name.endswith(GRADIENT_OF):
                 node = index.get(name[around : -len(GRADIENT_OF)], -1)
                 if node >= 0:
                     found.append(int(hierarchy.row_of_node[node]))

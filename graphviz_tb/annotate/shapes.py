@@ -159,7 +159,8 @@ def shape_of(message: Any) -> Shape:
     """
     if message.unknown_rank:
         return None
-    return tuple(None if dim.size < 0 else int(dim.size) for dim in message.dim)
+    sizes = [dim.size for dim in message.dim]
+    return tuple([None if size < 0 else size for size in sizes])
 
 
 def argument_of(graph: Graph, node: int) -> Outputs:

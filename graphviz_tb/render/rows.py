@@ -15,6 +15,7 @@ from graphviz_tb.render.texts import written
 ROW, HEADING = 20, 22  # px: a line of the legend, and its heading
 MORE = 14  # for the second line of a row
 APART = 16  # between two columns, and between two blocks
+Measured = tuple[Block, int, int]  # a block, how wide one of its columns is, and its heading
 WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wide: from a column to a line
 
 
@@ -40,18 +41,19 @@ class Legend:
 
 def shapes(blocks: Sequence[Block]) -> list[Legend]:
     """The legend in several shapes, from narrow to wide; none twice."""
-    candidates = dict.fromkeys(shaped(blocks, limit) for limit in WIDTHS)
+    measured = [(block, block.column, width(block.heading, SIZE, True)) for block in blocks]
+    candidates = dict.fromkeys(shaped(measured, limit) for limit in WIDTHS)
     return [candidate for candidate in candidates if candidate.blocks]
 
 
-def shaped(blocks: Sequence[Block], limit: int) -> Legend:
+def shaped(blocks: Sequence[Measured], limit: int) -> Legend:
     """Blocks in columns of rows, side by side while they are no wider than `limit` together, else one below the
     other."""
     placed: list[Placed] = []
     x = y = deep = wide = 0
-    for block in blocks:
-        columns, lines = columns_for(block, limit)
-        across = max(columns * (block.column + APART) - APART, width(block.heading, SIZE, True))
+    for block, column, heading in blocks:
+        columns, lines = columns_for(block, column, limit)
+        across = max(columns * (column + APART) - APART, heading)
         if x and x + across > limit:
             x, y, deep = 0, y + deep + APART, 0
         placed.append(Placed(block, x, y, columns, lines))
@@ -61,12 +63,12 @@ def shaped(blocks: Sequence[Block], limit: int) -> Legend:
     return Legend(wide, y + deep, tuple(placed))
 
 
-def columns_for(block: Block, limit: int) -> tuple[int, int]:
-    """How many columns, and lines in each; one column where a row has two lines of text."""
+def columns_for(block: Block, column: int, limit: int) -> tuple[int, int]:
+    """How many columns, each `column` px wide, and lines in each; one column where a row has two lines of text."""
     count = len(block.entries)
     if any(entry.more for entry in block.entries):
         return 1, count
-    lines = -(-count // max(1, (limit + APART) // (block.column + APART)))
+    lines = -(-count // max(1, (limit + APART) // (column + APART)))
     return -(-count // lines), lines
 
 

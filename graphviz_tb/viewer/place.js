@@ -4094,20 +4094,21 @@ class Legend {
   }
 }
 function shapes(blocks_) {
-  let candidates_;
-  candidates_ = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(blocks_, limit)); } return out; })());
+  let measured, candidates_;
+  measured = (() => { const out = []; for (const block_ of blocks_) { out.push([block_, block_.column, hand_width(block_.heading, SIZE, true)]); } return out; })();
+  candidates_ = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(measured, limit)); } return out; })());
   return (() => { const out = []; for (const candidate of candidates_.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function shaped(blocks_, limit) {
-  let placed, x, y, deep, wide, block_, columns_, lines_, across_;
+  let placed, x, y, deep, wide, block_, column_, heading, columns_, lines_, across_;
   placed = [];
   x = 0;
   y = x;
   deep = x;
   wide = x;
-  for (block_ of blocks_) {
-    [columns_, lines_] = columns_for(block_, limit);
-    across_ = Math.max(((columns_ * (block_.column + APART)) - APART), hand_width(block_.heading, SIZE, true));
+  for ([block_, column_, heading] of blocks_) {
+    [columns_, lines_] = columns_for(block_, column_, limit);
+    across_ = Math.max(((columns_ * (column_ + APART)) - APART), heading);
     if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
@@ -4118,13 +4119,13 @@ function shaped(blocks_, limit) {
   }
   return new Legend(wide, (y + deep), [...placed]);
 }
-function columns_for(block_, limit) {
+function columns_for(block_, column_, limit) {
   let count, lines_;
   count = block_.entries.length;
   if ((() => { for (const entry of block_.entries) { if (entry.more) return true; } return false; })()) {
     return [1, count];
   }
-  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (block_.column + APART))]));
+  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (column_ + APART))]));
   return [-Math.floor(-count / lines_), lines_];
 }
 function *drawn_of_rows(legend_, theme) {

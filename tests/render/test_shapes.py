@@ -80,12 +80,12 @@ def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> No
 def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shape: tuple[int, int]) -> None:
     block = Block("Heading", (Entry((), "a very long label that is cut"),) * count, most=100)
     assert block.column == 100
-    assert columns_for(block, limit) == shape
+    assert columns_for(block, block.column, limit) == shape
 
 
 def test_rows_of_two_lines_are_one_column() -> None:
     block = Block("Heading", (Entry((), "label"), Entry((), "label", "more")), most=100)
-    assert columns_for(block, 1000) == (1, 2)
+    assert columns_for(block, block.column, 1000) == (1, 2)
 
 
 def test_thick_lines_are_in_front_of_thin_ones() -> None:
