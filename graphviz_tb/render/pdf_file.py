@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import filterfalse
 
 from graphviz_tb.render.typeface import Typeface
 
@@ -20,7 +22,7 @@ class Fonts:
         """The text as runs of glyphs of one face; what no face has is an empty box of the first."""
         run: list[int] = []
         current = 0
-        for char in text:
+        for char in filterfalse(joins, text):
             font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
             glyph = self.faces[font].glyphs.get(ord(char), 0)
             self.used[font].setdefault(glyph, char)
@@ -36,6 +38,15 @@ class Fonts:
         """The width of a run, in em."""
         face = self.faces[font]
         return sum(face.advance(glyph) for glyph in glyphs) / face.em
+
+
+def joins(char: str) -> bool:
+    """Whether a character only says how others are drawn, and is not: a joiner, a variation selector.
+
+    >>> [char for char in "a\u200d\ufe0fb" if not joins(char)]
+    ['a', 'b']
+    """
+    return unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
 
 
 def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) -> bytes:

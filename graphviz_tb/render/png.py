@@ -68,7 +68,8 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
 def unheld(sheet: str) -> str:
     """An SVG whose texts with joined letters, such as emoji of several people, are not held to their measured width.
 
-    Of such a letter that no font has, the rasteriser counts only the first box, and draws the text far too wide.
+    Of such a letter that no font has, the rasteriser counts only the first box, and draws the text far too wide; joined
+    letters of Arabic are narrower than each alone, as they are measured, and would be stretched.
 
     >>> unheld('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
     '<text fill="#000">हिन्दी</text>'
@@ -79,8 +80,13 @@ def unheld(sheet: str) -> str:
 
 
 def joins(char: str) -> bool:
-    """Whether a character is drawn as one with that before it: a mark, a joiner, a colour of skin."""
-    return unicodedata.category(char) in ("Mn", "Mc", "Me") or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
+    """Whether a character is drawn as one with that before it: a mark, a joiner, a colour of skin, an Arabic letter.
+
+    >>> joins("\u200d"), joins("م"), joins("한")
+    (True, True, False)
+    """
+    marks, arabic = unicodedata.category(char) in ("Mn", "Mc", "Me"), unicodedata.bidirectional(char) == "AL"
+    return marks or arabic or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
 def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) -> Raster:

@@ -14,6 +14,7 @@ import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.render.fonts import font_files
 from graphviz_tb.render.pdf import LONGEST
+from graphviz_tb.render.pdf_file import Fonts
 from graphviz_tb.render.typeface import Typeface
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -90,3 +91,10 @@ def test_a_file_that_is_no_font_is_told(tmp_path: Path) -> None:
     path.write_bytes(b"\0\1\0\0" + bytes(8))
     with pytest.raises(RequestError, match="is no font"):
         graphviz_tb.load(b'node{name:"a" op:"X"}').picture(font_files=(str(path),)).render("pdf")
+
+
+def test_joiners_and_variation_selectors_draw_nothing() -> None:
+    """An emoji of two people is two empty boxes, not three with a sign over them."""
+    fonts = Fonts([arimo()], [{}])
+    assert list(fonts.runs("a\u200db\ufe0f")) == list(fonts.runs("ab"))
+    assert list(fonts.runs("\u200d")) == []
