@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphviz_tb import Model, load
+from graphviz_tb import Model, diff, load
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import split_address
@@ -54,3 +55,19 @@ def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> 
 )
 def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
     assert split_address("::".join(name.replace("::", "::::") for name in names)) == names
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered]))
+def test_the_names_of_the_json_are_found_and_open_that_group(seed: int, make: graphs.Maker) -> None:
+    """A diff with itself finds the graph the same."""
+    graph = without_twins(make(Random(seed)))
+    model = load(graph)
+    nodes = [node["name"] for node in json.loads(model.render("json"))["nodes"] if node["name"]]
+    found = {name: model.names.find(name) for name in nodes}
+    assert [name for name, paths in found.items() if len(paths) != 1] == []
+    groups = [(name, path[-1]) for name, (path,) in found.items() if model.hierarchy.opens(path[-1])]
+    for name, row in groups[:3]:
+        boxes = model.picture(open=(name,), depth=0).scene.boxes
+        assert [box.row for box in boxes if box.open][-1] == row, name
+    assert diff(graph, graph).same
