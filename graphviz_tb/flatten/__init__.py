@@ -10,6 +10,7 @@ from graphviz_tb.flatten.build import assemble
 from graphviz_tb.flatten.edges import resolve
 from graphviz_tb.flatten.functions import find_calls, result_nodes
 from graphviz_tb.flatten.handed import find_handed
+from graphviz_tb.flatten.lazily import Lazily
 from graphviz_tb.flatten.marks import settle_marks
 from graphviz_tb.flatten.nodes import list_nodes
 from graphviz_tb.flatten.pytorch import call_by_kind, is_pytorch
@@ -17,7 +18,6 @@ from graphviz_tb.flatten.weight_names import name_weights
 from graphviz_tb.flatten.weights import find_weights
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.lazily import Lazily
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
+from graphviz_tb.algorithms.nameless import nameless
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.nameless import nameless
 from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.units import plural

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from graphviz_tb.algorithms.nameless import DIGITS
 from graphviz_tb.algorithms.training import Part, Training
 from graphviz_tb.group.flow.entries import Entry, entries, unpacked
 from graphviz_tb.group.series import Run
@@ -18,7 +19,6 @@ from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.nameless import DIGITS
 
 SMALLEST = 3  # children that can be folded
 HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))

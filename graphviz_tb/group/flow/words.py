@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
+from graphviz_tb.algorithms.nameless import nameless
 from graphviz_tb.group.flow.box import Box
-from graphviz_tb.model.nameless import nameless
 
 Words = tuple[str, ...]
 
