@@ -15,7 +15,8 @@ FLAT = 48  # px aside from which a line is so flat that it needs a track of its 
 MOST = 96  # px that tracks may take at one end: ten thick lines; more would open a desert between two ranks
 WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
-JOG = 11  # the same where it runs less than that aside: a short steep jog would be a kink
+JOG = 11  # the same where it runs less than `SHORT` aside: a short steep jog would be a kink
+SHORT = 36  # px: what the corners at both ends of a jog take, and a straight run between them
 BESIDE = 10  # px from a line over its label to the next line
 FAR = 1 << 40  # beyond any coordinate
 
@@ -43,7 +44,7 @@ class Hop:
     @property
     def climb(self) -> int:
         """How far it climbs at least between its two turns."""
-        return 1 if not self.aside else JOG if self.aside < JOG else CLIMB
+        return 1 if not self.aside else JOG if self.aside < SHORT else CLIMB
 
 
 def give_tracks(hops: Sequence[Hop]) -> None:

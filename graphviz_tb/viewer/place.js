@@ -1822,6 +1822,7 @@ const MOST_of_tracks = 96;
 const WHITE = 4;
 const CLIMB = 6;
 const JOG = 11;
+const SHORT = 36;
 const BESIDE_of_tracks = 10;
 const FAR_of_tracks = (1 * 2 ** 40);
 class Hop {
@@ -1838,7 +1839,7 @@ class Hop {
     return Math.abs((this.end - this.start));
   }
   get climb() {
-    return (!this.aside ? 1 : ((this.aside < JOG) ? JOG : CLIMB));
+    return (!this.aside ? 1 : ((this.aside < SHORT) ? JOG : CLIMB));
   }
 }
 function give_tracks(hops) {

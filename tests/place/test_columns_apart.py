@@ -15,7 +15,7 @@ from graphviz_tb.place.coordinates import coordinates
 from tests.place.geometry import faults
 
 
-def residual(blocks: int, room: Room = (0, 0, 0)) -> tuple[Skeleton, Level]:
+def residual(blocks: int, room: Room = (0, 0, 0, 0)) -> tuple[Skeleton, Level]:
     """Blocks of four boxes, each with a skip over it; each gap gets `room` more for labels."""
     count = 4 * blocks + 1
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
@@ -63,7 +63,7 @@ def test_lines_between_columns_run_apart() -> None:
             assert abs(x - other) >= 10 or top >= low or high >= bottom
 
 
-@pytest.mark.parametrize("room", [(100, 0, 0), (0, 100, 0), (0, 0, 100)])
+@pytest.mark.parametrize("room", [(100, 0, 0, 0), (0, 100, 0, 0), (0, 0, 100, 0), (0, 0, 0, 100)])
 def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: Room) -> None:
     skeleton, level = residual(10, room)
     column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}

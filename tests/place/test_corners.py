@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.place.corners import blunt, sharp
-from graphviz_tb.place.tracks import CLIMB, FLAT, JOG, MOST, Hop, gap_height, give_tracks
+from graphviz_tb.place.tracks import CLIMB, FLAT, JOG, MOST, SHORT, Hop, gap_height, give_tracks
 
 downward = st.lists(st.tuples(st.integers(-200, 200), st.integers(30, 120)), min_size=3, max_size=8)
 
@@ -69,7 +69,7 @@ def test_a_gap_is_as_high_as_what_passes_it_needs() -> None:
     gaps = Gaps()
     assert gap_height([], 9, 9, 0, gaps) == gaps.ranks
     assert gap_height([Hop(0, 0, 0, 0, 10)], 9, 18, 0, gaps) == 28  # straight: both ends and a pixel
-    assert gap_height([Hop(0, 0, 0, JOG - 1, 10)], 9, 18, 0, gaps) == 27 + JOG
-    assert gap_height([Hop(0, 0, 0, 30, 10)], 9, 18, 0, gaps) == 27 + CLIMB
+    assert gap_height([Hop(0, 0, 0, SHORT - 1, 10)], 9, 18, 0, gaps) == 27 + JOG
+    assert gap_height([Hop(0, 0, 0, SHORT, 10)], 9, 18, 0, gaps) == 27 + CLIMB
     assert gap_height([Hop(0, 0, 0, 900, 10)], 9, 9, 0, gaps) == gaps.most
     assert gap_height([Hop(0, 0, 0, 900, 10)], 0, 9, gaps.beyond, gaps) == gaps.most - gaps.beyond
