@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Rule, Scene
+from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.legend import Block, Entry
-from graphviz_tb.render.sheet import LEGEND_GAP, MARGIN, Sheet, sheet
+from graphviz_tb.render.sheet import LEGEND_GAP, MARGIN, Sheet, sheet, title_row
 
 
 def page(width: int, height: int) -> Sheet:
@@ -28,3 +32,14 @@ def test_where_names_would_get_too_small_the_legend_stands_beside_the_top() -> N
     assert found.height == 2400 + 2 * MARGIN
     assert found.at == (MARGIN, MARGIN)
     assert found.scene[0] == MARGIN + found.legend.width + LEGEND_GAP
+
+
+@pytest.mark.parametrize("letters", [1, 10, 40, 400])
+def test_a_title_of_any_length_ends_at_the_margin(letters: int) -> None:
+    wide = 300
+    rows = title_row(Caption("M" * letters, "1 op " * letters), THEMES["light"], wide)
+    labels = [shape for group in rows for shape in group.shapes if isinstance(shape, Label)]
+    ends = [label.x + label.width for label in labels]
+    assert len(labels) == 2
+    assert max(ends) <= wide - MARGIN
+    assert letters < 40 or min(ends) > wide - MARGIN - 2 * 16  # as much of them as there is room for
