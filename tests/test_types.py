@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +44,9 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_swapped_argument_is_found(call: str, complaints: str) -> None:
     stage = call.partition("(")[0].removeprefix("= ")
     assert f'to "{stage}" has incompatible type' in complaints, complaints
+
+
+def test_extremes_are_asked_of_numpy() -> None:
+    """`np.max(array)`, not `array.max()`: the types of numpy 2.5, which Python 3.12 and later get, refuse that."""
+    calls = re.compile(r"(?<!np)\.(?:max|min|argmax|argmin)\((?:initial=|\))")
+    assert [path.name for path in sorted(PACKAGE.rglob("*.py")) if calls.search(path.read_text())] == []

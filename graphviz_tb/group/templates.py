@@ -31,7 +31,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     """
     template = hierarchy.template.astype(np.int64)
     given = template >= 0
-    first = int(template.max(initial=-1)) + 1
+    first = int(np.max(template, initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
     color = np.full(len(hierarchy), -1, np.int64)
     leaves = hierarchy.node >= 0

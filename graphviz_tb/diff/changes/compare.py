@@ -261,7 +261,7 @@ def whole_functions(m: Matching) -> list[Change]:
 
 def left_over(side: Side) -> set[int]:
     """Functions that freezing left behind: there are no variables, and nobody calls them."""
-    frozen = len(side) and not side.graph.function.min() >= 0 and not VARIABLES & set(side.graph.op_types)
+    frozen = len(side) and np.min(side.graph.function) < 0 and not VARIABLES & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 

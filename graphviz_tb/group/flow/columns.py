@@ -207,7 +207,7 @@ def symbols(columns: Columns) -> Longs:
     hierarchy, child = columns.hierarchy, columns.child
     types = len(hierarchy.graph.op_types)
     template = hierarchy.template[child].astype(np.int64)
-    alone = types + int(template.max(initial=0)) + 1 + child
+    alone = types + int(np.max(template, initial=0)) + 1 + child
     symbol: Longs = np.where(template >= 0, types + template, alone)
     ops = hierarchy.node[child] >= 0
     symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
