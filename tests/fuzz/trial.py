@@ -76,10 +76,15 @@ def judged(code: int, seconds: float, megabytes: float, messages: str, size: int
 
 def forked(words: list[str], folder: Path) -> tuple[int, float, float]:
     """Exit code, CPU seconds and megabytes of a run in `folder`; its streams go to files beside it."""
-    base = resident()
+    reader, writer = os.pipe()
     child = os.fork()
     if not child:
+        os.write(writer, str(resident()).encode())
+        os.close(writer)
         _run(words, folder)
+    base = float(os.read(reader, 100))
+    os.close(reader)
+    os.close(writer)
     end = time.monotonic() + PATIENCE
     while True:
         done, status, used = os.wait4(child, os.WNOHANG)
@@ -92,7 +97,7 @@ def forked(words: list[str], folder: Path) -> tuple[int, float, float]:
 
 
 def resident() -> float:
-    """The megabytes that this process holds now, with which a fork of it starts: it may have held more before."""
+    """The megabytes that this process holds now: it may have held more before, and a fork of it starts with less."""
     path = Path("/proc/self/statm")
     if not path.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

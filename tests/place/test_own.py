@@ -71,4 +71,4 @@ def test_a_bus_of_many_lines_costs_little_more_a_line() -> None:
         return process_time() - start
 
     seconds(100)
-    assert seconds(4000) < 40 * seconds(500)
+    assert min(seconds(4000) for _ in range(3)) < 40 * min(seconds(500) for _ in range(3))
