@@ -8,6 +8,7 @@ from typing import Any
 import graphviz
 import pydot
 
+from graphviz_tb.errors import RequestError
 from graphviz_tb.model.measure import clean, cut
 from graphviz_tb.model.paint import Caption, Fill, Paint
 from graphviz_tb.model.paths import last_segment
@@ -17,11 +18,21 @@ from graphviz_tb.render.boxes import is_pill
 from graphviz_tb.render.lines import edge_colour
 
 LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
+DEEPEST = 300  # open groups one within another: pydot writes them by recursion, which ends near 490
 FONT = "Arimo,Arial,Helvetica,sans-serif"
 
 
 def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
-    """The picture as DOT text. After: `dot -Tsvg` accepts it, whatever the names hold."""
+    """The picture as DOT text. After: `dot -Tsvg` accepts it, whatever the names hold.
+
+    Raises `RequestError` where groups are open deeper than DOT can be written.
+    """
+    deepest = max((box.depth for box in scene.boxes), default=0)
+    if deepest > DEEPEST:
+        raise RequestError(
+            f"{deepest:,} groups are open one within another, and DOT takes {DEEPEST}",
+            hint="open fewer groups, or write SVG",
+        )
     graph = pydot.Dot("tbgraph", graph_type="digraph", **_graph(scene, paint.theme, caption))
     labels = _labels(scene)
     parts: dict[int, Any] = {-1: graph}

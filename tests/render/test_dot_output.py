@@ -10,6 +10,8 @@ import pydot
 import pytest
 
 import graphviz_tb
+from graphviz_tb.errors import RequestError
+from graphviz_tb.render.dot import DEEPEST
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -42,3 +44,19 @@ def test_graphviz_takes_it_as_its_own(require: Callable[..., None]) -> None:
     require("dot")
     picture = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture()
     assert picture.to_graphviz().pipe("svg").count(b"<svg") == 1
+
+
+def test_groups_open_too_deep_for_dot_are_refused() -> None:
+    """A chain of scopes: as many as are allowed are written, more are an error that says so."""
+
+    def written(levels: int) -> bytes:
+        name = "/".join(["s"] * levels)
+        return (
+            graphviz_tb.load(f'node {{ name: "{name}/a" op: "X" }} node {{ name: "{name}/b" op: "Y" }}'.encode())
+            .picture(open_all=True, max_open=5000)
+            .render("dot")
+        )
+
+    assert written(DEEPEST).count(b"subgraph") == DEEPEST
+    with pytest.raises(RequestError, match="1,000 groups are open one within another"):
+        written(1000)
