@@ -97,16 +97,10 @@ def routes(
                 windows, passed = [(head, goal, goal)], []
             if number == len(chain) - 1:
                 break
-            here = band[chain[number]]
-            passed.append(chain[number])
-            top = here.top - here.before - hops[wire][number - 1].early
-            bottom = here.bottom + here.after + hops[wire][number].late
-            if turns:  # what is kept for straight runs ends where the line turns to the next column
-                top = max(top, turns[3][1] + 1)
-            if (wire, number) in around:
-                bottom = min(bottom, around[wire, number][0][1] - 1)
-            windows.append(corridors.window(chain[number], 0, top))
-            windows.append(corridors.window(chain[number], 1, bottom))
+            item = chain[number]
+            passed.append(item)
+            near = hops[wire][number - 1].early, hops[wire][number].late
+            windows += beside_rank(corridors, item, band[item], near, turns, around.get((wire, number)))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
         windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))
         bends += shortest(corridors, windows, passed)
@@ -121,6 +115,28 @@ def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | No
         return (below, begin[0], begin[0])
     slant = SLANT * (below - begin[1]) // 10
     return (below, max(left + room[0], begin[0] - slant), min(left + room[1], begin[0] + slant))
+
+
+def beside_rank(
+    corridors: Corridors,
+    item: int,
+    here: Band,
+    near: tuple[int, int],
+    before: tuple[Point, ...] | None,
+    after: tuple[Point, ...] | None,
+) -> list[Window]:
+    """Where a wire may be above and below the rank of a waypoint.
+
+    Before: `near` is how much earlier and later than the band it has to keep straight; `before` and `after` are its
+    bends on the way to another column: what is kept for straight runs ends there.
+    """
+    top = here.top - here.before - near[0]
+    bottom = here.bottom + here.after + near[1]
+    if before:
+        top = max(top, before[3][1] + 1)
+    if after:
+        bottom = min(bottom, after[0][1] - 1)
+    return [corridors.window(item, 0, top), corridors.window(item, 1, bottom)]
 
 
 def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:

@@ -2030,7 +2030,7 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, here, top, bottom, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
@@ -2057,18 +2057,10 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       if ((number === (chain.length - 1))) {
         break;
       }
-      here = band_.get(chain.at(number));
-      passed.push(chain.at(number));
-      top = ((here.top - here.before) - hops.at(wire).at((number - 1)).early);
-      bottom = ((here.bottom + here.after) + hops.at(wire).at(number).late);
-      if (py_truth(turns)) {
-        top = Math.max(top, (turns[3][1] + 1));
-      }
-      if (around.has([wire, number])) {
-        bottom = Math.min(bottom, (around.get([wire, number])[0][1] - 1));
-      }
-      windows.push(corridors.window(chain.at(number), 0, top));
-      windows.push(corridors.window(chain.at(number), 1, bottom));
+      item = chain.at(number);
+      passed.push(item);
+      near_ = [hops.at(wire).at((number - 1)).early, hops.at(wire).at(number).late];
+      py_extend(windows, beside_rank(corridors, item, band_.get(item), near_, turns, py_get(around, [wire, number])));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
@@ -2085,6 +2077,18 @@ function first_window(begin, below_, left, room) {
   }
   slant = Math.floor((SLANT * (below_ - begin[1])) / 10);
   return [below_, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
+}
+function beside_rank(corridors, item, here, near_, before, after) {
+  let top, bottom;
+  top = ((here.top - here.before) - near_[0]);
+  bottom = ((here.bottom + here.after) + near_[1]);
+  if (py_truth(before)) {
+    top = Math.max(top, (before[3][1] + 1));
+  }
+  if (py_truth(after)) {
+    bottom = Math.min(bottom, (after[0][1] - 1));
+  }
+  return [corridors.window(item, 0, top), corridors.window(item, 1, bottom)];
 }
 function shortest(corridors, windows, passed) {
   let bends_;
@@ -2176,7 +2180,7 @@ function flush_left(skeleton, lefts) {
 }
 function hops_of(skeleton, chains, ends_, lefts, strokes) {
   let place_, known_, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
-  place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  place_ = ranks_of(skeleton);
   known_ = new TupleMap();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
@@ -2203,35 +2207,57 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
   }
   return [wires, passing];
 }
+function ranks_of(skeleton) {
+  return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+}
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, heads, labelled, straight_, main, wire, chain, stroke, turned, part, rank, more, top, slants, bottom, late, final, upper, room, p, part_gaps, r, hops, made, part_rows, ends_, strip, band_, following;
-  place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
-  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  let place_, labelled, straight_, made, p, part_rows, ends_, strip, hops, band_, following;
+  place_ = ranks_of(skeleton);
+  labelled = rooms_for_labels(skeleton, chains, place_, passing, strokes);
+  straight_ = straight_ends(skeleton, chains, place_, passing, strokes, gaps);
+  made = [];
+  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
+    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
+    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
+    for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
+      cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
+    }
+    made.push(strip);
+  }
+  return made;
+}
+function rooms_for_labels(skeleton, chains, place_, passing, strokes) {
+  let labelled, main, wire, chain, stroke, part, rank, more, slants;
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
-  straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
   main = new Set(skeleton.spine);
   for ([wire, chain] of py_enumerate(chains)) {
-    [stroke, turned] = [strokes.at(wire), skeleton.wires.at(wire).turned];
+    stroke = strokes.at(wire);
     [part, rank] = place_.get(chain[0]);
     if (((chain.length === 2) && stroke.label[1])) {
-      if (main.has(wire)) {
-        more = beside_main(wire, stroke.label, passing.at(part).at(rank));
-        labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
-      }
-      else {
-        py_setdefault(labelled.at(part), rank, 0);
-      }
+      more = (main.has(wire) ? beside_main(wire, stroke.label, passing.at(part).at(rank)) : 0);
+      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
     }
-    [top, slants, bottom, late] = stroke.room;
+    slants = stroke.room[1];
     if (slants) {
       labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
     }
+  }
+  return labelled;
+}
+function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
+  let heads, straight_, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
+  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    stroke = strokes.at(wire);
+    [part, rank] = place_.get(chain[0]);
+    [top, _, bottom, late] = stroke.room;
     straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
     straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
     final = ((rank + chain.length) - 2);
     straight_.at(part).at(final)[1] = Math.max(straight_.at(part).at(final)[1], late);
     if ((stroke.tip >= 0)) {
-      upper = (Number(stroke.tip) === Number(turned));
+      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
       room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
       room[Number(upper)] = Math.max(room.at(Number(upper)), (head_length(stroke.thick) + gaps.straight));
     }
@@ -2243,16 +2269,7 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
       }
     }
   }
-  made = [];
-  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : [(heads.at(p).at(r)[0] + straight_.at(p).at(r)[0]), (heads.at(p).at(r)[1] + straight_.at(p).at(r)[1])])); } return out; })();
-    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
-    for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
-      cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
-    }
-    made.push(strip);
-  }
-  return made;
+  return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight_)) { out.push((() => { const out = []; for (const [head_, run] of py_zip(part_heads, runs)) { out.push([(head_[0] + run[0]), (head_[1] + run[1])]); } return out; })()); } return out; })();
 }
 function beside_main(wire, label_, hops) {
   let across_, along, lies;
