@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from graphviz_tb.algorithms.colours import channels, mixed
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.theme import Theme
 
 STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
-
-
-def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of `#RRGGBB`.
-
-    >>> channels("#0B2DC2")
-    (11, 45, 194)
-    """
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-@lru_cache(maxsize=4096)
-def mixed(colour: str, other: str, per_cent: int) -> str:
-    """`colour` with some per cent of `other` in it.
-
-    >>> mixed("#FFFFFF", "#000000", 35)
-    '#A6A6A6'
-    """
-    pairs = zip(channels(colour), channels(other), strict=True)
-    return "#" + "".join(f"{(a * (100 - per_cent) + b * per_cent + 50) // 100:02X}" for a, b in pairs)
 
 
 def stroke(fill: str, theme: Theme) -> str:

@@ -8,8 +8,9 @@ from math import sqrt
 from typing import Self
 
 from graphviz_tb.algorithms.calls import measured_through
+from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color.colouring import ByNumber, Numbers, is_op
-from graphviz_tb.color.hues import contrast, mixed, stroke
+from graphviz_tb.color.hues import contrast, stroke
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands

@@ -11,9 +11,9 @@ from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
+from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.color.colouring import ByNumber, Numbers
-from graphviz_tb.color.hues import mixed
 from graphviz_tb.color.measured import FADED
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts

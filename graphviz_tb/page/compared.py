@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.arrange import arrange
-from graphviz_tb.color.hues import mixed
 from graphviz_tb.diff.picture.merge import merge
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.proto import FunctionDef, NodeDef
+from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
+
+HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,14 @@ def node_of(tensor: str) -> str:
 def data_inputs(node: NodeDef) -> list[str]:
     """The inputs that are tensors."""
     return [each for each in node.input if not each.startswith("^")]
+
+
+def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
+    """Write attributes on an argument that says nothing of them itself; other nodes stay as they are."""
+    if argument.op == "_Arg":
+        for key in keys:
+            if key in attrs and key not in argument.attr:
+                argument.attr[key].CopyFrom(attrs[key])
 
 
 def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:

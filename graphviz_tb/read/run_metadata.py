@@ -9,11 +9,11 @@ from functools import partial
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read.holding import Content, Found
+from graphviz_tb.read.inline import HANDLES, complete
 from graphviz_tb.read.merge import merge
 from graphviz_tb.read.wire import CutError, pieces
 
 STEP_STATS, PARTITIONS, FUNCTIONS = 1, 3, 4  # fields of RunMetadata
-HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
 FORMS = ("pre_optimization", "post_optimization", "partitions")
 
 
@@ -88,10 +88,8 @@ def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
     made = GraphDef()
     made.CopyFrom(graph)
     for node in made.node:
-        if node.op == "_Arg" and node.name in known:
-            for key in HANDLES:
-                if key in known[node.name].attr and key not in node.attr:
-                    node.attr[key].CopyFrom(known[node.name].attr[key])
+        if node.name in known:
+            complete(node, known[node.name].attr, HANDLES)
     return made
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
 from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, tidied
-from graphviz_tb.read.inline import Block, data_inputs, node_of, open_call
+from graphviz_tb.read.inline import HANDLES, Block, complete, data_inputs, node_of, open_call
 from graphviz_tb.read.merge import merge
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
@@ -23,7 +23,7 @@ STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2
 NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
 COUNTING = HANDING | {NEXT, "OptionalHasValue", "IteratorGetNextAsOptional", "Less", "LogicalAnd", "Add", "AddV2"}
 BRANCHING = CALLS | {"While", "StatelessWhile", "If", "StatelessIf"}
-RECORDED = ("_handle_dtypes", "_handle_shapes", "_output_shapes")  # attributes of arguments
+RECORDED = (*HANDLES, "_output_shapes")  # attributes of arguments
 
 Library = Mapping[str, FunctionDef]
 
@@ -114,9 +114,8 @@ def tell_arguments(block: Block, call: NodeDef, function: FunctionDef) -> None:
     for position, tensor in enumerate(data_inputs(call)):
         node = block.nodes.get(node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
-        for key in RECORDED:
-            if node is not None and node.op == "_Arg" and key in attrs and key not in node.attr:
-                node.attr[key].CopyFrom(attrs[key])
+        if node is not None:
+            complete(node, attrs, RECORDED)
 
 
 def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
+from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.model.drawing import Curve, Drawing, Hatch, Pen, Shape, Step
 
 STEP = 6 * sqrt(2)  # px from line to line along a side: they are 6 apart, as in the pattern of the SVG
@@ -39,17 +40,7 @@ def lines(box: Hatch, ground: str) -> Curve:
             steps.append(("M", (round(left + low, 2), round(bottom - low, 2))))
             steps.append(("L", (round(left + high, 2), round(bottom - high, 2))))
         across += STEP
-    return Curve(tuple(steps), pen=Pen(mixed(box.colour, ground)))
-
-
-def mixed(colour: str, ground: str) -> str:
-    """How a colour looks that lies so faintly on a ground.
-
-    >>> mixed("#FF0000", "#FFFFFF")
-    '#FF9999'
-    """
-    pairs = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
-    return "#" + "".join(f"{(one * FAINT + other * (100 - FAINT)) // 100:02X}" for one, other in pairs)
+    return Curve(tuple(steps), pen=Pen(mixed(ground, box.colour, FAINT)))
 
 
 def chord(box: Hatch, across: float) -> tuple[float, float]:

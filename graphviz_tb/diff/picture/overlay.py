@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import mixed, plain
+from graphviz_tb.color.hues import plain
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where, merge
 from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, ways
