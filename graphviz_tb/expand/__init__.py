@@ -174,11 +174,11 @@ class Expander:
         hierarchy, types = self.hierarchy, self.options.sink_types
         sinks = np.zeros(len(hierarchy), bool)
         ops = np.flatnonzero(hierarchy.node >= 0)
-        kinds = np.array([op in types for op in hierarchy.graph.op_types] or [False])
+        kinds = np.array([op in types for op in hierarchy.graph.op_types], bool)
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
         around = distinct(hierarchy.parent[roots])
-        for row in around[(around >= 0) & (hierarchy.kind[around] == SCOPE)].tolist():
+        for row in around[hierarchy.kind[around] == SCOPE].tolist():
             sinks[row] = self._is_sink(row)
         return sinks
 

@@ -30,7 +30,7 @@ def through_call(
             if graph.control[edge]:
                 continue
             if comes_in:
-                ends = [(function.args[to], "0") for to in joined.takes(slot) if to < len(function.args)]
+                ends = [(function.args[to], "0") for to in joined.takes(slot)]
             else:
                 ends = joined.results(function, graph.keys[slot])
             for inner, key in ends:
@@ -53,7 +53,7 @@ def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
         joined = joined_to(graph, node, attr, function)
         for edge in given:
             mark = int(hierarchy.row_of_node[graph.source[edge]])
-            ends = [function.args[to] for to in joined.takes(int(graph.slot[edge])) if to < len(function.args)]
+            ends = [function.args[to] for to in joined.takes(int(graph.slot[edge]))]
             pairs.update(((mark, int(hierarchy.row_of_node[end])), None) for end in ends)
     return [(mark, row) for mark, row in pairs if mark >= 0 and row >= 0]
 

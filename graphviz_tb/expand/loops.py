@@ -31,7 +31,7 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
 
     def holder(node: int) -> int:
         row = int(hierarchy.row_of_node[node]) if node >= 0 and not graph.mark[node] else -1
-        index = bisect_right(starts, row) - 1 if row >= 0 else -1
+        index = bisect_right(starts, row) - 1
         return order[index] if index >= 0 and row < hierarchy.end[starts[index]] else -1
 
     body = graph.functions[function]

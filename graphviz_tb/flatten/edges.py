@@ -73,8 +73,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     resolved = Found()
     ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
     for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
-        inputs = nodes.inputs[start:stop] if len(nodes.index) > 1 else nodes.inputs
-        look_up(resolved, index, inputs, start)
+        look_up(resolved, index, nodes.inputs[start:stop], start)
     return make_edges(nodes, resolved, options)
 
 
@@ -129,7 +128,7 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
     key[found.at], control[found.at] = found.key, found.control
     control[found.control_at] = True
-    modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types] or [False])[nodes.op_id]
+    modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types], bool)[nodes.op_id]
     # TensorBoard takes the first input, whatever it is; one that is a control input carries no reference.
     first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
     reference = modifies[target] & first

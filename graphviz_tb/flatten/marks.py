@@ -50,7 +50,7 @@ def settle_marks(
     Before: all edges as the file has them; `handed` are constants to the program, though no op says so. After: each
     mark is drawn beside an ordinary node, or belongs to marks that do; one that nobody uses is an ordinary node.
     """
-    kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types] or [Mark.NONE], np.uint8)
+    kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types], np.uint8)
     mark: Bytes = kinds[nodes.op_id]
     if options.tensorboard:
         return embed(nodes, mark, edges)
@@ -77,7 +77,7 @@ def keep_lonely_ordinary(mark: Bytes, edges: Edges) -> Bytes:
 
 def reached(mark: Bytes, edges: Edges) -> Bools:
     """Which nodes are ordinary or hang, through marks, on one that is."""
-    tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))
+    tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))  # only saves time: others reach nothing
     source, target = edges.source[tied], edges.target[tied]
     done: Bools = mark == Mark.NONE
     hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, edges)[target] & (mark[source] == Mark.WEIGHT))

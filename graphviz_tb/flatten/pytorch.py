@@ -70,7 +70,7 @@ def mark_plumbing(nodes: Nodes, edges: Edges, mark: Bytes) -> Bytes:
     Before: marks by op type. After: a list is a constant if all its inputs are; a sum only if none of them is a
     parameter, since to add weights is work.
     """
-    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in nodes.op_types] or [Role.WORK], np.uint8)[nodes.op_id]
+    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in nodes.op_types], np.uint8)[nodes.op_id]
     plumbing: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
     if plumbing.any():
         plumbing[follow(nodes, edges, role, plumbing)] = True
@@ -101,7 +101,7 @@ def follow(nodes: Nodes, edges: Edges, role: Bytes, plumbing: Bools) -> list[int
 
 def expected(nodes: Nodes, edges: Edges) -> Bools:
     """Which inputs name no node and need not: the module that a parameter belongs to."""
-    parameter = np.array([op == PARAMETER for op in nodes.op_types] or [False])[nodes.op_id]
+    parameter = np.array([op == PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing
 

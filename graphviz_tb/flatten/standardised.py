@@ -21,18 +21,19 @@ def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
     if not set(OPS) <= set(nodes.op_types):
         return {}
     kind = np.array([OPS.index(op) if op in OPS else -1 for op in nodes.op_types])[nodes.op_id]
-    into = np.flatnonzero((kind[edges.target] >= 0) & (edges.slot < 2) & ~edges.control)
+    kind, constant = np.append(kind, -1), np.append(constant, -1)  # of node -1, which is none
+    into = np.flatnonzero((kind[edges.target] >= 0) & ~edges.control)
     ends = zip(edges.target[into].tolist(), edges.slot[into].tolist(), edges.source[into].tolist(), strict=True)
     given = {(target, slot): source for target, slot, source in ends}
 
     def behind(node: int, slot: int, op: str) -> int:
         source = given.get((node, slot), -1)
-        return source if source >= 0 and kind[source] == OPS.index(op) else -1
+        return source if kind[source] == OPS.index(op) else -1
 
     words: dict[int, str] = {}
     for ratio in np.flatnonzero(kind == OPS.index("RealDiv")).tolist():
         centred, root = behind(ratio, 0, "Sub"), behind(behind(ratio, 1, "Maximum"), 0, "Sqrt")
         mean, variance = (int(constant[given.get(key, -1)]) for key in ((centred, 1), (root, 0)))
-        if (centred, 1) in given and (root, 0) in given and min(mean, variance) >= 0:
+        if min(mean, variance) >= 0:
             words |= {mean: "mean", variance: "variance"}
     return words

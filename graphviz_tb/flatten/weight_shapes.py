@@ -41,15 +41,15 @@ def shape_of(shape: TensorShapeProto) -> Shape:
 
 def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection[int]) -> dict[int, Shape]:
     """The shapes of variables, by handle: that of a value assigned to them, else, rows unknown, what a lookup takes."""
-    works = np.array([op in ASSIGNS or op == LOOKUP for op in nodes.op_types] or [False])[nodes.op_id]
-    into = np.flatnonzero(works[edges.target] & (edges.slot < 2) & ~edges.control)
+    works = np.array([op in ASSIGNS or op == LOOKUP for op in nodes.op_types], bool)[nodes.op_id]
+    into = np.flatnonzero(works[edges.target] & ~edges.control)
     given: dict[int, dict[int, int]] = {}
     for edge, user, slot in zip(into.tolist(), edges.target[into].tolist(), edges.slot[into].tolist(), strict=True):
         given.setdefault(user, {})[slot] = edge
     looked: dict[int, Shape] = {}
     assigned: dict[int, Shape] = {}
     for user, slots in given.items():
-        if len(slots) < 2 or (handle := int(edges.source[slots[0]])) not in handles:
+        if not {0, 1} <= slots.keys() or (handle := int(edges.source[slots[0]])) not in handles:
             continue
         second = stated(nodes, graph, int(edges.source[slots[1]]), edges.keys[edges.key[slots[1]]])
         if nodes.op_types[nodes.op[user]] == LOOKUP:

@@ -84,7 +84,7 @@ def find_weights(
 
 def of_types(nodes: Nodes, wanted: Callable[[str], bool]) -> Bools:
     """Which nodes have an op type of some kind."""
-    matches: Bools = np.array([wanted(op) for op in nodes.op_types] or [False])[nodes.op_id]
+    matches: Bools = np.array([wanted(op) for op in nodes.op_types], bool)[nodes.op_id]
     return matches
 
 
@@ -114,23 +114,19 @@ def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: G
 
 def is_resource(nodes: Nodes, graph: GraphDef, node: int) -> bool:
     """Whether an argument or placeholder is a handle and no value."""
-    function, argument = place_of(nodes, node)
-    if function >= 0 and argument >= 0:
-        return bool(graph.library.function[function].signature.input_arg[argument].type == RESOURCE)
     definition = node_def(nodes, graph, node)
-    return definition is not None and any(
-        definition.attr[key].type == RESOURCE for key in ("dtype", "T") if key in definition.attr
-    )
+    if definition is None:
+        function, argument = place_of(nodes, node)
+        return bool(graph.library.function[function].signature.input_arg[argument].type == RESOURCE)
+    return any(definition.attr[key].type == RESOURCE for key in ("dtype", "T") if key in definition.attr)
 
 
 def place_of(nodes: Nodes, node: int) -> tuple[int, int]:
-    """The function and the position among its arguments; -1 where a node is none."""
+    """The function of an argument, and its position among the arguments there, which come first."""
     from bisect import bisect_right
 
     block = bisect_right(nodes.starts, node) - 1
-    arguments = nodes.args[block]
-    inside = bool(arguments) and arguments[0] <= node <= arguments[-1]
-    return block - 1, node - arguments[0] if inside else -1
+    return block - 1, node - nodes.starts[block]
 
 
 def bind(
@@ -146,8 +142,7 @@ def bind(
         for edge in range(start, stop):
             if not edges.control[edge]:
                 for to in joined.takes(int(edges.slot[edge])):
-                    if to < len(arguments):
-                        pairs[int(edges.source[edge]), arguments[to]] = None
+                    pairs[int(edges.source[edge]), arguments[to]] = None
     return list(pairs)
 
 
@@ -228,7 +223,8 @@ def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
 def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
     """Whether a constant is a list of at least so many numbers."""
     definition = node_def(nodes, graph, node)
-    if definition is None or "value" not in definition.attr:
+    assert definition is not None  # an argument of a function is no constant
+    if "value" not in definition.attr:
         return False
     sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
     return bool(sizes) and prod(sizes) >= least
@@ -244,7 +240,7 @@ def owners(origin: Ints, nodes: Nodes, bindings: list[tuple[int, int]]) -> dict[
     """
     takers: dict[int, list[int]] = {}
     for source, argument in bindings:
-        if origin[source] >= 0 and origin[argument] >= 0:
+        if origin[source] >= 0:
             takers.setdefault(int(origin[source]), []).append(argument)
     by_node: dict[int, tuple[int, ...]] = {}
     given = {argument for arguments in takers.values() for argument in arguments}

@@ -115,10 +115,10 @@ def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
     if attr in lists:  # several functions capture one after the other
         order = [name for name in FUNCTION_ORDER if name in lists]
         slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
-    captured = lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0)
-    first = max(0, count - captured)
+    captured = min(count, lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0))
+    first = count - captured
     return Wiring(
-        runs=((1, 0, states), (slot, first, captured)),
+        runs=((1, 0, min(count, states)), (slot, first, captured)),
         elements=(0, states, 0 if definition.op in NO_DATASET_IN else max(0, first - states)),
         gives="all",
     )

@@ -16,13 +16,14 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from edits import TRANSFORMS, edited
 from networks import network
+from programs import program
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -87,14 +88,33 @@ def load(name: str, **choices: Any) -> Model:
 
 def flattened(name: str) -> Iterator[Any]:
     """The columns of the graph, and those that TensorBoard would have."""
+    yield from columns(lambda **choices: load(name, **choices), {}, {"preset": "tensorboard"})
+
+
+def flattened_anew(name: str) -> Iterator[Any]:
+    """The columns of a program that is drawn by a seed, with variables as ops too."""
+    made = partial(graphviz_tb.load, program(name))
+    for *what, column in columns(made, {}, {"show_variables": True}, {"preset": "tensorboard"}):
+        if what[-1] not in ("name", "op_types"):
+            yield *what, shortened(column)
+
+
+def shortened(column: Any) -> Any:
+    """A column of digits as one word."""
+    digits = isinstance(column, list) and all(isinstance(value, int) and 0 <= value <= 9 for value in column)
+    return "".join(map(str, column)) if digits else column
+
+
+def columns(made: Callable[..., Model], *several: dict[str, Any]) -> Iterator[Any]:
+    """The columns of a graph for the first of several choices, and what differs from there to the next."""
     ours: dict[str, Any] = {}
-    for choices in ({}, {"preset": "tensorboard"}):
-        graph = load(name, **choices).hierarchy.graph
-        columns = {field.name: plain(getattr(graph, field.name)) for field in fields(graph)}
+    for choices in several:
+        graph = made(**choices).hierarchy.graph
+        found = {field.name: plain(getattr(graph, field.name)) for field in fields(graph)}
         for left_out in ("graph_def", "index", "ways"):
-            del columns[left_out]
-        yield from ((*choices, field, column) for field, column in columns.items() if ours.get(field) != column)
-        ours = columns
+            del found[left_out]
+        yield from ((*choices, field, column) for field, column in found.items() if ours.get(field) != column)
+        ours = found
 
 
 def grouped(name: str) -> Iterator[Any]:
@@ -178,12 +198,9 @@ def coordinates(model: Model, choices: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def expanded(name: str) -> Iterator[Any]:
-    """Every metagraph, as we fold and, where that differs, as TensorBoard does; what JSON has of them."""
+    """Every metagraph; what JSON has of them."""
     model = load(name)
-    ours = [view.metagraph for view in views(model.picture(open_all=True, max_open=MANY).view)]
-    yield from ours
-    theirs = load(name, preset="tensorboard").picture(open_all=True, max_open=MANY)
-    yield from (("tensorboard", view.metagraph) for view in views(theirs.view) if view.metagraph not in ours)
+    yield from metagraphs(model, load(name, preset="tensorboard"))
     if INPUTS[name] in RULES:
         for row, group in model.to_json()["groups"].items():
             yield (
@@ -192,6 +209,23 @@ def expanded(name: str) -> Iterator[Any]:
                 list(group["annotations"].items()),
                 group["loops"],
             )
+
+
+def expanded_anew(name: str) -> Iterator[Any]:
+    """Every metagraph of a program that is drawn by a seed; what JSON, which opens all groups at once, has of them."""
+    source = program(name)
+    model = graphviz_tb.load(source)
+    yield from metagraphs(model, graphviz_tb.load(source, preset="tensorboard"))
+    for row, group in model.to_json()["groups"].items():
+        yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
+
+
+def metagraphs(model: Model, tensorboard: Model) -> Iterator[Any]:
+    """Every metagraph, as we fold and, where that differs, as TensorBoard does."""
+    ours = [view.metagraph for view in views(model.picture(open_all=True, max_open=MANY).view)]
+    yield from ours
+    theirs = tensorboard.picture(open_all=True, max_open=MANY)
+    yield from (("tensorboard", view.metagraph) for view in views(theirs.view) if view.metagraph not in ours)
 
 
 def viewed(name: str) -> Iterator[Any]:
@@ -327,8 +361,11 @@ EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") 
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
 NETWORKS = [f"network {number}" for number in range(150)]
+PROGRAMS = [f"program {number}" for number in range(200)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
+    "programs": (flattened_anew, PROGRAMS),
+    "bodies": (expanded_anew, PROGRAMS[:100]),
     "group": (grouped, [path.name for path in (*RULES, *ALL)]),
     "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),

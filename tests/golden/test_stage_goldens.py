@@ -17,9 +17,9 @@ def check(stage: str, name: str) -> None:
     assert new == old, f"{stage} of {name} differs; now, then accepted:\n{first[0]}\n{first[1]}"
 
 
-@pytest.mark.parametrize("name", KEPT["flatten"][1])
-def test_flatten(name: str) -> None:
-    check("flatten", name)
+@pytest.mark.parametrize(("stage", "name"), both("flatten", "programs"))
+def test_flatten(stage: str, name: str) -> None:
+    check(stage, name)
 
 
 @pytest.mark.parametrize(("stage", "name"), both("group", "networks"))
@@ -37,9 +37,9 @@ def test_place(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize("name", KEPT["expand"][1])
-def test_expand(name: str) -> None:
-    check("expand", name)
+@pytest.mark.parametrize(("stage", "name"), both("expand", "bodies"))
+def test_expand(stage: str, name: str) -> None:
+    check(stage, name)
 
 
 @pytest.mark.parametrize(("stage", "name"), both("view", "opened"))
