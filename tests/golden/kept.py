@@ -21,9 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from colours import costed, metered, painted
 from edits import TRANSFORMS, edited
 from networks import network
+from openings import first_opened, opened_as_asked, sought
 from programs import program
+from writers import composed, sheets, written
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -266,6 +269,12 @@ def measured(name: str) -> Iterator[Any]:
         yield picture.paint.tints, picture.paint.accounts, picture.caption.facts
 
 
+def numbered(name: str) -> Iterator[Any]:
+    """The numbers of colourings by run statistics."""
+    source, choices = MEASURED[name]
+    yield from metered(graphviz_tb.load(source, **choices))
+
+
 def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]:
     """Fill, second line and account of each row, then the legend, for each of some schemes."""
     rows = range(1, min(len(model.hierarchy), ROWS))
@@ -360,6 +369,8 @@ FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
+FORESTS = [f"forest {number}" for number in range(14)]
+PLANTS = [f"plant {number}" for number in range(120)]
 NETWORKS = [f"network {number}" for number in range(150)]
 PROGRAMS = [f"program {number}" for number in range(200)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
@@ -375,11 +386,20 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
     "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
+    "firsts": (first_opened, [*PLANTS, *NETWORKS[:60], *FORESTS]),
+    "openings": (opened_as_asked, PLANTS[:12]),
+    "patterns": (sought, PLANTS[:30]),
     "opened": (opened, [path.name for path in ALL]),
     "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
+    "hues": (painted, FORESTS),
+    "costs": (costed, FORESTS[:5]),
+    "numbers": (numbered, ["one step", "all steps", "against a step"]),
     "render": (rendered, SMALL[::6]),
     "signs": (signed, ["gelu.json", "inserted.json", "no_norm.json", "renamed.json"]),
+    "drawings": (composed, ["light 0", "light 3", "dark 5"]),
+    "writers": (written, ["svg", "hatches", "pdf", "dot", "dot without title"]),
+    "sheets": (sheets, [f"sheet {number}" for number in range(120)]),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
     "transforms": (transformed, [*SMALL[::3], *(path.name for path in REAL)]),

@@ -42,17 +42,17 @@ def test_expand(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("view", "opened"))
+@pytest.mark.parametrize(("stage", "name"), both("view", "opened", "firsts", "openings", "patterns"))
 def test_view(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("color", "measured", "legends"))
+@pytest.mark.parametrize(("stage", "name"), both("color", "measured", "legends", "hues", "costs", "numbers"))
 def test_color(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("render", "signs"))
+@pytest.mark.parametrize(("stage", "name"), both("render", "signs", "drawings", "writers", "sheets"))
 def test_render(stage: str, name: str) -> None:
     check(stage, name)
 

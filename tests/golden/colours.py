@@ -1,0 +1,88 @@
+"""What colourings say of graphs that are drawn by a seed, and of numbers at the ends of their scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from forests import forest
+
+import graphviz_tb
+from graphviz_tb.color import SCHEMES, colour
+from graphviz_tb.color.colouring import ByNumber, Colouring
+from graphviz_tb.model.paths import Path
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+
+VALUES = (-2.0, -1.0, -0.3, 0.0, 0.001, 0.1, 0.24, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0, 3.0)
+SHARES = ("device", "op-type", "xla-cluster", "none")
+COSTS = ("flops", "parameters", "activations")
+
+
+def painted(name: str) -> Iterator[Any]:
+    """Hues, letters and words of every row, and which rows are alike."""
+    model = graphviz_tb.load(GraphDef(node=forest(name)))
+    paths: list[Path] = [(row,) for row in range(len(model.hierarchy))]
+    found = colour(model.hierarchy, model.facts)
+    yield from found.legend(paths)
+    yield [[row, fill.badge, fill.fill] for row, fill in fills(found, paths) if fill.hued]
+    yield alike(found, len(paths))
+    for scheme in SHARES:
+        found = colour(model.hierarchy, model.facts, scheme)
+        groups = [path for path in paths if model.hierarchy.opens(path[0])]
+        yield scheme, found.legend(paths), alike(found, len(paths))
+        for path, (_, fill) in zip(groups, fills(found, groups), strict=True):
+            yield path[0], found.second(path), found.account(path), fill.fill, fill.bands
+        yield [
+            fill.badge + (found.second(path) or "") for path, (_, fill) in zip(paths, fills(found, paths), strict=True)
+        ]
+
+
+def fills(colouring: Colouring, paths: list[Path]) -> list[tuple[int, Any]]:
+    """Rows with their fills."""
+    return [(path[-1], colouring.fill(path)) for path in paths]
+
+
+def alike(colouring: Colouring, rows: int) -> list[int]:
+    """For each row the first one that looks as it does."""
+    first: dict[Any, int] = {}
+    return [first.setdefault(colouring.alike(row), row) for row in range(rows)]
+
+
+def numbers(model: Model, schemes: tuple[str, ...]) -> Iterator[Any]:
+    """All that colourings by a number say, and their colours along the scale."""
+    for scheme in schemes:
+        for theme in ("light", "dark"):
+            found = colour(model.hierarchy, model.facts, scheme, theme).by_number()
+            assert found is not None
+            values = [value for value in VALUES if value >= 0 or found.numbers([]).signed]
+            tones = [found.to_one().shade(value) for value in values]
+            yield (
+                scheme,
+                theme,
+                [(tone.fill, tone.text) for tone in tones],
+                tones[1],
+                found.unknown(0),
+                found.unknown(1),
+            )
+        yield from said(found)
+
+
+def said(colouring: ByNumber) -> Iterator[Any]:
+    """Its numbers, and its legends where all, little and nothing is shown closed."""
+    told = colouring.numbers([(1,), (2,)])
+    yield list(told.values), list(told.words), list(told.accounts)
+    yield told.missing, told.signed, told.batch, told.lacks
+    rows: list[Path] = [(row,) for row in range(len(colouring.hierarchy))]
+    for paths in (rows[:1], rows[-3:], []):
+        yield colouring.scaled(paths).legend(rows), [colouring.scaled(paths).fill(path).fill for path in rows[:9]]
+
+
+def costed(name: str) -> Iterator[Any]:
+    """What the costs of a graph that is drawn by a seed look like."""
+    yield from numbers(graphviz_tb.load(GraphDef(node=forest(name))), COSTS)
+
+
+def metered(model: Model) -> Iterator[Any]:
+    """What run statistics look like."""
+    yield from numbers(model, tuple(scheme for scheme, row in SCHEMES.items() if row.measured))
