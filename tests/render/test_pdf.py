@@ -9,15 +9,20 @@ from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
+from pdf_reader import Part, characters, document, texts
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
+from graphviz_tb.model.drawing import Drawing, Group, Label
+from graphviz_tb.model.drawing import Part as Layer
+from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files
-from graphviz_tb.render.pdf import LONGEST
+from graphviz_tb.render.pdf import LONGEST, pdf
 from graphviz_tb.render.pdf_file import Fonts
 from graphviz_tb.render.typeface import Typeface
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
+LONG = "".join(map(chr, (*range(33, 127), *range(161, 173), *range(174, 384))))  # four blocks of characters
 
 
 def streams(data: bytes) -> list[bytes]:
@@ -98,3 +103,61 @@ def test_joiners_and_variation_selectors_draw_nothing() -> None:
     fonts = Fonts([arimo()], [{}])
     assert list(fonts.runs("a\u200db\ufe0f")) == list(fonts.runs("ab"))
     assert list(fonts.runs("\u200d")) == []
+
+
+@pytest.mark.parametrize("name", ["multi_device.pb", "xor.pbtxt", "while_v1.pb"])
+def test_a_strict_reader_finds_every_text(name: str) -> None:
+    drawing = graphviz_tb.load(REAL / name).picture(title="a title", theme="dark").drawing
+    assert shown(drawing) == [label.content for label in labels(drawing)]
+
+
+def test_a_strict_reader_finds_more_letters_than_one_block_takes() -> None:
+    drawing = alone(LONG)
+    assert shown(drawing) == [LONG]
+    parts, _, information = document(pdf(drawing, PictureOptions()))
+    title = re.search(r"/Title<(\w+)>", parts[information].words)
+    assert title
+    assert bytes.fromhex(title[1]).decode("utf-16") == drawing.title
+
+
+def test_the_widths_of_a_font_are_those_of_its_outlines() -> None:
+    parts, _, _ = document(pdf(alone(LONG), PictureOptions()))
+    (own,) = [part for part in parts.values() if "/Subtype/CIDFontType2" in part.words]
+    about = parts[own.reference("FontDescriptor")]
+    outlines = parts[about.reference("FontFile2")]
+    assert f"/Length1 {len(outlines.stream)}>>" in outlines.words
+    font = TTFont(io.BytesIO(outlines.stream))
+    unit, names = 1000 / font["head"].unitsPerEm, font.getGlyphOrder()
+    widths = re.findall(r"(\d+) \[(\d+)\]", own.words)
+    assert len(widths) == len(LONG)
+    assert all(int(wide) == round(font["hmtx"][names[int(glyph)]][0] * unit) for glyph, wide in widths)
+    heights = re.search(r"/Ascent (-?\d+)/Descent (-?\d+)/FontBBox\[([-\d]+) ", about.words)
+    assert heights
+    wanted = font["hhea"].ascent, font["hhea"].descent, arimo().bounds[0]
+    assert list(map(int, heights.groups())) == [round(number * unit) for number in wanted]
+
+
+def alone(content: str) -> Drawing:
+    """A sheet with one text."""
+    text = Label(content, 4, 20, 12, 900, "#112233")
+    return Drawing(1000, 30, f"title {content}", "", "#FFFFFF", (Layer("graph", (0, 0), (Group((text,)),)),))
+
+
+def labels(drawing: Drawing) -> list[Label]:
+    """The texts of a sheet; one in a halo is drawn twice."""
+    found = [shape for shape in drawing.shapes() if isinstance(shape, Label)]
+    return [label for label in found for _ in range(2 if label.halo else 1)]
+
+
+def shown(drawing: Drawing) -> list[str]:
+    """The texts that a PDF of the sheet shows, as a strict reader finds them."""
+    parts, catalogue, _ = document(pdf(drawing, PictureOptions()))
+    page = parts[parts[parts[catalogue].reference("Pages")].reference("Kids")]
+    assert page.reference("Parent") == parts[catalogue].reference("Pages")
+    fonts = {name: written(parts, int(number)) for name, number in re.findall(r"/(F\d+) (\d+) 0 R", page.words)}
+    return texts(parts[page.reference("Contents")].stream.decode(), fonts)
+
+
+def written(parts: dict[int, Part], number: int) -> dict[str, str]:
+    """The characters of a font."""
+    return characters(parts[parts[number].reference("ToUnicode")].stream.decode())
