@@ -68,9 +68,9 @@ class ByCost(ByNumber):
         value = [self.value(cost) or -1 for cost in distinct]
         stack = np.isin(self.hierarchy.kind, list(STACKS))
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
-        listed = [((row,), bool(distinct[costs[row]])) for row in first.tolist()]
-        words = [(self.second(path) or "") if costing else "" for path, costing in listed]
-        accounts = [self.account(path) if costing else "" for path, costing in listed]
+        listed = [(row,) for row in first.tolist()]
+        words = [self.second(path) or "" for path in listed]
+        accounts = [self.account(path) for path in listed]
         lacks = {word: [count(distinct[index]) for index in costs] for word, count in LACKS[self.scheme].items()}
         return Numbers(
             [value[index] for index in costs],

@@ -45,10 +45,8 @@ class Shares(Colouring):
         if counts is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
-            tally = np.bincount(ops + 1, minlength=1)
-            counts = [(category, int(tally[category + 1])) for category in range(len(tally) - 1) if tally[category + 1]]
-            if tally[0]:
-                counts.append((-1, int(tally[0])))
+            tally = enumerate(np.bincount(ops + 1).tolist(), -1)
+            counts = sorted((entry for entry in tally if entry[1]), key=lambda entry: entry[0] < 0)
             self._counts[row] = counts
         return counts
 

@@ -161,7 +161,7 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
     Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
     """
     levels, starts = levels_of(hierarchy, groups, rank)
-    used = np.zeros((int(np.max(levels, initial=-1)) + 1, count), np.int32)
+    used = np.zeros((len(levels), count), np.int32)
     everywhere = [0] * count
     hue_of: dict[int, int] = {}
     for template, place in rank.items():
@@ -176,9 +176,7 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
 
 def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs]:
     """The levels on which each template occurs, in small numbers, one rank after the other, and where each starts."""
-    places = np.full(int(np.max(hierarchy.template, initial=-1)) + 1, -1, np.int64)
-    places[list(rank)] = list(rank.values())
-    place = places[hierarchy.template[groups]]
+    place = np.array([rank.get(template, -1) for template in hierarchy.template[groups].tolist()], np.int64)
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
     within = (hierarchy.kind == SERIES) | (

@@ -33,7 +33,7 @@ FIRST_EMOJI = 0x1F000  # of the blocks of Unicode that hold pictures
 EAST_ASIA = {"Korean", "Chinese", "Japanese"}
 
 
-def font_files(more: tuple[str, ...], drawing: Drawing | None = None) -> list[str]:
+def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
     """The font files in the order in which letters are looked for: Arimo, those asked for, and where a text has
     letters that Arimo lacks, the face of the extra `cjk`."""
     check_fonts(more)
@@ -42,7 +42,7 @@ def font_files(more: tuple[str, ...], drawing: Drawing | None = None) -> list[st
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the font of the pictures is not installed", hint="pip install fontpkg-arimo") from error
     own = sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))
-    return [*map(str, own), *more, *(east_asian() if drawing and strange_texts(drawing) else ())]
+    return [*map(str, own), *more, *(east_asian() if strange_texts(drawing) else ())]
 
 
 def east_asian() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterator
+from math import inf
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
@@ -195,9 +196,8 @@ class First:
     def nearly_all(self, path: Path) -> bool:
         """Whether a call that is in no scope holds next to all of the model: the rest counts its steps."""
         row = path[-1]
-        inside, model = self.ops(row), self.ops(0)
         calls = row in self.hierarchy.calls and self.hierarchy.parent[row] == 0 and not self.aside(path)
-        return bool(calls) and inside is not None and model is not None and inside > NEARLY_ALL * model
+        return bool(calls) and self.count(row) > NEARLY_ALL * self.count(0)
 
     def aside(self, path: Path) -> bool:
         """Whether a group is no part of the model, or has no part in the flow around it."""
@@ -205,8 +205,12 @@ class First:
 
     def much(self, path: Path) -> bool:
         """Whether a group holds a good part of the model."""
-        inside, model = self.ops(path[-1]), self.ops(0)
-        return inside is not None and model is not None and inside > MUCH * model
+        return self.count(path[-1]) > MUCH * self.count(0)
+
+    def count(self, row: int) -> float:
+        """How many ops a row holds, through calls."""
+        ops = self.ops(row)
+        return inf if ops is None else ops
 
     def entry(self, path: Path) -> tuple[int, float, Path]:
         """What groups are ordered by: long stacks and then layers after what holds them, what judges a model after
@@ -214,9 +218,7 @@ class First:
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
             return 4, 0.0, path
-        count = float("inf") if (ops := self.ops(row)) is None else ops
-        if self.hierarchy.kind[row] == SERIES:
-            count = min(count, 1)
+        count = min(self.count(row), 1) if self.hierarchy.kind[row] == SERIES else self.count(row)
         if path in self.judging:
             return 3, -count, path
         if self.long(row):
@@ -235,8 +237,7 @@ class First:
         """Whether a group inside a call is most of it: the call only wraps what the reader looks for."""
         if len(path) < 2 or self.repeats.most(path[-1]):
             return False
-        inside, around = self.ops(path[-1]), self.ops(path[-2])
-        return inside is not None and around is not None and 2 * inside > around
+        return 2 * self.count(path[-1]) > self.count(path[-2])
 
 
 def openable(hierarchy: Hierarchy, path: Path, around: int) -> bool:

@@ -66,7 +66,7 @@ class Weights:
 def counts(hierarchy: Hierarchy, users: Ints) -> Bools:
     """Which ops only count with a variable, as metrics do: they write it, or what they give is only written."""
     graph = hierarchy.graph
-    stores = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
+    stores = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)[graph.op]
     gives = np.zeros(len(graph), bool)
     gives[graph.source[~graph.control]] = True
     used = np.zeros(len(graph), bool)
