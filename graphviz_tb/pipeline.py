@@ -11,7 +11,6 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -148,8 +147,8 @@ class Model(Folded):
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
-        model = copy(self)
-        model.colouring, model._last = colouring, None
+        model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
+        model.colouring = colouring
         return model
 
     @cached_property

@@ -23,7 +23,8 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
 
-COUNTED = re.compile(r"(.*[^/])_([1-9][0-9]{0,8})", re.DOTALL)  # name and counter
+COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")
+LONGEST_COUNTER = 10  # letters
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
@@ -62,8 +63,17 @@ def is_counted(segment: str, name: str) -> bool:
     >>> is_counted("dense_1_2", "dense_1"), is_counted("dense", "dense"), is_counted("dense_x", "dense")
     (True, False, False)
     """
-    match = COUNTED.fullmatch(segment)
-    return match is not None and match[1] == name
+    return without_counter(segment) == name
+
+
+def without_counter(name: str) -> str | None:
+    """What is before the counter of a name; None where it has none. Only the end of a long name is searched.
+
+    >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
+    ('block_1/dense', None, None)
+    """
+    match = COUNTER.search(name, max(0, len(name) - LONGEST_COUNTER))
+    return name[: match.start()] if match else None
 
 
 def counted_scopes(hierarchy: Hierarchy) -> Names:
@@ -71,7 +81,8 @@ def counted_scopes(hierarchy: Hierarchy) -> Names:
     names: Names = {}
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
-        held = {row: match[1] for row in rows if (match := COUNTED.fullmatch(hierarchy.name[row]))}
+        counted = ((row, without_counter(hierarchy.name[row])) for row in rows)
+        held = {row: name for row, name in counted if name is not None}
         taken = set(hierarchy.name[root + 1 : stop]) if held else set()
         names |= {row: name for row, name in held.items() if is_free(name, taken)}
     return names
@@ -84,10 +95,10 @@ def is_free(name: str, taken: set[str]) -> bool:
     (True, True, False)
     """
     while name in taken:
-        match = COUNTED.fullmatch(name)
-        if match is None:
+        shorter = without_counter(name)
+        if shorter is None:
             return False
-        name = match[1]
+        name = shorter
     return True
 
 
@@ -121,7 +132,7 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
     (1, -1, 0)
     """
     words = variable.split("/")
-    plain = any(match[1] in words for scope in scopes if (match := COUNTED.fullmatch(scope)))
+    plain = any(without_counter(scope) in words for scope in scopes)
     return 1 if plain else -1 if any(scope in words for scope in scopes) else 0
 
 

@@ -8,6 +8,7 @@ by the same code, so nearly all of them are equal there. Each distinct raw form 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from graphviz_tb.model.notice import Notice
 
 Form = tuple[bytes, bytes]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, the step of splitmix64
+FEW = 8  # groups of one height that are compared one by one; the hashes of so many take longer
 
 
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
@@ -40,11 +42,15 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     wanted = ~given
     wanted[0] = False  # the root is compared with nothing
     codes, starts = metaedge_codes(hierarchy, wanted)
+    child_start, child_order = hierarchy.child_start, hierarchy.child_order
+    slot = np.full(len(hierarchy), len(child_order))  # rows that are nobody's children share a place after all others
+    slot[child_order] = np.arange(len(child_order))
+    child_color = np.append(color[child_order], -1)  # in their order, as a gather for each height is square in depth
     known: dict[bytes, int] = {}
     gave_up = 0
     for height in groups_by_height(hierarchy):
         level = height[~given[height]]
-        children = Runs(color[hierarchy.child_order], hierarchy.child_start[level], hierarchy.child_start[level + 1])
+        children = Runs(child_color, child_start[level], child_start[level + 1])
         metaedges = Runs(codes, starts[level], starts[level + 1])
         heads, same_as = equal_runs(children, metaedges)
         forms = [(children.bytes(head), metaedges.bytes(head)) for head in heads]
@@ -52,7 +58,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
         gave_up += failed
         numbers = np.array([first + known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
         template[level] = numbers[same_as]
-        color[level] = types + template[level]
+        child_color[slot[level]] = types + template[level]
     template[0] = -1
     template[~given] = renumber(np.where(given, -1, template), first)[~given]
     notices: tuple[Notice, ...] = ()
@@ -110,6 +116,8 @@ def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
 
     Hashes propose, values decide: every group is compared with its head, and is its own head if they differ.
     """
+    if len(columns[0].start) <= FEW:  # only saves time, where names are deep
+        return equal_few(columns)
     digest = np.zeros(len(columns[0].start), np.uint64)
     for seed, column in enumerate(columns):
         digest = scramble(digest) ^ column.digest(seed)
@@ -121,6 +129,15 @@ def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
     head = np.where(same, head, np.arange(len(head)))
     heads, same_as = np.unique(head, return_inverse=True)
     return heads.tolist(), same_as
+
+
+def equal_few(columns: Sequence[Runs]) -> tuple[list[int], Longs]:
+    """The same by comparing each with all before it."""
+    head: dict[tuple[bytes, ...], int] = {}
+    groups = range(len(columns[0].start))
+    first = [head.setdefault(tuple(column.bytes(group) for column in columns), group) for group in groups]
+    place = {group: number for number, group in enumerate(head.values())}
+    return list(place), np.array([place[group] for group in first], np.int64)
 
 
 def equal_to_head(runs: Runs, head: Longs) -> Bools:
@@ -190,6 +207,8 @@ def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
 
 def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
     """A hash of what equal structures have in common whatever their order: counts of colours and of coloured edges."""
+    if len(groups) == 1:  # nothing that it could resemble; only saves time
+        return [0]
     colors, _ = children.spread(groups)
     codes, cuts = metaedges.spread(groups)
     first = np.repeat(children.start[groups], np.diff(cuts))

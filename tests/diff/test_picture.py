@@ -8,9 +8,12 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, picture
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, overlay, picture
+from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.flatten import flatten
+from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
@@ -28,6 +31,13 @@ def test_both_graphs_are_in_the_merged_one() -> None:
     gone = [name for (_, name), sign in merged.signs.items() if sign == "−"]
     assert len(names) == len(NEW.node) + len(gone)
     assert not flatten(merged.graph_def).notices
+
+
+def test_colours_do_not_fold_the_graph_again() -> None:
+    changes = diff(OLD, NEW)
+    model = load(merge(changes).graph_def)
+    painter = overlay(model.hierarchy, places(model.hierarchy), merge(changes), changes, THEMES["light"])
+    assert model.coloured(painter).hierarchy is model.hierarchy
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import graphviz_tb
 from graphviz_tb.color import colour
+from graphviz_tb.group import templates
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -88,9 +89,12 @@ def small_scopes(draw: st.DrawFn) -> GraphDef:
     return graph
 
 
+@pytest.mark.parametrize("few", [0, templates.FEW], ids=["hashes", "one by one"])
 @given(small_scopes())
-def test_one_template_exactly_where_a_mapping_exists(graph: GraphDef) -> None:
-    model = raw(graph)
+def test_one_template_exactly_where_a_mapping_exists(few: int, graph: GraphDef) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(templates, "FEW", few)
+        model = raw(graph)
     wanted, template = by_brute_force(model), model.hierarchy.template.tolist()
     for one, two in combinations(wanted, 2):
         assert (template[one] == template[two]) == (wanted[one] == wanted[two])
