@@ -22,10 +22,12 @@ from typing import Any
 
 import numpy as np
 from colours import costed, metered, painted
+from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
 from networks import network
 from openings import first_opened, opened_as_asked, sought
 from programs import program
+from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, sheets, written
 
 import graphviz_tb
@@ -404,6 +406,9 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "pairs": (paired, SMALL[::2]),
     "transforms": (transformed, [*SMALL[::3], *(path.name for path in REAL)]),
     "edits": (edited_anew, [path.name for path in ALL if path.suffix in (".pb", ".pbtxt")]),
+    "rooms": (roomed, ROOMS),
+    "ops": (of_each_op, OPS),
+    "keras": (of_keras, KERAS),
 }
 
 

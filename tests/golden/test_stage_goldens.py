@@ -57,7 +57,7 @@ def test_render(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("diff", "pairs", "transforms", "edits"))
+@pytest.mark.parametrize(("stage", "name"), both("diff", "pairs", "transforms", "edits", "rooms", "ops", "keras"))
 def test_diff(stage: str, name: str) -> None:
     check(stage, name)
 

@@ -124,7 +124,7 @@ def _of_attribute(
     counters = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
     counts = canonical(mine, _library(m, True)), canonical(other, _library(m, False))
     if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
-        yield Difference(key, key, _callee(m, mine, True), _callee(m, other, False))
+        yield Difference(key, key, plain(mine), plain(other))
     elif types := other_type(mine, other):
         yield Difference("dtype", key, *types)
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
@@ -140,11 +140,6 @@ def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
         return None
     old, new = pairs.pop()
     return type_word(old), type_word(new)
-
-
-def _callee(m: Matching, value: AttrValue, old: bool) -> Any:
-    callee = plain(value)
-    return callee if callee is not None else ""
 
 
 def _library(m: Matching, old: bool) -> Collection[str]:

@@ -68,11 +68,9 @@ def shifted(m: Matching, renamed: Renamed) -> bool:
     """Whether a new number follows from an insertion into another series of the same words."""
     before, after = leaf(m, renamed, True), leaf(m, renamed, False)
     here, there = numbered(before), numbered(after)
-    if here is None or there is None or here[0] != there[0]:
+    if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
         return False
-    known = m.shifts.get(here[0])
-    caused = m.caused.get(here[0], False)
-    return caused and known is not None and known.get(here[1]) == there[1]
+    return m.caused[here[0]] and m.shifts[here[0]].get(here[1]) == there[1]
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
@@ -175,7 +173,7 @@ def is_made_up(m: Matching, renamed: Renamed) -> bool:
 
 def is_argument(m: Matching, renamed: Renamed) -> bool:
     """Whether it is an argument of a function: those are known by their place."""
-    return not renamed.scope and renamed.block > 0 and int(m.a.graph.definition[renamed.old]) < 0
+    return not renamed.scope and int(m.a.graph.definition[renamed.old]) < 0
 
 
 def is_constant(m: Matching, renamed: Renamed) -> bool:

@@ -63,10 +63,9 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     other = layers[1 - which]
     graph, index = other.side.graph, other.side.graph.index[0]
     names = []
-    for wire in change.detail.get("links", ()):
-        node = variable(other.side, index.get(str(wire["old" if which else "new"] or "").partition(":")[0], -1))
-        partner = int((m.to_b if which else m.to_a)[node]) if node >= 0 else -1
-        if node >= 0 and partner >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
+    taken = [(wire["old" if which else "new"] or "").partition(":")[0] for wire in change.detail.get("links", ())]
+    for node in [variable(other.side, index[name]) for name in taken if name in index]:
+        if (m.to_b if which else m.to_a)[node] >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
             names.append(other.name(other.of(node)))
     return names
 
@@ -74,7 +73,5 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
 def variable(side: Side, node: int) -> int:
     """The variable that a node reads; the node itself where it reads none."""
     graph = side.graph
-    if node < 0 or graph.op_types[graph.op[node]] not in READS:
-        return node
     sources = graph.source[side.in_edges(node)].tolist()
-    return sources[0] if sources else node
+    return sources[0] if sources and graph.op_types[graph.op[node]] in READS else node

@@ -44,7 +44,7 @@ def training(layers: Layers) -> Training:
     words: Counter[str] = Counter()
     trained = set()
     for node in np.flatnonzero(updates).tolist():
-        variable, *values = side.graph.source[side.in_edges(node)].tolist() or [-1]
+        variable, *values = side.graph.source[side.in_edges(node)].tolist() or [node]
         if not computed[values].any() or not layers.forward[variable] or is_whole(side, node):
             continue
         if layers.of(variable) != layers.of(node):

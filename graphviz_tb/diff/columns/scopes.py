@@ -91,11 +91,8 @@ class Scopes:
 
 
 def powers(exponents: NDArray[np.int32]) -> Hashes:
-    """`BASE` to many powers."""
-    top = int(np.max(exponents, initial=0)) + 1
-    table = np.ones(top + 1, np.uint64)
-    table[1:] = BASE
-    return np.cumprod(table, dtype=np.uint64)[exponents]
+    """`BASE` to many powers, modulo 2^64."""
+    return np.power(BASE, exponents.astype(np.uint64))
 
 
 @dataclass(slots=True, eq=False)

@@ -88,7 +88,7 @@ def common(
     ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
     left = np.array([ids[word] for word in mine], np.int64)
     right = np.array([ids[word] for word in other], np.int64)
-    great = min(len(mine), len(other)) + 1
+    great = len(mine) + len(other)  # more than all likely pairs together
     table = np.zeros((len(mine) + 1, len(other) + 1), np.int64)
     for row, word in enumerate(left.tolist()):
         worth = np.where(right == word, great, 0)
