@@ -107,10 +107,9 @@ def climbed(
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """A row for each border that an edge crosses, from the group around its `inner` end up to the one at the `top`: the
     group, and the four columns of a crossing."""
-    none = np.zeros(0, np.int32)
-    kept = [(none, none, none, none, none)]
+    kept: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
     around = inner
-    while len(around):
+    while not kept or len(around):
         below = around != top
         edge, inner, top, other, slot = edge[below], inner[below], top[below], other[below], slot[below]
         around = hierarchy.parent[around[below]]

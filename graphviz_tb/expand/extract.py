@@ -17,6 +17,7 @@ from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
 READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
+QUARTILES = 3  # numbers that have quartiles apart; of fewer none lies far above the others
 FEW = 8  # children of a level that keeps all control edges: so few boxes are read with every line
 
 
@@ -34,8 +35,8 @@ class Level:
     edges: Sequence[Metaedge]
     sink: Sequence[bool]
     marked: Sequence[frozenset[str]]
-    unseen: int = 0
-    circling: frozenset[int] = frozenset()
+    unseen: int
+    circling: frozenset[int]
     included: frozenset[int] = frozenset()
 
 
@@ -65,7 +66,7 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
         return Mask()
     hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
     most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
-    if not hubs and plain(level, most_control):
+    if not hubs and plain(level):
         return Mask()
     work = begin(level)
     take_sinks(work, options)
@@ -93,9 +94,9 @@ def mask_of(work: Work) -> Mask:
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def plain(level: Level, most_control: int) -> bool:
-    """Whether nothing moves, seen at a glance: no sinks, no circles, few control edges, no marks beside loose ends."""
-    if level.circling or any(level.sink) or sum(not edge.tensors for edge in level.edges) > most_control:
+def plain(level: Level) -> bool:
+    """Whether nothing moves, seen at a glance: no sinks, no circles, no control edges, no marks beside loose ends."""
+    if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
     if not any(level.marked):
         return True
@@ -180,7 +181,7 @@ def take_high_degrees(work: Work, options: ExpandOptions) -> None:
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
     total = len(nodes) + level.unseen
-    if total < options.min_nodes:
+    if total < max(QUARTILES, options.min_nodes):
         return
     into = {node: degree(work.links_in[node], level.edges) for node in nodes}
     out = {node: degree(work.links_out[node], level.edges) for node in nodes}

@@ -30,7 +30,9 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
     starts = [rows[index] for index in order]
 
     def holder(node: int) -> int:
-        row = int(hierarchy.row_of_node[node]) if node >= 0 and not graph.mark[node] else -1
+        if node < 0 or graph.mark[node]:
+            return -1
+        row = int(hierarchy.row_of_node[node])
         index = bisect_right(starts, row) - 1
         return order[index] if index >= 0 and row < hierarchy.end[starts[index]] else -1
 

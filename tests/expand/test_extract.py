@@ -15,6 +15,7 @@ from graphviz_tb.options import ExpandOptions
 
 OURS, THEIRS = ExpandOptions(), ExpandOptions(tensorboard=True)
 NONE: frozenset[str] = frozenset()
+NO_CIRCLES: frozenset[int] = frozenset()
 
 
 def data(*pairs: tuple[int, int]) -> list[Metaedge]:
@@ -30,7 +31,7 @@ def level(
 ) -> Level:
     """A level of so many children; `marked` says at which side of a child a mark stands."""
     sides = [frozenset([marked[node]]) if marked and node in marked else NONE for node in range(count)]
-    return Level(count, edges, [node in set(sinks) for node in range(count)], sides, unseen)
+    return Level(count, edges, [node in set(sinks) for node in range(count)], sides, unseen, NO_CIRCLES)
 
 
 def chain_with_hub(count: int, inward: bool) -> Level:
@@ -78,6 +79,12 @@ def test_what_feeds_others_is_a_hub_far_later_than_what_is_fed(degree: int, gone
     spokes = [(20, 2 * node) for node in range(degree)]
     mask = decide(level(21, data(*((node, node + 1) for node in range(19)), *skips, *spokes)), THEIRS)
     assert (20 in mask.out_extract) is gone
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_level_of_hardly_any_children_has_no_hub(count: int) -> None:
+    alone = level(count, data(*((node, node + 1) for node in range(count - 1))))
+    assert decide(alone, ExpandOptions(tensorboard=True, min_nodes=1, min_degree=2)) == Mask()
 
 
 def test_the_upper_fence() -> None:
@@ -150,13 +157,13 @@ def test_a_lone_child_goes_where_its_mark_points(side: str, column: str) -> None
 
 
 def test_a_lone_child_with_marks_on_both_sides_stays() -> None:
-    both = Level(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))])
+    both = Level(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))], 0, NO_CIRCLES)
     assert decide(both, OURS).extracted == frozenset()
 
 
 def test_what_was_asked_for_stays_with_its_edges() -> None:
     asked = chain_with_hub(20, inward=True)
-    kept = Level(20, asked.edges, asked.sink, asked.marked, included=frozenset({19}))
+    kept = Level(20, asked.edges, asked.sink, asked.marked, 0, NO_CIRCLES, included=frozenset({19}))
     assert decide(kept, THEIRS) == Mask()
 
 
@@ -196,5 +203,5 @@ def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_f
 def test_a_child_that_is_joined_with_one_asked_for_stays_with_its_line(included: list[int], gone: bool) -> None:
     # 0 ┄▶ 1 ┄▶ 2, 3 ─▶ 4: the NoOp in the middle keeps its line to what was asked for
     chain = level(5, [*control((0, 1), (1, 2)), *data((3, 4))], sinks=[1])
-    mask = decide(Level(5, chain.edges, chain.sink, chain.marked, included=frozenset(included)), OURS)
+    mask = decide(Level(5, chain.edges, chain.sink, chain.marked, 0, NO_CIRCLES, included=frozenset(included)), OURS)
     assert (1 in mask.extracted) is gone

@@ -24,6 +24,8 @@ import numpy as np
 from colours import costed, metered, painted
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
+from levels import crowd, level, outside
+from models import model as drawn_model
 from networks import network
 from openings import first_opened, opened_as_asked, sought
 from programs import program
@@ -31,9 +33,12 @@ from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, sheets, written
 
 import graphviz_tb
+from graphviz_tb.arrange import ArrangeOptions, around_children, arrange
+from graphviz_tb.arrange.large import plain as plain_rows
 from graphviz_tb.color import SCHEMES, colour
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.expand.extract import decide
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.view import View
@@ -82,6 +87,8 @@ MANY = 120  # boxes of a picture with all open: enough for each kind of word
 SOME = 20  # the same, of pictures whose every coordinate is kept
 LISTED = 4  # changes whose details are kept
 ROWS = 30  # whose colours are kept
+FOLDS = 20  # of a model that are kept one by one
+DECIDED = 20  # levels of one name
 PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
 
 
@@ -149,11 +156,33 @@ def grouped_anew(name: str) -> Iterator[Any]:
     yield from groups(graphviz_tb.load(GraphDef(node=network(name))).hierarchy)
 
 
+def grouped_models(name: str) -> Iterator[Any]:
+    """The first folds of a model that is drawn by a seed, and with few children each; a checksum of all its groups."""
+    source = drawn_model(name)
+    for choices in ({}, {"max_children": 12}):
+        found = groups(graphviz_tb.load(source, **choices).hierarchy)
+        yield from [group for group in found if group[2:4] != ("SCOPE", "NONE")][:FOLDS]
+        yield zlib.crc32(str(found).encode())
+
+
 def arranged_anew(name: str) -> Iterator[Any]:
     """The skeletons of such a network, folded and flat."""
     for choices in ({}, {"folds": False}):
         model = graphviz_tb.load(GraphDef(node=network(name)), **choices)
         yield from (view.skeleton for view in views(model.picture(open_all=True, max_open=SOME).view))
+
+
+def arranged_levels(name: str) -> Iterator[Any]:
+    """The skeletons of a level that is drawn by a seed: as it is, inside another, in one column, and in plain rows."""
+    metagraph = level(name)
+    around = outside(name, metagraph)
+    skeleton = arrange(metagraph, outside=around)
+    yield skeleton, skeleton.notices
+    yield from around_children(metagraph, skeleton, range(len(metagraph.children))).items()
+    for other in (arrange(metagraph), arrange(metagraph, ArrangeOptions(wrap=False), around)):
+        if other != skeleton:
+            yield other
+    yield plain_rows(metagraph, around)
 
 
 def placed_anew(name: str) -> Iterator[Any]:
@@ -223,6 +252,12 @@ def expanded_anew(name: str) -> Iterator[Any]:
     yield from metagraphs(model, graphviz_tb.load(source, preset="tensorboard"))
     for row, group in model.to_json()["groups"].items():
         yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
+
+
+def decided(name: str) -> Iterator[Any]:
+    """What leaves the main area of levels that are drawn by a seed."""
+    for number in range(DECIDED):
+        yield decide(*crowd(f"{name} {number}"))
 
 
 def metagraphs(model: Model, tensorboard: Model) -> Iterator[Any]:
@@ -374,11 +409,16 @@ PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
 FORESTS = [f"forest {number}" for number in range(14)]
 PLANTS = [f"plant {number}" for number in range(120)]
 NETWORKS = [f"network {number}" for number in range(150)]
+LEVELS = [f"level {number}" for number in range(150)]
+MODELS = [f"model {number}" for number in range(150)]
 PROGRAMS = [f"program {number}" for number in range(200)]
 KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
     "programs": (flattened_anew, PROGRAMS),
     "bodies": (expanded_anew, PROGRAMS[:100]),
+    "models": (grouped_models, MODELS),
+    "masks": (decided, LEVELS[:40]),
+    "levels": (arranged_levels, LEVELS),
     "group": (grouped, [path.name for path in (*RULES, *ALL)]),
     "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),

@@ -22,12 +22,12 @@ def test_flatten(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("group", "networks"))
+@pytest.mark.parametrize(("stage", "name"), both("group", "networks", "models"))
 def test_group(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders"))
+@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders", "levels"))
 def test_arrange(stage: str, name: str) -> None:
     check(stage, name)
 
@@ -37,7 +37,7 @@ def test_place(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("expand", "bodies"))
+@pytest.mark.parametrize(("stage", "name"), both("expand", "bodies", "masks"))
 def test_expand(stage: str, name: str) -> None:
     check(stage, name)
 
