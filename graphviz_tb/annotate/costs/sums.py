@@ -207,9 +207,11 @@ class Bill:
             return None
 
     def _bytes(self, op: Counted) -> int:
+        shaped = [(index, out.shape) for index, out in enumerate(op.outs) if out.shape is not None]
+        if not shaped:
+            return 0
         dtypes = output_dtypes(op.op.definition)
-        total = 0
-        for index, out in enumerate(op.outs):
-            if out.shape is not None:
-                total += elements(sizes(out.shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(index), USUAL)
-        return total
+        return sum(
+            elements(sizes(shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(index), USUAL)
+            for index, shape in shaped
+        )
