@@ -239,5 +239,5 @@ def join(head: dict[int, int], left: int, right: int) -> None:
 
 
 def sums(flags: Bools) -> Longs:
-    """Prefix sums: `found[end[r]] - found[r]` rows are flagged in row r."""
+    """Prefix sums: `total[end[r]] - total[r]` of the rows in row r are flagged."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags)))

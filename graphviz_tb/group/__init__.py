@@ -36,6 +36,7 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     folded, odd = new_groups(graph, options)
     whole = folded.without(())
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
+    # TensorBoard gives series no template; and where nothing was inserted (`whole is folded.raw`), no group lacks one.
     return whole if options.tensorboard or whole is folded.raw else with_templates(whole)
 
 
@@ -47,6 +48,7 @@ def regrouping(graph: Graph, options: GroupOptions) -> Regrouping:
 def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
     """The raw hierarchy, and the series and folds that are put into it."""
     raw = raw_hierarchy(graph, options)
+    # Series that a user asks for come before all folding: no fold may break one up.
     raw = insert(raw, as_groups(asked_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
     groups, odd = fold_by_flow(raw, series, options) if options.folds else (as_groups(series), ())

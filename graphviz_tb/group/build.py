@@ -27,7 +27,7 @@ def build(
     """File every edge between ordinary ops under its owner and freeze the table."""
     order = numbered.order
     node = ints(tree.node[order])
-    row_of_node = np.full(len(graph), -1, np.int32)
+    row_of_node = np.full(len(graph), -1, np.int32)  # -1 stays for nodes that the TensorBoard preset leaves out
     leaves = np.flatnonzero(node >= 0)
     row_of_node[node[leaves]] = leaves
     edge_from, edge_to, owner = edge_ends(graph, numbered, row_of_node)
@@ -59,6 +59,7 @@ def edge_ends(graph: Graph, numbered: Numbered, row_of_node: Ints) -> tuple[Ints
     edge_from = np.full(graph.edge_count, -1, np.int32)
     edge_to = np.full(graph.edge_count, -1, np.int32)
     owner = np.full(graph.edge_count, -1, np.int32)
+    # Marks (constants, summaries, weights) are drawn beside the ops that use them: their edges belong to no level.
     plain = np.flatnonzero((graph.mark[graph.source] == 0) & (graph.mark[graph.target] == 0))
     source, target = row_of_node[graph.source[plain]], row_of_node[graph.target[plain]]
     owner[plain], edge_from[plain], edge_to[plain] = meet(numbered.parent, numbered.depth, source, target)

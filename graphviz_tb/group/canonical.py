@@ -47,6 +47,7 @@ def link(count: int, edges: list[Edge]) -> Links:
     """For each node its neighbours with the flag of the edge: positive towards targets, negative towards sources."""
     links: Links = [[] for _ in range(count)]
     for source, target, flag in edges:
+        # Flags are 1 … 3, so that the sign can tell the direction.
         links[source].append((target, flag))
         links[target].append((source, -flag))
     return links
@@ -71,12 +72,13 @@ def refine(cell: list[int], links: Links, changed: list[int]) -> None:
         seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node in changed:
             for other, flag in links[node]:
-                seen[other].append((cell[node], -flag))
+                seen[other].append((cell[node], -flag))  # the edge as `other` sees it
         touched: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
         for node, view in seen.items():
-            if len(members[cell[node]]) > 1:
+            if len(members[cell[node]]) > 1:  # a cell of one node cannot be split
                 touched[cell[node]][node] = tuple(sorted(view))
         changed = []
+        # Cells in their order, not in that in which nodes were met: equal graphs get equal numbers.
         for number in sorted(touched):
             fresh = split(number, touched[number], members, cell, changed, fresh)
 
@@ -93,12 +95,13 @@ def split(
     groups: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node, view in views.items():
         groups[view].append(node)
-    rest = len(members[number]) - len(views)
+    rest = len(members[number]) - len(views)  # nodes without a changed neighbour: their view is ()
     sizes = {view: len(nodes) for view, nodes in groups.items()}
     if rest:
         sizes[()] = rest
     if len(sizes) == 1:
         return fresh
+    # Only the smaller parts are looked at again: each node at most log n times (Hopcroft 1971).
     keeps = max(sizes, key=lambda view: (sizes[view], view))
     for view in sorted(sizes):
         if view == keeps:
@@ -141,6 +144,7 @@ def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[in
     chosen: list[tuple[tuple[int, ...], list[int]]] = []
     for part in parts:
         counts = Counter(cell[node] for node in part)
+        # A component whose cells all differ needs nothing: it can only change places with a whole equal component.
         tied = min((number for number, count in counts.items() if count > 1), default=None)
         if tied is not None:
             look = tuple(sorted(cell[node] for node in part))
@@ -148,7 +152,7 @@ def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[in
     fresh = max(cell, default=-1) + 1
     numbers: dict[tuple[int, ...], int] = {}
     for look, count in sorted({(look, len(nodes)) for look, nodes in chosen}):
-        numbers[(*look, -count)] = fresh
+        numbers[(*look, -count)] = fresh  # minus: no cell has such a number, so that look and count stay apart
         fresh += count
     for look, nodes in chosen:
         for offset, node in enumerate(nodes):
@@ -167,10 +171,11 @@ def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int
     component = {node: index for index, part in enumerate(parts) for node in part}
     looks: list[list[Edge]] = [[] for _ in parts]
     for source, target, flag in edges:
-        for index in {component.get(source, -1), component.get(target, -1)} - {-1}:
+        for index in {component.get(source, -1), component.get(target, -1)} - {-1}:  # -1: untied, in no component
             looks[index].append((cell[source], cell[target], flag))
     order = sorted(
         range(len(parts)), key=lambda index: (sorted(cell[node] for node in parts[index]), sorted(looks[index]))
     )
+    # `node` decides only where the search was cut short: else no two nodes of one component share a cell.
     nth = {part: index for index, part in enumerate(order)}
     return sorted(range(len(cell)), key=lambda node: (cell[node], nth.get(component.get(node, -1), -1), node))

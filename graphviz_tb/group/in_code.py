@@ -23,8 +23,8 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
 
-COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")
-LONGEST_COUNTER = 10  # letters
+COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
+LONGEST_COUNTER = 10  # letters: "_" and nine digits
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
@@ -41,6 +41,7 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
     """
     known = layer_names(hierarchy)
     counted = counted_scopes(hierarchy)
+    # Scopes of gradients repeat the names of the layers: they prove nothing, and are renamed only with these.
     forward = {row: name for row, name in counted.items() if not is_gradient(hierarchy.name[row])}
     if not forward or not made_by_keras_3(hierarchy, forward):
         return known
@@ -52,6 +53,7 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
 def layer_names(hierarchy: Hierarchy) -> Names:
     """The names of the Keras layers of the main graph whose scopes have another one: theirs and a counter."""
     layers, names = hierarchy.graph.layers, hierarchy.name
+    # Rows up to the end of the root: functions come after the main graph.
     rows = [row for row in range(int(hierarchy.end[0])) if names[row] in layers] if layers else []
     called = {row: str(layers[names[row]].config.get("name")) for row in rows}
     return {row: name for row, name in called.items() if is_counted(last_segment(names[row]), name)}
@@ -79,6 +81,7 @@ def without_counter(name: str) -> str | None:
 def counted_scopes(hierarchy: Hierarchy) -> Names:
     """The scopes whose name is a free one and a counter."""
     names: Names = {}
+    # A name is unique within one of them only.
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
         counted = ((row, without_counter(hierarchy.name[row])) for row in rows)
@@ -94,6 +97,7 @@ def is_free(name: str, taken: set[str]) -> bool:
     >>> is_free("dense", {"dense_1"}), is_free("dense_1", {"dense_1"}), is_free("dense", {"dense"})
     (True, True, False)
     """
+    # e.g. "dense_1" of "dense_1_2": a scope has this name, but only as the layer `dense` with its counter.
     while name in taken:
         shorter = without_counter(name)
         if shorter is None:
@@ -106,6 +110,7 @@ def made_by_keras_3(hierarchy: Hierarchy, counted: Names) -> bool:
     """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
     asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
     votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]
+    # Names of variables decide. Only where none of them says anything does the op that reads a weight.
     return sum(votes) > 0 if any(votes) else any(READ.fullmatch(read) for read, _, _ in asked)
 
 

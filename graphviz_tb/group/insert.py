@@ -42,10 +42,11 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
     key = np.arange(old + new, dtype=np.int64)
     for row, group in enumerate(groups, old):
+        # Ids: rows of the old hierarchy, then the new groups; member -1 - i is id old + i.
         members = [member if member >= 0 else old - 1 - member for member in group.members]
         parent[members] = row
         if not last:
-            key[row] = min(map(key.item, members))
+            key[row] = min(map(key.item, members))  # members that are new groups have their keys by now
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]
@@ -70,7 +71,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
 def with_connected(hierarchy: Hierarchy) -> Hierarchy:
     """Say which series and folds have data edges inside."""
     data = ~hierarchy.graph.control[hierarchy.edge_order]
-    before = np.concatenate(([0], np.cumsum(data)))
+    before = np.concatenate(([0], np.cumsum(data)))  # data edges before each place of `edge_order`
     inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]
     stacks = (hierarchy.kind == Kind.SERIES) | (hierarchy.kind == Kind.FOLD)
     connected: Bytes = (inside & stacks).astype(np.uint8)

@@ -17,6 +17,7 @@ def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, I
     active = np.flatnonzero(parent[source] != parent[target])
     while len(active):
         s, t = source[active], target[active]
+        # The deeper end goes up one level; both do where they are equally deep.
         deep_s, deep_t = depth[s], depth[t]
         s = np.where(deep_s >= deep_t, parent[s], s)
         t = np.where(deep_t >= deep_s, parent[t], t)

@@ -16,7 +16,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import Room
 from graphviz_tb.options import GroupOptions
 
-PORT = "IO Node"
+PORT = "IO Node"  # the op type that `torch.utils.tensorboard` gives to inputs and outputs of a module
 INTEGER = re.compile(r"0|[1-9][0-9]*")
 
 
@@ -82,6 +82,7 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], 
     for block in range(len(starts) - 1):
         main = block == 0
         name = "" if main else graph.functions[block - 1].name
+        # "+ block", as a function without nodes starts where the next one does.
         root = growing.root(name, 2 * starts[block] + block)
         if not main:
             growing.functions.append(root)
@@ -99,6 +100,7 @@ def too_deep(count: int) -> tuple[Notice, ...]:
 
 def block_starts(graph: Graph) -> list[int]:
     """Where the main graph and each function body start among the nodes, with the end."""
+    # `graph.function` is sorted: -1 in the main graph, then 0, 1, … in the bodies.
     cuts: list[int] = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
     return [0, *cuts[1:]]
 
@@ -109,13 +111,14 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     names = graph.name
     first = len(growing.leaf_node)
     ordinary = (start + np.flatnonzero((graph.mark[start:stop] == 0) & ~is_port(growing, graph, start, stop))).tolist()
-    add_parent, find = growing.leaf_parent.append, scopes.get
+    add_parent, find = growing.leaf_parent.append, scopes.get  # bound once: the loop runs over every node of a file
     for node in ordinary:
         name = names[node]
         cut = name.rfind("/")
         if cut < 0:
             add_parent(root)
             continue
+        # Most nodes lie in a scope that is known: one look-up each.
         parent = find(name[:cut])
         add_parent(add_scope(growing, scopes, root, name[:cut], 2 * node) if parent is None else parent)
     growing.leaf_node.extend(ordinary)
@@ -133,6 +136,7 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     name = growing.room.within(name)
     if name in scopes or not name:
         return scopes.get(name, root)
+    # From the inside out to the first scope that is known; "" where none is, which is the root.
     missing = []
     parent = None
     around = name
@@ -164,6 +168,7 @@ def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> Non
     for leaf in range(first, len(growing.leaf_node)):
         name = graph.name[growing.leaf_node[leaf]]
         if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(name):
+            # Below the keys of all others, 2 · node + 1. 14 digits are more than 2**40, however many follow.
             growing.leaf_key[leaf] = min(int(name[:14]), 2**40) - 2**41
 
 
@@ -183,6 +188,7 @@ def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], fir
         name = graph.name[nodes[leaf]]
         growing.renamed[leaf] = strict_name(name)
         scope = growing.leaf_parent[leaf] = scopes[name]
+        # A scope comes where its first node does, and this op may come before all others in it.
         while growing.parent[scope] >= 0 and growing.key[scope] > 2 * nodes[leaf]:
             growing.key[scope] = 2 * nodes[leaf]
             scope = growing.parent[scope]
@@ -195,6 +201,7 @@ def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int
         return []
     index = graph.index[int(graph.function[nodes[first]]) + 1]
     names = graph.name
+    # `index` has one node for each name: where names repeat, it would miss some.
     if len(index) == int((graph.function == graph.function[nodes[first]]).sum()):
         scope_ids = {index[scope] for scope in scopes if scope in index}
         return [first + offset for offset, node in enumerate(nodes[first:]) if node in scope_ids] if scope_ids else []
@@ -207,6 +214,7 @@ def add_marks(
     """Hang constants, summaries and ports below the nearest scope of their name."""
     hung = ((graph.mark[start:stop] > 0) & graph.kept[start:stop]) | is_port(growing, graph, start, stop)
     marks = (start + np.flatnonzero(hung)).tolist()
+    # Last of all: marks hang below scopes that ordinary nodes made.
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
     names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
     for node in marks:
@@ -215,7 +223,7 @@ def add_marks(
             growing.renamed[len(growing.leaf_node)] = strict_name(name)
             add_parent(scopes[name])
         else:
-            cut = name.rfind("/", 0, growing.longest + 1)
+            cut = name.rfind("/", 0, growing.longest + 1)  # no scope has a longer name: slashes beyond need no look-up
             while cut >= 0 and name[:cut] not in scopes:
                 cut = name.rfind("/", 0, cut)
             add_parent(find(name[:cut], root) if cut >= 0 else root)
@@ -240,7 +248,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     names = [full_name(graph, node) for node in range(len(graph)) if not graph.mark[node] and graph.kept[node]]
     if not names:
         return frozenset()
-    last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))  # as JavaScript compares strings
     wanted = {full_name(graph, node) for node in marks}
     around = {last[:position] for position, char in enumerate(last) if char == "/"} & wanted
     return frozenset(

@@ -16,9 +16,10 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
 
 # More than 500 digits are no number: Python refuses to read thousands.
-NUMBERED = re.compile(r"(.*?)(?<![0-9])([0-9]{1,500})", re.DOTALL)
-STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]{1,500})", re.DOTALL)
+NUMBERED = re.compile(r"(.*?)(?<![0-9])([0-9]{1,500})", re.DOTALL)  # "block1_conv12" is "block1_conv", "12"
+STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]{1,500})", re.DOTALL)  # TensorBoard's: no digit before the number
 BRACKETED = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
+# "scope/conv[1-3]", as series are named.
 EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
 BRACKETS = "[]"  # the suffix of names that end in a number in brackets
@@ -53,14 +54,14 @@ def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
 def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
     """For each row what it must share with its neighbours in a series: op type or template; -1 for none."""
     graph = hierarchy.graph
-    named = np.array([bool(op) for op in graph.op_types] or [False])
+    named = np.array([bool(op) for op in graph.op_types] or [False])  # ops without a type are not alike
     code = np.full(len(hierarchy), -1, np.int64)
     leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     ops = graph.op[hierarchy.node[leaves]]
     code[leaves] = np.where(named[ops], ops, -1)
     if options.scope_series:
         scopes = (hierarchy.kind == Kind.SCOPE) & (hierarchy.template >= 0)
-        code[scopes] = len(graph.op_types) + hierarchy.template[scopes]
+        code[scopes] = len(graph.op_types) + hierarchy.template[scopes]  # templates are numbered behind the op types
     return code
 
 
@@ -69,10 +70,12 @@ def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iter
     code = motifs(hierarchy, options)
     rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
     parent = hierarchy.parent[rows]
+    # Siblings of one motif become one run of the sorted columns, in the order of the file.
     order = np.lexsort((rows, code[rows], parent))
     rows, parent = rows[order], parent[order]
     cuts = runs_of(parent, code[rows])
     long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))
+    # Runs by parent, then by their first row: numbers of templates say nothing of the order.
     first = long[np.lexsort((rows[cuts[long]], parent[cuts[long]]))]
     for index in first.tolist():
         yield from runs_among(
@@ -119,8 +122,10 @@ def by_prefix(
         elif options.lenient_numbers:
             bare.append((leaf, row))
         else:
+            # TensorBoard's rule: a name without a number counts as number 0, and a "*" at its end is a suffix.
             filed[(leaf[:-1], "*") if leaf.endswith("*") else (leaf, "")].append((0, row))
     zeros = [(lenient_zero(filed, leaf), row) for leaf, row in bare]
+    # Only now: a name found by `lenient_zero` must not change what others find.
     for place, row in zeros:
         if place is not None:
             filed[place].append((0, row))
@@ -161,6 +166,7 @@ def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
 def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
     """The run that a name like `scope/conv[1-3]` speaks of."""
     match = EXPLICIT.fullmatch(name)
+    # Backwards, so that of several groups of one name (functions) the first counts.
     parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
     if match:
         scope, _, prefix = match[1].rpartition("/")

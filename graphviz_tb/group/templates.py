@@ -35,6 +35,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     given = template >= 0
     first = int(np.max(template, initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
+    # Colour of a row: the id of its op type, or behind these its template; -1 where it is not known yet.
     color = np.full(len(hierarchy), -1, np.int64)
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
@@ -48,6 +49,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     child_color = np.append(color[child_order], -1)  # in their order, as a gather for each height is square in depth
     known: dict[bytes, int] = {}
     gave_up = 0
+    # All templates of lower heights are known, so that children have their colours.
     for height in groups_by_height(hierarchy):
         level = height[~given[height]]
         children = Runs(child_color, child_start[level], child_start[level + 1])
@@ -91,6 +93,7 @@ class Runs:
         """The sum of `numbers`, one for each value of `spread(groups)`, for each of the groups."""
         cuts = np.concatenate(([0], np.cumsum(self.stop[groups] - self.start[groups])))
         before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)))
+        # Modulo 2^64: right though prefix sums overflow.
         sums: NDArray[np.uint64] = before[cuts[1:]] - before[cuts[:-1]]
         return sums
 
@@ -146,6 +149,7 @@ def equal_to_head(runs: Runs, head: Longs) -> Bools:
     groups = np.flatnonzero(equal)
     ours, cuts = runs.spread(groups)
     theirs, _ = runs.spread(head[groups])
+    # Differences before each value: equal runs have none inside.
     wrong = np.concatenate(([0], np.cumsum(ours != theirs)))
     equal[groups] = wrong[cuts[1:]] == wrong[cuts[:-1]]
     return equal
@@ -177,9 +181,10 @@ def metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
     source, target = position[hierarchy.edge_from[edges]], position[hierarchy.edge_to[edges]]
     flag = np.where(hierarchy.graph.control[edges], 2, 1)
     by = np.lexsort((target, source, owner))
+    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data.
     owner, pair, flag = owner[by], (source[by] << 33) | (target[by] << 2), flag[by]
     cuts = distinct_cuts(owner, pair)
-    merged = np.bitwise_or.reduceat(flag, cuts) if len(cuts) else flag
+    merged = np.bitwise_or.reduceat(flag, cuts) if len(cuts) else flag  # several edges of one pair are one metaedge
     counts = np.bincount(owner[cuts], minlength=len(hierarchy))
     return pair[cuts] | merged, np.concatenate(([0], np.cumsum(counts)))
 
@@ -196,6 +201,7 @@ def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     """Rows of groups with children before the groups around them; the root (compared with nothing) left out."""
     height = np.zeros(len(hierarchy), np.int64)
     groups = np.flatnonzero(hierarchy.kind != Kind.OP)
+    # A height is final when all deeper rows have been seen: one step for each depth.
     deepest_first = groups[np.argsort(-hierarchy.depth[groups], kind="stable")]
     for level in np.split(deepest_first, runs(hierarchy.depth[deepest_first])[1:-1]):
         inner = level[hierarchy.parent[level] >= 0]
@@ -231,6 +237,7 @@ def certify(forms: list[Form], outlines: list[int]) -> tuple[dict[Form, bytes], 
     failed = 0
     for members in resembling.values():
         if len(members) == 1:
+            # The words keep raw forms and canonical ones apart.
             certificates[members[0]] = b"alone" + b"".join(members[0])
             continue
         for form in members:

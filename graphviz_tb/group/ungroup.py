@@ -40,6 +40,7 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     """
     if not names:
         return list(groups)
+    # Backwards, so that of several series of one name the first counts.
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
     stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
     number: dict[int, int] = {}
@@ -47,6 +48,7 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     for index, group in enumerate(groups):
         members = expanded(groups, group.members, stop)
         if index not in stop:
+            # Members that are new groups come earlier, so that their new numbers are known.
             number[index] = len(kept)
             kept.append(
                 replace(group, members=tuple(member if member >= 0 else -1 - number[-1 - member] for member in members))

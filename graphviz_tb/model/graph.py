@@ -96,7 +96,7 @@ class Graph:
     `weights` is by node, for every mark `WEIGHT` that is drawn beside an op, the variable it brings; `layers` is by
     name of a node or scope of the main graph the Keras layer that it is.
 
-    `ways` remembers what leads to some nodes and where they lead (`model/training.py`).
+    `ways` remembers what leads to some nodes and where they lead (`algorithms/training.py`).
     """
 
     name: list[str]

@@ -60,6 +60,7 @@ def fold_by_flow(
     hierarchy: Hierarchy, series: list[Run], options: GroupOptions
 ) -> tuple[list[NewGroup], tuple[Notice, ...]]:
     """All new groups of a file, inner ones before those around them; and what was odd."""
+    # One level of each kind is folded; all levels equal to it carry out the same plan.
     levels, symbols = columns(hierarchy), Symbols()
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in series:
@@ -73,6 +74,7 @@ def fold_by_flow(
         planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.left < 0:
             cut.append(level.parent)
+    # Groups are numbered through the file: each level is told how many come before it.
     groups: list[NewGroup] = []
     for number in np.flatnonzero(np.isin(kind, [number for number, made in planned.items() if made])).tolist():
         groups.extend(carried_out(levels.level(number), planned[int(kind[number])], len(groups)))
@@ -103,6 +105,7 @@ def fold_level(
         boxes = without_lies(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
         )
+    # Names come last: they depend on what each group holds in the end.
     call_layers(boxes, level.hierarchy)
     name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
@@ -115,7 +118,7 @@ def shown(level: Siblings) -> list[str]:
 
 
 def call_layers(boxes: Iterable[Box], hierarchy: Hierarchy) -> None:
-    """From here on layers are called as in code."""
+    """Give the boxes of layers the names that the program gives them, in place."""
     called = hierarchy.labels
     for box in walk(list(boxes)) if called else ():
         box.name = called.get(box.row, box.name)
@@ -125,6 +128,7 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
     """The boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_items(level, symbols)
+    # Changes members in place.
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     inputs = frozenset(symbols.of("op", op) for op in INPUTS)
@@ -151,6 +155,7 @@ def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[
         inside = fold_part(level.only(rows), series, setting) if rows else []
         name = part.name.lower()
         symbol = setting.symbols.of("training", name, *(box.symbol for box in inside))
+        # A single row needs no group around it.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
         boxes += inside if alone or not inside else [group(How.TRAINING, opened_up(inside), symbol, name)]
     return boxes
@@ -176,8 +181,10 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
     if not order:
         return []
     taken = {*level.labels, *(last_segment(level.hierarchy.name[row]) for row in level.rows)}
+    # `order` lists groups before what they hold; backwards, inner groups get their numbers first, as `insert` wants it.
     names = addresses(order, taken)
     number = {id(box): -1 - position for position, box in enumerate(reversed(order))}
+    # A plan holds for all equal levels: places, not rows.
     place = {row: position for position, row in enumerate(level.rows)}
     return [
         NewGroup(
@@ -187,7 +194,7 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
             tuple(
                 number[id(inner)] if inner.members else place[inner.row]
                 for member in box.members
-                for inner in (standing(member) if member.feeders else (member,))
+                for inner in (with_feeders(member) if member.feeders else (member,))
             ),
             box.how,
             box.name if names[id(box)] != box.name else "",
@@ -204,6 +211,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
             group.kind,
             parent,
             below(level.hierarchy, parent, group.name),
+            # Group i of the plan, -1 - i, is group serial + i of the file.
             tuple([rows[member] if member >= 0 else member - serial for member in group.members]),
             group.how,
             group.label,
@@ -212,7 +220,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
     ]
 
 
-def standing(box: Box) -> list[Box]:
+def with_feeders(box: Box) -> list[Box]:
     """A box and its feeders, which are drawn beside it."""
     boxes: list[Box] = []
     todo = [box]

@@ -32,10 +32,11 @@ def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
     taken = set(children)
     left = list(boxes)
     for say in SAYINGS:
-        said = [say(box).replace("/", "|") for box in left]
+        said = [say(box).replace("/", "|") for box in left]  # a "/" would read as a scope of the file
         count = Counter(said)
         alone = [name not in taken and count[name] == 1 for name in said]
         address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
+        # What several could be called is nobody's address, nor one that a later saying may give.
         taken.update(said)
         left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
     following: dict[str, int] = {}  # by name the number after the last one given: thousands may have one name

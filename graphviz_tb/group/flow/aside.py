@@ -37,6 +37,7 @@ def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Se
 def sides(aside: list[int], edges: Edges) -> tuple[set[int], set[int]]:
     """What needs nothing but its own kind, and of the rest what gives to nothing but its own kind."""
     pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
+    # Backwards: what no edge leads to from without.
     early = closed(set(aside), [(target, source) for source, target in pairs])
     late = closed(set(aside) - early, pairs)
     return early, late
@@ -47,6 +48,7 @@ def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
     arriving: dict[int, list[int]] = {}
     for start, stop in pairs:
         arriving.setdefault(stop, []).append(start)
+    # What leads to something that is not kept goes too: a search backwards over the edges, each looked at once.
     kept = set(within)
     todo = [stop for stop in arriving if stop not in kept]
     while todo:
@@ -69,5 +71,6 @@ def fold_alone(members: list[int], boxes: Sequence[Box], edges: Edges, setting: 
         for source in sources:
             after[source].append(target)
     here = [boxes[child] for child in members]
+    # Edges of storage were no flow: circles that they close are found only here.
     rings = [(ring, loop_box([here[child] for child in ring], setting.symbols)) for ring in circles(after)]
     return fold_dag(contract(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft)

@@ -23,11 +23,11 @@ class Box:
     name: str
     symbol: int
     ops: int
-    row: int = -1
+    row: int = -1  # -1: a group
     how: How = How.NONE
     members: list[Box] = field(default_factory=list)
     feeders: list[Box] = field(default_factory=list)
-    unit: int = -1
+    unit: int = -1  # -1: no stack
     sideways: bool = False
     scope: bool = False
     inside: int = -1

@@ -18,6 +18,7 @@ def break_circles(level: Sorting, asked: set[int]) -> None:
     for _ in range(ROUNDS):
         level.rings = rings(level)
         hubs = {box for ring in level.rings for box in asked.intersection(ring)}
+        # A loop of control flow v1 becomes one box whatever is busy in it.
         plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
         hubs |= {hub for ring in plain if (hub := hub_of(ring, degree)) is not None}
         if not hubs:
@@ -39,7 +40,7 @@ def rings(level: Sorting) -> list[list[int]]:
 
 def hub_of(ring: list[int], degree: list[int]) -> int | None:
     """The box of a circle that has far more neighbours than the others."""
-    busiest = max(ring, key=lambda box: (degree[box], -box))
+    busiest = max(ring, key=lambda box: (degree[box], -box))  # the first of equals
     median = sorted(degree[box] for box in ring)[len(ring) // 2]
     return busiest if degree[busiest] >= BUSY and degree[busiest] > BUSIEST * median else None
 

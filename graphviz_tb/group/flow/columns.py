@@ -100,12 +100,13 @@ class Columns:
 def columns(hierarchy: Hierarchy) -> Columns:
     """The levels of a file, in the order of their rows."""
     held = np.diff(hierarchy.child_start) >= SMALLEST
-    held &= hierarchy.kind != int(Kind.SERIES)
+    held &= hierarchy.kind != int(Kind.SERIES)  # a series that was asked for shows its members, folded no further
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     names = local_names(hierarchy, rows, parent)
     order = np.lexsort((ranked(names), hierarchy.parent[rows]))
     child = rows[order]
+    # `child` is sorted by parent.
     child_start = np.searchsorted(hierarchy.parent[child], [*parent.tolist(), len(hierarchy)])
     shown = labels(hierarchy, rows, names)
     place = np.full(len(hierarchy), -1, np.int64)
@@ -124,7 +125,7 @@ def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
     name = hierarchy.name
     scopes = parents[(hierarchy.kind[parents] == int(Kind.SCOPE)) & (parents > 0)]
     length = np.zeros(len(hierarchy), np.int64)
-    length[scopes] = [len(name[row]) + 1 for row in scopes.tolist()]
+    length[scopes] = [len(name[row]) + 1 for row in scopes.tolist()]  # "scope/", which is cut off
     cuts = length[hierarchy.parent[rows]]
     return [name[row][cut:] for row, cut in zip(rows.tolist(), cuts.tolist(), strict=True)]
 
@@ -152,6 +153,7 @@ def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]
         label_of[position] = hierarchy.leaf(int(rows[position]))
     of_node = hierarchy.graph.labels
     nodes = np.fromiter(of_node, np.int64, len(of_node))
+    # One more place than rows: nodes that are left out have row -1, which then is nobody's.
     place = np.full(len(hierarchy) + 1, -1, np.int64)
     place[rows] = np.arange(len(rows))
     spots = place[hierarchy.row_of_node[nodes]]
@@ -172,7 +174,7 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     held &= place[stop] >= 0
     edges = edges[held]
     source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
-    order = np.lexsort((source, graph.slot[edges], target))
+    order = np.lexsort((source, graph.slot[edges], target))  # the last key counts first
     edges, source, target = edges[order], source[order], target[order]
     owner = level[hierarchy.parent[hierarchy.edge_to[edges]]]
     handle = np.array([op in HANDLES for op in graph.op_types], bool)[graph.op[graph.source[edges]]]
@@ -191,9 +193,10 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
     names = {name: number for number, name in enumerate(dict.fromkeys(columns.label))}
     name = np.fromiter(map(names.__getitem__, columns.label), np.int64, len(columns.label))
     edge = columns.edge
+    # Bits: 33-62 the source, 2-32 the target, 1 handle, 0 store.
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
     heads, same_as = equal_runs(
-        Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),
+        Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),  # structure and name of a child as one number
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
         Runs(columns.entry, columns.entry_start[:-1], columns.entry_start[1:]),
         Runs(in_runs(columns, runs) * len(Part) + columns.part, starts, stops),
@@ -207,6 +210,7 @@ def symbols(columns: Columns) -> Longs:
     hierarchy, child = columns.hierarchy, columns.child
     types = len(hierarchy.graph.op_types)
     template = hierarchy.template[child].astype(np.int64)
+    # Beyond all types and templates: equal to nothing else.
     alone = types + int(np.max(template, initial=0)) + 1 + child
     symbol: Longs = np.where(template >= 0, types + template, alone)
     ops = hierarchy.node[child] >= 0

@@ -71,6 +71,7 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
         boxes.append(box)
     if len(boxes) == len(dag):
         return dag
+    # Boxes keep the order of their first members; dictionaries keep that of slots, each source once.
     place: dict[int, int] = {}
     for box_id in owner:
         place.setdefault(box_id, len(place))
@@ -101,6 +102,7 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
         index[root] = low[root] = serial
         serial += 1
         stack.append(root)
+        # The path of the depth-first walk, with what is left to visit from each node.
         work = [(root, iter(after[root]))]
         while work:
             node, rest = work[-1]
@@ -111,13 +113,13 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
                     stack.append(other)
                     work.append((other, iter(after[other])))
                     break
-                if component[other] < 0 and index[other] < low[node]:
+                if component[other] < 0 and index[other] < low[node]:  # without a component: still on the stack
                     low[node] = index[other]
             else:
                 work.pop()
                 if work and low[node] < low[work[-1][0]]:
                     low[work[-1][0]] = low[node]
-                if low[node] == index[node]:
+                if low[node] == index[node]:  # nothing on the stack before it is reached: a component is complete
                     while component[node] < 0:
                         component[stack.pop()] = components
                     components += 1
@@ -152,6 +154,7 @@ def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[i
     for first, second in pairs:
         first_root, second_root = root(head, first), root(head, second)
         if first_root != second_root:
+            # The first node is the root: `filed` below then lists components in the order of the nodes.
             head[max(first_root, second_root)] = min(first_root, second_root)
     filed: dict[int, list[int]] = {}
     for node in range(count):

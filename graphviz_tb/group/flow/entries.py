@@ -29,9 +29,10 @@ def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs
     graph = hierarchy.graph
     flow = np.flatnonzero(~graph.control & (graph.mark[graph.source] == 0) & (hierarchy.edge_to >= 0))
     reader, outer = hierarchy.row_of_node[graph.target[flow]].astype(np.int64), hierarchy.edge_to[flow]
-    source = graph.source[flow].astype(np.int64) * len(graph.keys) + graph.key[flow]
-    triples = [np.empty((0, 3), np.int64)]
+    source = graph.source[flow].astype(np.int64) * len(graph.keys) + graph.key[flow]  # an output of an op as one number
+    triples = [np.empty((0, 3), np.int64)]  # (n, 3): level, value, place of the child that reads it
     for _ in range(DEEP):
+        # One level outwards at a time, up to the child of the level that owns the edge: there the value is at home.
         inside = (reader != outer) & (reader >= 0)
         reader, outer, source = reader[inside], outer[inside], source[inside]
         around = hierarchy.parent[reader].astype(np.int64)
@@ -44,11 +45,13 @@ def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs
 def filed(triples: Longs, child_start: Longs) -> tuple[Longs, Longs]:
     """Before: level, value and child, sorted. After: as for `entries`."""
     number, reader = triples[:, 0], triples[:, 2] - child_start[triples[:, 0]]
+    # Triples are sorted: a new (level, value) begins where either changes.
     first = np.flatnonzero(np.diff(number, prepend=-1).astype(bool) | np.diff(triples[:, 1], prepend=-1).astype(bool))
     count = np.diff(np.append(first, len(triples)))
     first, count = first[(count > 1) & (count <= READERS)], count[(count > 1) & (count <= READERS)]
     last = np.where(count == READERS, reader[np.minimum(first + READERS - 1, max(len(triples) - 1, 0))] + 1, 0)
     kept = (reader[first + 1] < PLACES) & (last <= PLACES) if len(first) else np.zeros(0, bool)
+    # 20 + 20 + 21 bits; the third place is stored plus one, 0 where there are two readers.
     packed = (reader[first] * PLACES + reader[first + 1] if len(first) else reader[:0]) * (2 * PLACES) + last
     rows = np.unique(np.stack((number[first], packed), 1)[kept], axis=0)
     starts: Longs = np.searchsorted(rows[:, 0], np.arange(len(child_start)))
@@ -75,6 +78,7 @@ def with_entry(dag: Dag, entry: Sequence[Entry]) -> Dag:
     depth = depths(dag)
     near = NEAR * max(depth, default=0)
     levels = [(readers, sorted(map(depth.__getitem__, readers))) for readers in entry]
+    # One reader begins the level and another comes later: a shortcut round the first block.
     given = [readers for readers, (first, *_, last) in levels if first == 0 < last <= near]
     if len(given) != 1:
         return dag

@@ -48,7 +48,7 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
     meet at its end."""
     users = dag.after[box]
     meetings: set[int] = set()
-    for user in users[:: max(1, len(users) // LOOKED_AT)]:
+    for user in users[:: max(1, len(users) // LOOKED_AT)]:  # a sample of those of a value with thousands of readers
         meetings.add(meeting(dag, depth, box, user))
         if len(meetings) >= readers(dag, box):
             return True
@@ -57,13 +57,14 @@ def meets_often(dag: Dag, depth: list[int], box: int) -> bool:
 
 def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
     """The depth where the way of a box through one of its users meets what else there is."""
+    # `alone` is worked out from `box` only; least depth first, so that all inputs of a box are decided before it.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
     while todo and len(alone) <= FARTHEST:
         deep, current = heapq.heappop(todo)
         if current in alone:
             continue
-        if not alone.issuperset(dag.before[current]):
+        if not alone.issuperset(dag.before[current]):  # something else comes in here
             break
         alone.add(current)
         for other in dag.after[current]:
@@ -95,6 +96,7 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -
             if source in given:
                 continue
             if source not in left:
+                # Users not accounted for; at 0 `boxes` alone need it.
                 left[source] = sum(1 for user in dag.after[source] if not side[user])
             left[source] -= 1
             if not left[source]:

@@ -19,12 +19,12 @@ def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int], given: froz
     inputs are feeders, one stays in any case, the first that is no value.
     """
     depth = depths(dag)
-    along = sorted(range(len(dag)), key=depth.__getitem__)
+    along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before their users
     small = trees(dag, along)
     consumer: dict[int, int] = {}
     value, brings = reaching(dag, values, along), reaching(dag, given, along, values)
     for box in range(len(dag)):
-        if box in small or not dag.before[box]:
+        if box in small or not dag.before[box]:  # a feeder goes to the consumer with its whole tree
             continue
         feeders = [source for source in dag.before[box] if source in small]
         if not feeders:
@@ -52,6 +52,7 @@ def trees(dag: Dag, along: list[int]) -> set[int]:
     small: set[int] = set()
     for number in along:
         if len(dag.after[number]) == 1 and small.issuperset(dag.before[number]):
+            # Each has one user: no op is counted twice.
             ops[number] += sum(ops[source] for source in dag.before[number])
             if ops[number] <= MOST_OPS:
                 small.add(number)
@@ -71,7 +72,7 @@ def reaching(dag: Dag, symbols: frozenset[int], along: list[int], stop: frozense
 def tree(dag: Dag, feeder: int) -> list[int]:
     """A feeder and all that feeds it."""
     members = [feeder]
-    for box in members:
+    for box in members:  # grows while it is walked through
         members += dag.before[box]
     return members
 

@@ -33,6 +33,7 @@ def ways_back(
         return []
     pairs = []
     for carried, leaving in frames(ops, before, after):
+        # Exits ─▶ first input ─▶ the other inputs: whatever lies between inputs and exits is now on one circle.
         pairs += [(carried[0], enter) for enter in carried[1:]] + [(exit, carried[0]) for exit in leaving]
     if not pairs:
         return []
@@ -51,6 +52,7 @@ def frames(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[list[int], list[int]]]:
     """The inputs that each loop carries from turn to turn, and its exits."""
+    # None into an Enter or out of an Exit: there loops that follow each other, or lie in each other, are joined.
     wires = [
         (source, target)
         for target, op in enumerate(ops)
@@ -83,6 +85,7 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
     for box, number in enumerate(ring):
         first.setdefault(number, box)
     seen = {box for box, number in enumerate(ring) if number >= 0}
+    # Backwards from the circles, up to the first Enter: what lies behind it is outside the loop.
     todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in ENTER for source in before[box]]
     while todo:
         box, number = todo.pop()

@@ -36,6 +36,7 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     (True, False, True)
     """
     words = vocabulary.words(name)
+    # Words with which nearly all names begin, e.g. "net" in `net_conv2d_1`, are skipped.
     own = 0
     while own < len(words) and vocabulary.starting[words[: own + 1]] >= ALL * vocabulary.count:
         own += 1

@@ -27,10 +27,11 @@ def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edg
     Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
     the boxes of each group can be drawn along the data edges, but for true circles.
     """
-    if forward(boxes, count, place, edges):
+    if forward(boxes, count, place, edges):  # all edges lead on along one line: no circles to look for
         return boxes
     true = true_circles(count, edges)
     for _ in range(ROUNDS):
+        # Opening one group may close or break circles of others: looked at again until none is left.
         lying = lies(boxes, count, place, edges, true)
         if not lying:
             return boxes
@@ -46,7 +47,7 @@ def forward(boxes: Sequence[Box], count: int, place: dict[int, int], edges: Edge
     while todo:  # from the end
         box = todo.pop()
         if box.row >= 0:
-            line[place[box.row]] = position = position - 1
+            line[place[box.row]] = position = position - 1  # -1 for the last row, then backwards
         todo += box.feeders
         todo += box.members
     order = np.array(line, np.int64)
@@ -65,10 +66,12 @@ def true_circles(count: int, edges: Edges) -> list[int]:
 
 def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Sequence[int]) -> set[int]:
     """By `id` the groups that are in made-up circles."""
+    # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
     pairs = distinct(start.astype(np.int64) << 32 | stop.astype(np.int64))
     after: list[list[int]] = [[] for _ in parent]
+    # They move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
     for pair in pairs.tolist():
         if pair >> 32 != pair & 0xFFFFFFFF and quiet.isdisjoint((pair >> 32, pair & 0xFFFFFFFF)):
@@ -76,6 +79,7 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     lying: set[int] = set()
     for ring in circles(after):
         groups = [listed[member - count] for member in ring if member >= count]
+        # A circle that one of the file runs through is no fault of the groups.
         if groups and not spans(ring, listed, count, place, true):
             lying.update(id(box) for box in groups if box.how != How.LOOP)
     return lying

@@ -23,6 +23,7 @@ def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
     Before: a sequence along the flow in which nothing is stacked. After: heads of one block are equal words, whatever
     else they hold.
     """
+    # A block with a shortcut that occurs once is no pattern.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)
     runs = [
         number
@@ -46,6 +47,7 @@ def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
 
 def head_start(sequence: Sequence[Element], run: int) -> int:
     """Where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
+    # Backwards from the run: a head holds all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), STRAY
     for number in range(run - 1, -1, -1):

@@ -43,6 +43,7 @@ def find_items(level: Siblings, symbols: Symbols) -> Items:
     edges = level.edges
     boxes = boxes_of(level, symbols)
     sorting = sorted_out(level, boxes, edges.handle | edges.store)
+    # e.g. in an optimizer or a saver, most of which feeds storage.
     if edges.store.any() and sorting.ops(sorting.stored) > STORAGE_MOST * sorting.ops(range(len(boxes))):
         sorting = sorted_out(level, boxes, edges.handle)
     kept = [child for child in range(len(boxes)) if child not in sorting.away]
@@ -51,7 +52,7 @@ def find_items(level: Siblings, symbols: Symbols) -> Items:
     rings = [[place[child] for child in ring if child in place] for ring in sorting.rings]
     entry = [tuple(place[reader] for reader in readers if reader in place) for readers in level.entry]
     dag = make_dag([boxes[child] for child in kept], before)
-    if not rings:
+    if not rings:  # the depths by which an entry is recognised need a graph without circles
         dag = with_entry(dag, [readers for readers in entry if len(readers) > 1])
     loops = [(ring, loop_box([dag.boxes[child] for child in ring], symbols)) for ring in rings if ring]
     return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)
@@ -65,6 +66,7 @@ def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
     sorting.away.update(child for child, op in enumerate(ops) if op == "NoOp")
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
+    # No fold is in the hierarchy yet: series are those that were asked for.
     asked = np.flatnonzero(hierarchy.kind[level.rows] == int(Kind.SERIES))
     break_circles(sorting, set(asked.tolist()))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())

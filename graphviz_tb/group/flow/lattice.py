@@ -24,6 +24,7 @@ def outer_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element
     for repeat in sorted(
         candidates(sequence), key=lambda repeat: (-repeat.period * (repeat.count - 1), repeat.period, repeat.start)
     ):
+        # Greedy: the repeat that hides most boxes, then what does not touch it.
         if not taken[repeat.start : repeat.stop].any():
             taken[repeat.start : repeat.stop] = True
             chosen.append(repeat)
@@ -51,6 +52,7 @@ def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) 
     """The phase with the narrowest borders, if they are all alike; or nothing."""
     count, slack = divmod(stop - start, period)
     best: tuple[int, Found] | None = None
+    # A stretch of 3 · 8 + 2 elements holds three repetitions of 8 in three phases.
     for shift in range(min(slack, period - 1) + 1):
         repeat = Found(start + shift, period, count)
         borders = [border for border, _ in repeat.turns()] + [repeat.stop]

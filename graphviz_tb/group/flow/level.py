@@ -24,6 +24,7 @@ def fold_dag(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]
     total = dag.ops()
     named = with_names(alike, setting, deep) if deep <= DEEPEST else alike
     boxes = readable(fold_flow(named, setting, limit, deep), limit, total)
+    # Folded once more without names, at the top of a level only: at every depth it would double the work each time.
     if deep == 0 and named is not alike:
         bare = readable(fold_flow(alike, setting, limit), limit, total)
         if cost(bare) < DISTRUST * cost(boxes):
@@ -39,6 +40,7 @@ def with_names(dag: Dag, setting: Setting, deep: int) -> Dag:
     for named in name_groups(dag, setting.order(dag), setting.vocabulary):
         inner = part(dag, named.members)
         symbol = setting.symbols.of("shape", *tokens(inner, setting.order(inner), setting.symbols))
+        # Wiring inside, whatever comes in from where.
         alone = tokens(replace(inner, outside=None), setting.order(inner), setting.symbols)
         fold = fold_dag if len(inner) > SMALL else fold_flow
         members = fold(inner, setting, setting.soft, deep + 1)

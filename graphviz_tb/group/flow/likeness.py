@@ -12,6 +12,7 @@ def stack_alike(dag: Dag, symbols: Symbols) -> Dag:
     """Stack boxes of one symbol that have the same inputs and the same users."""
     alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, box in enumerate(dag.boxes):
+        # Without edges all have the same neighbours, none.
         if box.ops >= FEWEST_OPS and (dag.before[index] or dag.after[index]):
             key = (box.symbol, tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index])))
             alike.setdefault(key, []).append(index)

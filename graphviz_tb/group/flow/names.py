@@ -15,6 +15,7 @@ from graphviz_tb.group.flow.words import Vocabulary, Words
 from graphviz_tb.model.frozen import dataclass
 
 ROUNDS = 40  # words of a name; deeper names are tried no further
+# With what it adopts a group may be larger, but less than the level: else folding inside it would never end.
 MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing
 INSTANCE = 0.6  # of the next words in common: a numbered name is an instance of its own
 STAR = 12  # members that may hang together by common neighbours only
@@ -39,12 +40,13 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
         for named in todo:
             if len({dag.boxes[number].symbol for number in named.named}) == 1:
                 continue  # numbered equals are a repeat, not a scope
-            taken = accepted(dag, order, named, good)
+            taken = accepted(dag, order, named, good)  # None: too large, or in several pieces; its next words are tried
             if taken:
                 good.append(taken)
             else:
                 later += below(words, named)
         good = disjoint(good)
+        # All together: two groups may each be convex and still lead into each other.
         lying = in_circles(dag, good)
         later += [finer for number in sorted(lying) for finer in below(words, good[number])]
         good = [named for number, named in enumerate(good) if number not in lying]
@@ -76,6 +78,7 @@ def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list
     by_next: dict[Words, list[int]] = defaultdict(list)
     for box in members:
         by_next[words[box][depth : depth + 1]].append(box)
+    # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance where `dense_1/MatMul` has the same next words.
     numbers = [word for word in by_next if word and word[0].isdigit()]
     own = [box for word, held in by_next.items() if word not in numbers for box in held]
     ours = {words[box][depth : depth + 1] for box in own}
@@ -109,6 +112,7 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
     """
     places = [order.place[box] for box in members]
     low, high = min(places), max(places)
+    # In so long a stretch of the flow there is more between the members than nameless activations.
     if high - low + 1 == len(members) or high - low + 1 > 4 * len(members) + 8:
         return members
     window = order.line[low : high + 1]
@@ -119,7 +123,7 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
     for box in reversed(window):
         if any(user in ahead for user in dag.after[box]):
             ahead.add(box)
-    between = (behind & ahead) - set(members)
+    between = (behind & ahead) - set(members)  # on a path from a member to a member
     if not between or len(between) > len(members):
         return members
     return tuple(sorted({*members, *between}))
@@ -136,6 +140,7 @@ def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
                 if other in place_of:
                     pairs.append((place, place_of[other]))
                 elif len(members) <= STAR:
+                    # The first that has this neighbour.
                     pairs.append((place, common.setdefault((before, other), place)))
     return len(weak_components(len(members), pairs)) == 1
 

@@ -59,6 +59,7 @@ def gathered(boxes: list[Box], by_row: dict[int, Run], symbols: Symbols) -> list
     for box in boxes:
         run = by_row.get(box.row)
         members = held.get(run.name, []) if run else []
+        # A run that is not whole here is no series, and one that is all of a group needs no box around it.
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
             kept.append(box)
         elif members[0] is box:

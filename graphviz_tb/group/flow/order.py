@@ -41,6 +41,7 @@ class Order:
 def order_of(dag: Dag) -> Order:
     """The order of demand, with cuts."""
     depth = depths(dag)
+    # What is read everywhere is found by places in an order: so one is made without it, then one with it.
     line, place, side = demand_line(dag, depth, ())
     wide = read_everywhere(dag, depth, place)
     broadcast = broadcasts(dag, depth, wide)
@@ -49,6 +50,7 @@ def order_of(dag: Dag) -> Order:
     early = ancestors(dag, broadcast) if broadcast else set()
     memory = memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
+        # A decoder's depth counts from its own beginning, not through the encoder that gives the memory.
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
     cut = cuts(dag, depth, line, place, broadcast, memory)
     return Order(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
@@ -91,13 +93,13 @@ def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], l
         if seen[root]:
             continue
         seen[root] = True
-        work = [(root, iter(sorted(before[root], key=deep, reverse=True)))]
+        work = [(root, iter(sorted(before[root], key=deep, reverse=True)))]  # the path of the depth-first walk
         while work:
             box, rest = work[-1]
             for source in rest:
                 if not seen[source]:
                     seen[source] = True
-                    needs = before[source]
+                    needs = before[source]  # a single one, as most have, needs no sorting
                     work.append((source, iter(sorted(needs, key=deep, reverse=True) if len(needs) > 1 else needs)))
                     break
             else:
@@ -158,8 +160,10 @@ def cuts(
             users = [user for user in users if place[user] - place[box] < far]
         last = max(map(place.__getitem__, users), default=-1)
         if last > place[box]:
+            # `box` crosses each place from its own up to the one before its last user.
             change[place[box]] += 1
             change[last] -= 1
+    # What comes from outside crosses each place up to the one before its last reader.
     if entry := [place[box] for box, held in enumerate(dag.outside or ()) if OUTSIDE in held]:
         change[0] += 1
         change[max(entry)] -= 1
@@ -171,6 +175,7 @@ def cuts(
 def last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
     """Where the last of several independent parts of some size begins, or of some equal ones that meet first of all;
     0 if there is one."""
+    # `begin`: the place of the earliest source above a box; `size`, by that place: how many boxes hang on it.
     begin = [0] * len(line)  # by box
     size = [0] * len(line)
     starts: list[int] = []

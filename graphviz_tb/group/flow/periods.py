@@ -37,6 +37,7 @@ def stretches(words: Longs, length: int) -> Longs:
     """A number for each stretch of `length` words."""
     mixed = words.astype(np.uint64)
     for step in range(1, length):
+        # A hash, wrapping round at 2^64: if two stretches collide, a period is tried for nothing, no more.
         mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step : step + len(mixed) - 1].astype(np.uint64)
     return mixed.view(np.int64)
 
@@ -44,6 +45,7 @@ def stretches(words: Longs, length: int) -> Longs:
 def distances(words: Longs) -> dict[int, int]:
     """How often each distance occurs between a word and the next one equal to it."""
     by_word = np.argsort(words, kind="stable")
+    # Sorted by word, then by place: neighbours of one word are its next occurrences.
     near = words[by_word][1:] == words[by_word][:-1]
     gaps, counts = np.unique(np.diff(by_word)[near], return_counts=True)
     return dict(zip(gaps.tolist(), counts.tolist(), strict=True))
@@ -52,5 +54,5 @@ def distances(words: Longs) -> dict[int, int]:
 def stretches_of(symbols: Longs, period: int) -> list[tuple[int, int]]:
     """Maximal stretches that repeat themselves after `period`."""
     equal = np.concatenate(([False], symbols[:-period] == symbols[period:], [False]))
-    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()
+    ends = np.flatnonzero(equal[1:] != equal[:-1]).tolist()  # where runs of equal ones begin and end, in turn
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]

@@ -18,7 +18,7 @@ def cost(boxes: Sequence[Box]) -> int:
     todo = list(boxes)
     while todo:
         box = todo.pop()
-        if box.stack:
+        if box.stack:  # a reader opens one repetition
             box = box.members[0]
         if not box.members or box.symbol in seen:
             continue
@@ -33,6 +33,7 @@ def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
     unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
     plain = not any(box.stack for box in boxes)
     while True:
+        # Ends: each round opens one group, and none that would make the level longer than `limit`.
         candidates = [
             place
             for place, box in enumerate(boxes)

@@ -46,13 +46,14 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
     Before: boxes and the flow between them. After: groups, each convex, in an order along the flow; `limit` of them
     or fewer where there is a way.
     """
-    if len(dag) <= 2:
+    if len(dag) <= 2:  # nothing to fold
         return [dag.boxes[index] for index in setting.order(dag).line]
     order = setting.order(dag)
     if deep > DEEPEST or not setting.budget.take(len(dag)):
         return narrowed([dag.boxes[index] for index in order.line], setting, limit)
     early = ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)
+    # Broadcasts and what they need join nothing, so each is a component of its own.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
         return fold_parts(dag, order, parts, early, setting, deep)
     return fold_spine(dag, order, setting, limit, deep)
@@ -78,6 +79,7 @@ def fold_parts(
 
 def branch(dag: Dag, setting: Setting, deep: int) -> Box:
     """A part of a level as one box."""
+    # Equal tokens are the same boxes wired alike (but for lines from FAR on): no test of isomorphism is needed.
     symbol = setting.symbols.of("shape", *tokens(dag, setting.order(dag), setting.symbols))
     boxes = fold_flow(dag, setting, setting.soft, deep + 1)
     if width(boxes) > FITTING:
@@ -109,6 +111,7 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     """One connected part, as a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
         return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    # Ways that begin apart, as towers do, are no stem and region of one spine.
     if len(dag) >= LARGE and (joint := meeting(dag, order)):
         return fold_ways(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
     best = cheapest(dag, order, setting, deep)
@@ -125,6 +128,7 @@ def cheapest(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Elemen
         sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = folded(sequence, setting)
+        # A small level is readable as it is; places that leave no region with most of the ops explain a larger one.
         if len(dag) <= setting.soft or (wide == 1 and largest <= dag.ops() / 2):
             return best
     for lattice in lattices(dag, order, setting, wide > 1 or best is None):
@@ -150,11 +154,13 @@ def price(sequence: Sequence[Element]) -> int:
 def meeting(dag: Dag, order: Order) -> int:
     """The place in the line of the box at which ways that begin apart meet, if these are all that comes before it and
     most of the level; 0 where there is none."""
+    # Union-find along the line: `head` of all boxes that hang together so far, `size` at each head.
     head = list(range(len(dag)))
     size = [1] * len(dag)
     for position, box in enumerate(order.line):
         ways = {root(head, source) for source in dag.before[box]}
         sizes = [size[way] for way in ways]
+        # All boxes before this place lie in the ways that meet here.
         if len(ways) > 1 and sum(sizes) == position >= MEETING * len(dag) and max(sizes) <= MOST_BEFORE * position:
             return position
         for way in ways:
@@ -192,7 +198,7 @@ def beside_far_lines(dag: Dag, order: Order, setting: Setting, deep: int) -> lis
     far = len(dag) // ALONG
     near = without_far(dag, order, far)
     wide, ends = narrow_places(dag, near, setting)
-    if wide > 1 or (near.cut == order.cut).all():
+    if wide > 1 or (near.cut == order.cut).all():  # no line is far
         return []
     return atoms(dag, near, ends, tokens(dag, near, setting.symbols, min(far, FAR)), setting, deep)
 
@@ -200,6 +206,7 @@ def beside_far_lines(dag: Dag, order: Order, setting: Setting, deep: int) -> lis
 def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[int]]:
     """How many lines may cross, and the places where no more do; the last place is always one."""
     count = len(dag)
+    # Wider and wider, until there are places enough and no stretch between two holds most of the level.
     for wide in range(1, WIDEST + 1):
         ends = [*(position for position, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
         inner = len(ends) - 1
@@ -256,9 +263,11 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
         inside, limit = part(dag, ids), setting.soft
         one_more = len(ids) < len(dag) and same_inside(inside.boxes[-1], inside.boxes[-2])  # the exit of its equals
         boxes = fold_flow(inside, setting, limit, deep + 1) if one_more else inside_region(inside, setting, deep + 1)
+        # In a longer stretch tokens do not tell all of its wiring: distances from FAR on are equal to them.
         if len(key) <= FAR:
             setting.known[key] = (here, boxes)
     else:
+        # The groups of its equal, over its own boxes.
         boxes = copied(known[1], {id(old): other for old, other in zip(known[0], here, strict=True)})
     return boxes[0] if len(boxes) == 1 else group(How.REGION, boxes, symbol), symbol
 
@@ -270,6 +279,7 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
         return [dag.boxes[index] for index in line]
     rest = part(dag, line[:-1])
     parts = dag_components(rest)
+    # A single branch is none; a small region shows all.
     alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SMALL
     branching: list[Box] = []
     branches: list[Box] = []

@@ -33,6 +33,7 @@ def fold_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]
     Before: boxes along the flow. After: the same in the same order, repeats inside stacks and stages.
     """
     folded = list(sequence)
+    # For each template, by its words in any order, where it began first: later runs begin alike.
     rotations: Rotations = {}
     for _ in range(ROUNDS):
         made = fold_once(folded, setting, rotations)
@@ -85,6 +86,7 @@ def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
     once = sequence[start : start + period]
     if periodic([element.word for element in once]):
         return False
+    # Two stages with repeats inside are stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
         return False
     return sum(element.box.each for element in once) >= FEWEST_OPS
@@ -109,6 +111,7 @@ def in_phase(
     """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together. A better
     beginning is worth one repetition of a long stretch, and of one that begins with a side output."""
     count, slack = divmod(stop - start, period)
+    # Free: the phase may also shift past the slack, at the price of one repetition.
     free = count >= LONG or (count > 2 and sequence[start].side)
     shifts = range(period if free else min(slack, period - 1) + 1)
     choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
@@ -138,6 +141,7 @@ def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotation
         for border in inner
     )
     first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
+    # Compared from the first to the last: a later one decides only between equals.
     return (
         rotations.get(multiset(key)) == key,
         -sum(cuts) / max(1, len(cuts)),
@@ -156,7 +160,7 @@ def put_together(sequence: list[Element], repeats: list[Found], setting: Setting
     units: dict[tuple[int, ...], None] = {}
     done, hit = 0, False
     for repeat in repeats:
-        if repeat.start < done:
+        if repeat.start < done:  # overlaps the one before
             continue
         if repeat.period == 1 and repeat.start > done:
             repeat = with_first(sequence, repeat, done)
@@ -198,6 +202,7 @@ def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
         return repeat
     while start > taken and sequence[start - 1].plain and same_inside(sequence[start - 1].box, first.box):
         start -= 1
+        # Now equal to the others, so that it stacks.
         sequence[start] = replace(sequence[start], symbol=first.symbol, word=first.word)
     return Found(start, 1, repeat.stop - start)
 
@@ -212,8 +217,10 @@ def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[E
     symbols = setting.symbols
     turns = [sequence[start:stop] for start, stop in repeat.turns()]
     once, period = turns[0], repeat.period
+    # Words are equal in any case; symbols differ where stacks inside have different heights.
     exact = len({tuple(element.symbol for element in turn) for turn in turns}) == 1
     boxes = [turn[0].box if period == 1 else block(setting, turn) for turn in turns]
+    # Two groups that count something themselves: a reader wants both counts.
     if exact and period == 1 and repeat.count == 2 and is_stage(boxes[0]):
         return None
     if exact and not (period > 1 and repeat.count < MANY and any(shows_stack(element.box) for element in once)):

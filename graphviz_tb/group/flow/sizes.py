@@ -25,13 +25,14 @@ def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
         return list(boxes)
     kept: list[Box] = []
     stretch: list[Box] = []
-    for box in [*boxes, None]:
+    for box in [*boxes, None]:  # None ends the last stretch
         if box is not None and box.how == How.NONE and box.ops <= PLAIN_OPS:
             stretch.append(box)
             continue
         kept += segments(stretch, setting) if STRETCH <= len(stretch) < len(boxes) else stretch
         stretch = []
         kept += [box] if box else []
+    # Above the aim but within what is allowed stays: better a few boxes more than cuts without meaning.
     if width(kept) > limit and (width(kept) > setting.most or limit >= setting.most):
         return cut_up(kept, setting)
     return kept
@@ -72,6 +73,7 @@ def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
     stretches: list[Sequence[Box]] = []
     done = 0
     while len(boxes) - done > LAST * size:
+        # Cut before the box of least checksum near the wanted place: after most edits it is the same box.
         low, high = int(done + (1 - SLACK) * size), int(min(len(boxes) - 1, done + (1 + SLACK) * size))
         cut = min(range(max(low, done + 1), max(high, done + 1) + 1), key=lambda spot: checksum(boxes[spot]))
         stretches.append(boxes[done:cut])

@@ -34,6 +34,7 @@ class Sorting:
 
     def take_storage(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
         """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
+        # Users of each box in the flow that are not taken out yet; at 0 a box feeds storage only.
         left = [len(self.users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
         feeds = set(feeding).union(source for box in self.away for source in self.before[box])
         todo = sorted(box for box in feeds if box not in self.away and not left[box])
@@ -52,7 +53,7 @@ class Sorting:
     def take_loose(self) -> None:
         """Take out what has no flow, and variables that several read."""
         loose = {box for box in range(len(self.boxes)) if box not in self.away and not self._flows(box)}
-        if len(loose) < len(self.boxes) - len(self.away):
+        if len(loose) < len(self.boxes) - len(self.away):  # where nothing flows at all, nothing is beside anything
             self.away |= loose
         self.away |= {box for box, variable in enumerate(self.variable) if variable and len(self.users(box)) != 1}
 

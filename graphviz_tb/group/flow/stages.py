@@ -31,6 +31,7 @@ def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
     parts, tail = parted(sequence, body)
     heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
     folded: list[Element] = []
+    # Before the first repeat there may be more than its head: the stem of the network.
     for number, (head, end) in enumerate(parts):
         if end is None or end.stage:
             folded += [*head, *([end] if end else [])]

@@ -13,8 +13,8 @@ from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
 
-PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
-COUNTER = re.compile(r"(_?[0-9]+)+\Z")
+PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
+COUNTER = re.compile(r"(_?[0-9]+)+\Z")  # e.g. "_1_2" of "dense_1_2"
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
@@ -74,7 +74,7 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
         order.append(box)
         todo += [*box.members, *box.feeders]
     ranges = {id(part) for box in order if box.stack for part in box.members if part.how == How.SEGMENT}
-    for box in reversed(order):
+    for box in reversed(order):  # groups before their members in `order`: backwards, members have their names
         if box.how == How.NAME and not box.stack:
             box.name = longer(box, setting)
         if box.members and not box.name:
@@ -117,6 +117,7 @@ def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
 def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
     """The most telling types: `3 Conv2D · 3 Relu`; empty where nothing has one."""
     count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
+    # e.g. a level with `Rsqrt` is a norm: its `Mean` and `SquaredDifference` say nothing more.
     plain = COMMON.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
@@ -183,6 +184,7 @@ def stack_name(names: Sequence[str]) -> str:
         return names[0]
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
+        # Names of one form that differ in a single place: a range there says all of them.
         differ = [place for place in range(len(parts[0])) if len({words[place] for words in parts}) > 1]
         if len(differ) == 1 and (len(parts[0]) > 1 or names[0].isdigit()):
             place = differ[0]

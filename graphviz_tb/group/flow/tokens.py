@@ -44,6 +44,7 @@ def distance(order: Order, steps: list[int], box: int, source: int, far: int) ->
     """How far back a source lies: on the main way in steps of it, for side outputs in places of the line."""
     if source in order.broadcast or source in order.memory:
         return BROADCAST
+    # Side outputs count for nothing on the main way, so there are no steps between two of them.
     places = order.place if order.side[box] else steps
     back = places[box] - places[source]
     return back if back < far else DISTANT

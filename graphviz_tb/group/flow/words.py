@@ -12,9 +12,9 @@ from graphviz_tb.group.flow.box import Box
 
 Words = tuple[str, ...]
 
-BREAK = re.compile(r"[_.\-\s/:]+")
-LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")
-COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")
+BREAK = re.compile(r"[_.\-\s/:]+")  # between words
+LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")  # e.g. "block2a"
+COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")  # e.g. "2" and "_b" in "block_2_b"
 
 
 class Vocabulary:
