@@ -67,12 +67,34 @@ def settle_marks(
 def keep_lonely_ordinary(mark: Bytes, edges: Edges) -> Bytes:
     """Take the mark from those that touch no ordinary node, not even through other marks."""
     mark = mark.copy()
-    while len(stray := np.flatnonzero(~reached(mark, edges))):
-        has_user = np.zeros(len(mark), bool)
-        has_user[edges.source[edges.source != edges.target]] = True
-        loose = stray[(mark[stray] == Mark.SUMMARY) | ~has_user[stray]]
-        mark[loose if len(loose) else stray[:1]] = Mark.NONE
+    has_user = np.zeros(len(mark), bool)
+    has_user[edges.source[edges.source != edges.target]] = True
+    stray = ~reached(mark, edges)
+    mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
+    # All users of what is left are left too: they lead into circles, of each of which one becomes ordinary.
+    mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, edges)).tolist(), edges)] = Mark.NONE
     return mark
+
+
+def one_of_each_circle(stray: list[int], edges: Edges) -> list[int]:
+    """The first of `stray`, the first of those that do not lead to it, and so on: each edge is looked at once."""
+    inputs: dict[int, list[int]] = {node: [] for node in stray}
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if inputs else ():
+        if source in inputs and target in inputs:
+            inputs[target].append(source)
+    chosen: list[int] = []
+    done: set[int] = set()
+    for first in inputs:
+        if first in done:
+            continue
+        chosen.append(first)
+        done.add(first)
+        waiting = [first]
+        while waiting:
+            fresh = [source for source in inputs[waiting.pop()] if source not in done]
+            done.update(fresh)
+            waiting += fresh
+    return chosen
 
 
 def reached(mark: Bytes, edges: Edges) -> Bools:
@@ -117,9 +139,11 @@ def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
 def place_beside(mark: Bytes, edges: Edges) -> Beside:
     """Each mark beside the ordinary nodes it touches (a constant: those that use it; a weight: those that take its
     value, not those that only wait for it)."""
+    # The first end of a pair is the mark: "into" from marks to their users, "out" from ops to summaries.
     into = (mark[edges.source] > 0) & (mark[edges.target] == 0)
     taken = np.zeros(len(mark), bool)
     taken[edges.source[into & ~edges.control]] = True
+    # An op that takes the value and waits for it, too, has it as an input; one that only waits has nothing of it.
     waits = edges.control & (mark[edges.source] == Mark.WEIGHT) & taken[edges.source]
     into = np.flatnonzero(into & ~waits)
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
@@ -133,6 +157,7 @@ def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
     """For each mark that touches no ordinary node, the marks that it touches."""
     marks = mark > 0
     anchored = np.zeros(len(mark), bool)
+    # What has an ordinary user (a summary: an ordinary input) is drawn beside that, not beside other marks.
     anchored[edges.source[marks[edges.source] & ~marks[edges.target]]] = True
     anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
