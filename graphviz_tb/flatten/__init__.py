@@ -40,10 +40,12 @@ def flatten(
     >>> graph.name, graph.source.tolist(), [graph.keys[key] for key in graph.key]
     (['a', 'b'], [0, 0], ['0', '1'])
     """
+    # Names and inputs as lists, then inputs as numbers of nodes.
     nodes = list_nodes(graph_def, options)
     edges = resolve(nodes, options)
     calls = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
+    # A weight is drawn beside its users; TensorBoard draws variables as ops.
     carried = (
         None
         if options.tensorboard or options.show_variables
@@ -52,6 +54,8 @@ def flatten(
     handed, called = (None, {}) if options.tensorboard else find_handed(nodes, edges)
     marks = settle_marks(nodes, edges, options, carried, None if options.show_variables else handed)
     weights = name_weights(nodes, marks.edges, marks.mark, marks.beside, carried, graph_def) if carried else {}
+    # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
     kinds = call_by_kind(nodes, marks.mark, graph_def) if not options.tensorboard and is_pytorch(nodes) else called
+    # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return assemble(graph_def, nodes, marks, functions, calls, labels, weights, layers)

@@ -45,6 +45,7 @@ def assemble(
         source=edges.source,
         target=edges.target,
         key=edges.key,
+        # An output that only results of functions name has no edge; the numbers that edges use stay as they are.
         keys=tuple(dict.fromkeys((*edges.keys, *(key for each in functions for _, key in each.returns)))),
         slot=edges.slot,
         control=edges.control,

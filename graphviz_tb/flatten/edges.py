@@ -57,8 +57,10 @@ def split_input(text: str) -> tuple[str, str, bool]:
     control = text.startswith("^")
     if control:
         text = text[1:]
+    # Nearly all inputs: the pattern is for the rest.
     if ":" not in text:
         return text, "0", control
+    # A colon that no position follows belongs to the name.
     match = INPUT.fullmatch(text)
     return (match[1], match[2], control) if match else (text, "0", control)
 
@@ -71,6 +73,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     input before it is dropped, as TensorBoard does.
     """
     resolved = Found()
+    # Cuts of `nodes.inputs`, one for each graph: the inputs before a node, taken at the nodes where graphs begin.
     ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
     for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
         look_up(resolved, index, nodes.inputs[start:stop], start)
@@ -93,11 +96,13 @@ class Found:
 
 def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) -> None:
     """Find the sources of one graph's inputs; most name a node as they stand, the others are split once each."""
+    # Whether no name has a colon or begins with ^: then an input that is a name as it stands means that node.
     joined = "\n" + "\n".join(index)
     plain = ":" not in joined and "\n^" not in joined
     source: list[int | None] = list(map(index.get, inputs)) if plain else [None] * len(inputs)
     odd = []
     get = index.get
+    # One lookup for each input of a million, all in C; what follows is for the few that it left open.
     for position in [position for position, node in enumerate(source) if node is None]:
         node = get(inputs[position][1:]) if plain and inputs[position][:1] == "^" else None
         if node is None:
@@ -105,6 +110,7 @@ def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) 
         else:
             source[position] = node
             found.control_at.append(start + position)
+    # An output that many nodes take is the same text in all of them.
     split: dict[str, tuple[int, int, bool]] = {}
     for position in odd:
         text = inputs[position]
@@ -124,6 +130,7 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     source = np.array(found.source, np.int32)
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
+    # Place in the whole list, less the place where the inputs of its node begin.
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
     key[found.at], control[found.at] = found.key, found.control
@@ -141,6 +148,7 @@ def truly_unknown(nodes: Nodes, edges: Edges, unknown: list[str]) -> list[str]:
     """The inputs that name no node and should."""
     if not unknown:
         return []
+    # `unknown` lists the inputs without a source in the order of `edges`.
     fine = expected(nodes, edges)[edges.source < 0].tolist()
     return [text for text, well in zip(unknown, fine, strict=True) if not well]
 
@@ -161,6 +169,7 @@ def wanted(edges: Edges, options: FlattenOptions) -> Bools:
     """Which inputs become edges."""
     known: Bools = edges.source >= 0
     if options.tensorboard and len(known) > 1:
+        # TensorBoard compares each input with the one before it only: a, b, a stay three.
         repeat = (edges.source[1:] == edges.source[:-1]) & (edges.target[1:] == edges.target[:-1])
         known[1:] &= ~repeat
     return known

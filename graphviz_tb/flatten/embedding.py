@@ -31,6 +31,7 @@ def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
     kept[beside.mark] = True
     led = lead_on(mark, edges)
     led = replace(led, source=last[led.source], target=last[led.target])
+    # What led from mark to mark is not followed further; self edges go, those that strict names make too.
     return Marks(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside, {})
 
 
@@ -46,11 +47,13 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
         start, stop = nodes.starts[block], nodes.starts[block + 1]
         plain = [node for node in range(start, stop) if not mark[node]]
         scopes = {name for node in plain if (name := nodes.name[node].rpartition("/")[0])}
+        # Strict names differ from names only where a name is a scope, too, and matter only where two are equal.
         clashes = len(index) < stop - start or any(scope in index for scope in scopes)
         if not clashes:
             continue
         around = all_scopes(scopes)
         final = {node: strict(nodes.name[node], around) for node in plain}
+        # The later of two replaces the earlier, as in TensorBoard's map of names.
         owner = {name: node for node, name in final.items()}
         for node, name in final.items():
             last[node] = owner[name]
@@ -85,15 +88,21 @@ def hosts(mark: Bytes, edges: Edges) -> Beside:
 
 def lead_on(mark: Bytes, edges: Edges) -> Edges:
     """The edges between ordinary nodes, in the order of the file, with those that pass through a mark."""
+    # Edges are sorted by target: the inputs of a mark are the run start ... stop.
+    #
+    #     inner       outer = user
+    #   x ─────▶ mark ─────▶ y        becomes  x ─▶ y, once for each input x of the mark
     user = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
     start = np.searchsorted(edges.target, edges.source[user], side="left")
     stop = np.searchsorted(edges.target, edges.source[user], side="right")
     repeat = stop - start
     outer = np.repeat(user, repeat)
+    # 0, 1, … within each run
     offset = np.arange(int(repeat.sum())) - np.repeat(np.cumsum(repeat) - repeat, repeat)
     inner = np.repeat(start, repeat) + offset
     plain = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == 0))
     constant = mark[edges.source[outer]] == Mark.CONSTANT
+    # `plain` and `outer` are positions in the file; several inputs of one mark keep their order.
     order = np.argsort(np.concatenate((plain, outer)), kind="stable")
     flags = np.where(constant, inner, outer)
     return Edges(

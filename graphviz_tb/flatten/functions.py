@@ -28,9 +28,11 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
     calling: dict[str, bool] = {}
     calls: list[Call] = []
     for node, op in enumerate(map(nodes.op_types.__getitem__, nodes.op)):
+        # A direct call: the op type is the name of the function, as TensorFlow 1 wrote calls of a `Defun`.
         if op in names:
             calls.append(Call(node, "", names[op], 1))
             continue
+        # `get`: None is a type that was not seen yet.
         if calling.get(op) is False:
             continue
         definition = node_def(nodes, graph_def, node)
@@ -86,6 +88,7 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     [('cond', 'f')]
     """
     attrs: list[tuple[str, str]] = []
+    # A map of protobuf has no order of its own: sorted, the same file gives the same bytes.
     for attr in sorted(definition.attr):
         value = definition.attr[attr]
         if value.HasField("func"):
@@ -102,6 +105,7 @@ def result_nodes(nodes: Nodes, graph_def: GraphDef) -> tuple[Function, ...]:
         names = nodes.index[index + 1]
         returns = []
         for result in function.signature.output_arg:
+            # `ret` says "node:output:0" for a result; where it says nothing, a node has the name of the result.
             name, key, _ = split_input(function.ret.get(result.name, result.name))
             returns.append((names.get(name, -1), key))
         functions.append(

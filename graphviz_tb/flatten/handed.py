@@ -31,7 +31,9 @@ def find_handed(nodes: Nodes, edges: Edges) -> tuple[Bools, dict[int, str]]:
     lookups = of_types(nodes, lambda op: bool(LOOKUP.fullmatch(op)))
     table = edges.source[lookups[edges.target] & handed[edges.source] & (edges.slot == 0) & ~edges.control].tolist()
     unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED.fullmatch(nodes.name[node])]
+    # Of several words the last counts: an argument that a lookup takes is a table, whatever its name.
     labels = dict.fromkeys(captured(nodes, edges), VALUE) | dict.fromkeys(unnamed, VALUE) | dict.fromkeys(table, TABLE)
+    # In a function an argument stays a box, for a call leads to it; it only gets its label.
     kept[[node for node in labels if node < nodes.starts[1]]] = True
     return kept, labels
 

@@ -24,8 +24,9 @@ class Marks:
 
 def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> Beside:
     """One row for each (mark, host, side), in the order of hosts and then of first appearance."""
+    # 32 bits for the mark, one for the side.
     key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward
     _, first, counts = np.unique(key, return_index=True, return_counts=True)
     order = np.lexsort((first, hosts[first]))
-    first, counts = first[order], counts[order]
+    first, counts = first[order], counts[order]  # the last key is the first to sort by
     return Beside(marks[first].astype(np.int32), hosts[first].astype(np.int32), inward[first], counts.astype(np.int32))

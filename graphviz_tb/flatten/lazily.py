@@ -17,7 +17,7 @@ class Lazily(Mapping[int, Value], Generic[Value]):
     """
 
     def __init__(self, keys: Iterable[int], tell: Callable[[int], Value]) -> None:
-        self._known: dict[int, Value | None] = dict.fromkeys(keys)
+        self._known: dict[int, Value | None] = dict.fromkeys(keys)  # None: not asked for yet
         self._tell = tell
 
     def __getitem__(self, key: int) -> Value:

@@ -85,6 +85,7 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
+    # Bound once: this loop runs for every node of the file.
     add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
     add_inputs, add_fan = nodes.inputs.extend, nodes.fan_in.append
     for node in defs:
@@ -94,9 +95,12 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
         inputs = node.input
         add_inputs(inputs)
         add_fan(len(inputs))
+    # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
     nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
     nodes.starts.append(len(nodes.name))
+    # The main graph is all there is so far: no copy of a million names.
     names = nodes.name if start == 0 else nodes.name[start:]
+    # Of equal names the last remains.
     index = dict(zip(names, range(start, len(nodes.name)), strict=True))
     nodes.index.append(index)
     if len(index) < len(names):
@@ -105,6 +109,7 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
 
 def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:
     """Tell (or refuse) that some names occur more than once."""
+    # Backwards, so that the first position of a name is written last.
     first = {name: position for position, name in reversed(list(enumerate(names)))}
     twice = [name for position, name in enumerate(names) if first[name] < position]
     where = f" in function {function!r}" if function else ""

@@ -83,9 +83,12 @@ def follow(nodes: Nodes, edges: Edges, role: Bytes, plumbing: Bools) -> list[int
     into = np.flatnonzero(role[edges.target] >= Role.CARRIER)
     for source, target in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
         users[source].append(target)
+    # Inputs that are not known to be plumbing: where none is missing, a list is plumbing itself.
     missing = {node: nodes.fan_in[node] for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
+    # What a parameter went into: to list or reshape weights is plumbing, to add to them is work.
     heavy = {node for node in users if role[node] == Role.PARAMETER}
     made = [node for node, count in missing.items() if not count]
+    # Kahn's order, from what is plumbing by its type.
     ready = [*(node for node in users if plumbing[node]), *made]
     while ready:
         node = ready.pop()
@@ -117,6 +120,7 @@ def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, st
         if op == PORT:
             labels[node] = nodes.name[node].removeprefix("output/")
         elif "::" in op:
+            # Only a mark is called by its inputs; one of them without a label so far is "…".
             inputs = (
                 [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:MOST_INPUTS]]
                 if mark[node]

@@ -24,6 +24,7 @@ def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
     kind, constant = np.append(kind, -1), np.append(constant, -1)  # of node -1, which is none
     into = np.flatnonzero((kind[edges.target] >= 0) & ~edges.control)
     ends = zip(edges.target[into].tolist(), edges.slot[into].tolist(), edges.source[into].tolist(), strict=True)
+    # (op, slot) ─▶ the node that feeds it
     given = {(target, slot): source for target, slot, source in ends}
 
     def behind(node: int, slot: int, op: str) -> int:
@@ -31,6 +32,8 @@ def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
         return source if kind[source] == OPS.index(op) else -1
 
     words: dict[int, str] = {}
+    # x ─▶ Sub ─────────────────────▶ RealDiv        mean: input 1 of Sub, variance: input 0 of Sqrt
+    #                    Sqrt ─▶ Maximum ─┘
     for ratio in np.flatnonzero(kind == OPS.index("RealDiv")).tolist():
         centred, root = behind(ratio, 0, "Sub"), behind(behind(ratio, 1, "Maximum"), 0, "Sqrt")
         mean, variance = (int(constant[given.get(key, -1)]) for key in ((centred, 1), (root, 0)))

@@ -38,6 +38,7 @@ def name_weights(
     """Before: which marks are where. After: a weight for each mark of that kind that is drawn beside an op."""
     ends = distinct(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
 
+    # Both need all edges: they are worked out when the first weight is asked for, and once.
     @cache
     def around() -> tuple[dict[int, str], dict[int, int]]:
         variables = {end: variable_of(carried, end) for end in ends}
@@ -54,10 +55,12 @@ def name_weights(
         name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else origin)
         read_dtype, read_shape = read(node_def(nodes, graph, end))
         word = last_segment(name) or name
+        # "dense/kernel" says itself what it is; "args_3" does not, and what its users call it must do.
         role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
         shape = shape if shape is not None else by_use().get(origin)
+        # What a cast or a read gives is what the op gets.
         return Weight(name, read_dtype or dtype, shape, role, uses[end])
 
     return Lazily(ends, tell)
@@ -76,6 +79,7 @@ def roles_of(nodes: Nodes, edges: Edges, mark: Bytes) -> dict[int, str]:
     """What the first op that has a word for it calls each weight."""
     roles: dict[int, str] = {}
     for edge in np.flatnonzero((mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)).tolist():
+        # The first op in file order decides.
         words = WEIGHT_SLOTS.get(nodes.op_types[nodes.op[edges.target[edge]]], {})
         word = "" if edges.control[edge] else words.get(int(edges.slot[edge]), "")
         if word:
@@ -89,6 +93,7 @@ def count_uses(nodes: Nodes, edges: Edges, mark: Bytes, variables: dict[int, int
     into = (mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)
     into &= ~edges.control & ~writes[edges.target]
     users: dict[int, set[int]] = {}
+    # A set: an op that reads a variable twice uses it once.
     for end, host in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
         if variables[end] >= 0:
             users.setdefault(variables[end], set()).add(host)
@@ -110,6 +115,7 @@ def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape
         called = attrs["_variable"].s.decode("utf-8", "replace") if "_variable" in attrs else ""
         return called or definition.name, handled_dtype(attrs), handled_shape(attrs)
     shape = shape_of(attrs["shape"].shape) if "shape" in attrs else None
+    # `_variable` is what `read/` found in the object graph: the name that the program uses.
     given = next((attrs[key].s for key in ("_variable", "shared_name") if key in attrs and attrs[key].s), b"")
     return given.decode("utf-8", "replace") or definition.name, type_in(attrs, "dtype"), shape
 
@@ -143,6 +149,7 @@ def dtype_of(number: int) -> str:
     """
     from graphviz_tb.proto import DataType
 
+    # DT_FLOAT_REF is 101.
     number = number - 100 if number > 100 else number  # a reference to the same type
     if number in DTYPES or not number:
         return DTYPES.get(number, "")

@@ -44,6 +44,7 @@ def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection
     works = np.array([op in ASSIGNS or op == LOOKUP for op in nodes.op_types], bool)[nodes.op_id]
     into = np.flatnonzero(works[edges.target] & ~edges.control)
     given: dict[int, dict[int, int]] = {}
+    # Inputs of each of those ops by slot: 0 the handle, 1 the value or the indices.
     for edge, user, slot in zip(into.tolist(), edges.target[into].tolist(), edges.slot[into].tolist(), strict=True):
         given.setdefault(user, {})[slot] = edge
     looked: dict[int, Shape] = {}
@@ -56,6 +57,7 @@ def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection
             looked[handle] = below_first(stated(nodes, graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
+    # What is assigned counts before what is looked up: a lookup leaves the number of rows open.
     return looked | assigned
 
 

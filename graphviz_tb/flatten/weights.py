@@ -75,6 +75,7 @@ def find_weights(
     origin = carried(nodes, edges, np.where(made, np.arange(len(nodes), dtype=np.int32), none))
     constants = constant_origins(nodes, edges)
     roles = standardised(nodes, edges, constants)
+    # A variable is one wherever it goes; a constant only where it is used as one.
     origin = np.where(origin < 0, frozen(nodes, edges, graph, constants, roles, origin), origin)
     return Carried(origin, owners(origin, nodes, bindings), roles)
 
@@ -96,12 +97,14 @@ def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: G
         return made
     uses = of_types(nodes, lambda op: op in READS or bool(WRITES.fullmatch(op)))
     used = np.zeros(len(nodes), bool)
+    # The handle is the first input of all that reads or writes a variable.
     used[edges.source[uses[edges.target] & ~edges.control & (edges.slot == 0)]] = True
     handles = {node for node in handed[used[handed]].tolist() if is_resource(nodes, graph, node)}
     arguments = set(handed.tolist())
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
         givers.setdefault(argument, []).append(source)
+    # Outwards: what is a handle inside of a function is one where the function is called.
     waiting = list(handles)
     while waiting:
         for source in givers.get(waiting.pop(), ()):
@@ -134,6 +137,7 @@ def bind(
 ) -> list[tuple[int, int]]:
     """All pairs (node, argument): the node's value is what a call gives the argument."""
     pairs: dict[tuple[int, int], None] = {}
+    # Edges are sorted by target: the inputs of a call are a run.
     ends = np.searchsorted(edges.target, np.array([(call.node, call.node + 1) for call in calls]).reshape(-1, 2))
     for call, (start, stop) in zip(calls, ends.tolist(), strict=True):
         arguments = functions[call.function].args
@@ -155,6 +159,7 @@ def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
     passing = of_types(nodes, CARRIERS.__contains__)
     into = np.flatnonzero(passing[edges.target] & (edges.slot == 0) & ~edges.control)
     source, target = edges.source[into], edges.target[into]
+    # Each round takes every origin one carrier further.
     for _ in range(ROUNDS):
         new = (origin[source] >= 0) & (origin[target] < 0)
         if not new.any():
@@ -179,6 +184,7 @@ def frozen(
     known = np.isin(origin, edges.source[read]) | (variables >= 0)
     placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
     placed &= ~multiplied(nodes, edges, known) | known[edges.source]
+    # "w/read" and the like: a bias of one number is a weight too, where its name says so.
     read_alone = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
     likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
     weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in read_alone else 2)]
@@ -191,6 +197,7 @@ def in_weight_slots(nodes: Nodes, edges: Edges) -> Bools:
     """Which edges arrive where an op has a weight."""
     slots = np.zeros((len(nodes.op_types) or 1, 16), bool)
     for index, op in enumerate(nodes.op_types):
+        # Slot 15 stands for all from 15 on; no op has a weight there.
         slots[index, list(WEIGHT_SLOTS.get(op, ()))] = True
     fits: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
     return fits
@@ -243,12 +250,14 @@ def owners(origin: Ints, nodes: Nodes, bindings: list[tuple[int, int]]) -> dict[
         if origin[source] >= 0:
             takers.setdefault(int(origin[source]), []).append(argument)
     by_node: dict[int, tuple[int, ...]] = {}
+    # What a call gives an argument may be an argument itself: only those that nobody gives are variables here.
     given = {argument for arguments in takers.values() for argument in arguments}
     waiting = [(maker, maker) for maker in takers if maker not in given]
     while waiting:
         node, maker = waiting.pop()
         for argument in takers.get(node, ()):
             known = by_node.get(argument, ())
+            # Two makers for each argument at most, so every binding is followed twice at most.
             if maker not in known and len(known) < 2:
                 by_node[argument] = (*known, maker)
                 waiting.append((argument, maker))
