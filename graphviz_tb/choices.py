@@ -25,10 +25,11 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
     for part in fields(options):
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
-        mine = {name: coerce_option(getattr(values, name), choices[name]) for name in names}
-        if mine:
-            options = replace(options, **{part.name: replace(values, **mine)})
-            unknown -= set(mine)
+        # A name may be in several groups, where stages share an option (`strict`, `tensorboard`): all of them get it.
+        asked = {name: coerce_option(getattr(values, name), choices[name]) for name in names}
+        if asked:
+            options = replace(options, **{part.name: replace(values, **asked)})
+            unknown -= set(asked)
     if unknown:
         legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
         raise UnknownChoice.among("option", sorted(unknown)[0], legal)

@@ -85,6 +85,7 @@ def laid_out(model: Model, options: PictureOptions, second: Second, opened: Open
         view = build_view(hierarchy, model.metagraph, opened, skeletons, labels, options.max_annotations)
     with report.stage("place"):
         scene = place(view, options)
+    # Equal metagraphs share one skeleton, so that the same notice comes once for each of them.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Layout(opened, view, scene, tuple(odd))
 
@@ -97,9 +98,11 @@ def legible(model: Model, options: PictureOptions, second: Second, layout: Layou
     """
     if is_legible(layout.scene):
         return layout
+    # In the order of opening: every prefix has, with a group, all groups around it.
     paths = list(layout.opened)
     best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
     while low <= high:
+        # By bisection, taking it that to close a group never makes a sheet larger: 7 layouts where 100 are open.
         count = (low + high + 1) // 2
         tried = laid_out(model, options, second, dict.fromkeys(paths[:count]))
         if is_legible(tried.scene) or count == LEAST_OPEN:
@@ -111,7 +114,9 @@ def legible(model: Model, options: PictureOptions, second: Second, layout: Layou
 
 def is_legible(scene: Scene) -> bool:
     """Whether the names of ops can be read where the whole sheet is fitted to a screen."""
+    # The side that fits worst decides; `scale` is px of the sheet for one of the screen.
     scale = max((scene.width + SHEET[0]) / SCREEN[0], (scene.height + SHEET[1]) / SCREEN[1])
+    # LABEL / scale >= LEAST
     return LEAST * scale <= LABEL
 
 

@@ -57,7 +57,9 @@ def check(options: DataclassInstance) -> None:
         value = getattr(options, option.name)
         check_type(option.name, str(option.type), value)
         if isinstance(value, bool) or not isinstance(value, Real):
+            # To Python, True is a number.
             continue
+        # Not `<`: every comparison with NaN is false, and NaN is refused too.
         if option.name in LEAST and not float(value) >= LEAST[option.name]:
             raise RequestError(f"{option.name} is {value}; the least is {LEAST[option.name]}")
         if option.name in GREATEST and not float(value) <= GREATEST[option.name]:
@@ -68,6 +70,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
     """Refuse a value that the annotation of its field does not allow; a tuple holds texts and paths."""
     words = annotation.split(" | ")
     legal = tuple(kind for word in words for kind in TYPES.get(word, (str,)))
+    # To `isinstance`, True is an int; here only an option that is a switch takes it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
     strange = [each for each in value if not isinstance(each, str | PathLike)] if isinstance(value, tuple) else []
     value = strange[0] if strange and not wrong else value

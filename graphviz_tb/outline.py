@@ -50,6 +50,7 @@ def outline(model: Model) -> tuple[Line, ...]:
     node_labels = NodeLabels(hierarchy, lambda path: None)
 
     def part(path: Path) -> Part:
+        # What a path ends in is the box itself.
         row = path[-1]
         times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
         return Part(node_labels.label(path), address(hierarchy, path), hierarchy.ops(row), times)
@@ -58,11 +59,12 @@ def outline(model: Model) -> tuple[Line, ...]:
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
     while waiting:
         path, depth = waiting.pop()
+        # Positions of children become their rows; `mask.extracted` is what lies in the auxiliary area.
         away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted}
         flow = along_flow(hierarchy, path)
         shown = [[row for row in rank if not quiet[row] and row not in away] for rank in flow]
-        held = {row for rank in shown for row in rank}
-        beside = [row for rank in flow for row in rank if row not in held]
+        in_flow = {row for rank in shown for row in rank}
+        beside = [row for rank in flow for row in rank if row not in in_flow]
         lines.append(
             Line(
                 "" if path == ROOT else node_labels.label(path),
@@ -72,6 +74,7 @@ def outline(model: Model) -> tuple[Line, ...]:
                 tuple(part(child_path(hierarchy, path, row)) for row in beside),
             )
         )
+        # A stack: the first group of the flow is put on it last, so that it and all inside it come next.
         below = [child_path(hierarchy, path, row) for rank in flow for row in rank]
         waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
     return tuple(lines)

@@ -36,6 +36,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
                 streams.append((path, data))
             else:
                 ready.append((draft(path, data, drafts), path))
+        # Streams first: writing to one may fail. To rename a finished draft hardly can.
         for stream, data in streams:
             send(stream, data)
         for temporary, path in ready:
@@ -67,6 +68,7 @@ def send(path: Path | None, data: bytes) -> None:
 
 def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
     """A temporary file beside a path, whole, with its permissions; gone when `drafts` ends, unless it was moved."""
+    # Hidden; 40 letters are 160 bytes at most, and file systems take names of 255.
     with (
         file_errors(path),
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
@@ -74,7 +76,9 @@ def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
         temporary = Path(file.name)
         drafts.callback(temporary.unlink, missing_ok=True)
         file.write(data)
+        # What was held back in a buffer is written here: a full disk shows at the latest now.
         file.close()
+        # `NamedTemporaryFile` lets only its owner read.
         temporary.chmod(mode_for(path))
         return temporary
 
@@ -100,6 +104,7 @@ def check_writable(targets: Iterable[str]) -> None:
     if targets.count("-") > 1:
         raise RequestError("standard output takes one output: - is given twice", hint="write the others to files")
     for target in targets:
+        # Nothing is opened: to open a file for writing would empty it.
         path = Path(target)
         if target == "-":
             continue
@@ -114,6 +119,7 @@ def check_writable(targets: Iterable[str]) -> None:
         if not path.parent.is_dir():
             missing = f"there is no directory {str(path.parent)!r}"
             raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
+        # The folder, not the file: a draft beside the file takes its place.
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
 
@@ -144,6 +150,7 @@ def mode_for(path: Path) -> int:
     """The permissions of the file that is replaced, else what the user's mask leaves."""
     if path.exists():
         return path.stat().st_mode & 0o777
+    # The system tells the mask only to those who set it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

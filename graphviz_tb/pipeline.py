@@ -64,6 +64,7 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     check_picture(options.picture)
     report = report or Report()
+    # One option for users, two stages that look at it: names and inputs are checked when edges are made.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
     with no_collection():
         with report.stage("read"):
@@ -85,6 +86,7 @@ def fold(
     with report.stage("group"):
         hierarchy = group(graph, options.group)
     with report.stage("annotate"):
+        # Those of a model that was pickled: the files of its run statistics need not be there.
         stats = stats or statistics(source, loaded, hierarchy, options)
         before = before or statistics_before(source, loaded, hierarchy, options)
         facts = annotate(hierarchy, stats, options.annotate, before)
@@ -97,6 +99,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
     check_picture(options)
     check_measured(model.loaded, model.facts, options)
     with no_collection():
+        # The colours first: a closed box says in its second line what its colour means.
         with report.stage("color"):
             colouring = model.colouring or colour(
                 hierarchy, model.facts, options.color_by, options.theme, options.stats
@@ -142,6 +145,7 @@ class Model(Folded):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
+        # An open file or a message need not be picklable; the graph that was read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
         return unpickled, (self.loaded, self.options, source, self.facts.stats, self.facts.before, self.colouring)
 
@@ -184,6 +188,7 @@ class Model(Folded):
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
+        # Only work is a stage: a look into the cache would fill the progress bar with "expand".
         known = self.expander.known(path)
         if known is not None:
             return known
@@ -206,6 +211,7 @@ class Model(Folded):
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
+        # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
         stats = self.facts.stats
         cost = self.cost.entry if self.options.annotate.infer else None

@@ -50,6 +50,7 @@ class Report:
     def _ended(self, wall: float, cpu: float) -> None:
         name, wall_within, cpu_within = self._running.pop()
         before = self.seconds.get(name, (0.0, 0.0))
+        # Less what stages within took: no second counts twice when those of all stages are added up.
         self.seconds[name] = (before[0] + wall - wall_within, before[1] + cpu - cpu_within)
         if self._running:
             outer, outer_wall, outer_cpu = self._running[-1]

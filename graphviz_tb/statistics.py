@@ -51,12 +51,14 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     elsewhere = False
-    for file in (files,) if isinstance(files, str) else files:
+    for file in files:
         held = of_profile(held_in(file), options.read.profile)
+        # --step chooses within a file that holds several steps; what holds one is taken as it is.
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
         tags = steps_of(held, options.read.step or "all") if several else list(held)
         chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
+    # What no file was asked for is asked of the source itself.
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
         own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
         chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step or "all"))
@@ -95,6 +97,7 @@ def held_in(file: Any) -> Mapping[str, RunMetadata]:
 def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
     """The statistics that the source itself holds. Raises `MissingFacts` where it holds none."""
     try:
+        # A pipe cannot be read twice.
         if isinstance(source, str) and source == "-":  # it was read
             raise NoGraph("no run statistics in standard input")
         return profiles(source, ReadOptions(run=options.read.run))
@@ -112,6 +115,7 @@ def steps_of(tags: Iterable[str], step: str) -> list[str]:
     known = list(tags)
     if step in known or step == "all":
         return known if step not in known else [step]
+    # "99" is "step099", but not "step199"
     number = (
         re.compile(rf"(^|.*\D)0*{step.lstrip('0') or '0'}", re.DOTALL) if step.isascii() and step.isdigit() else None
     )

@@ -163,6 +163,7 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         variables=len({weight.variable for node, weight in graph.weights.items() if main[node]}),
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
+        # The root is a scope, too.
         scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,
         levels=int(np.max(hierarchy.depth)),
         series=count_stacks(hierarchy, Kind.SERIES),
@@ -214,12 +215,15 @@ def count_stacks(hierarchy: Hierarchy, kind: Kind) -> Stacks:
 
 def count_structures(hierarchy: Hierarchy) -> Structures:
     """Templates, and those of most ops in all that are not parts of others."""
+    # The members of template t are order[starts[t] : starts[t + 1]], in the order of rows.
     rows = np.flatnonzero(hierarchy.template >= 0)
     order = rows[np.argsort(hierarchy.template[rows], kind="stable")]
     counts = np.bincount(hierarchy.template[rows]) if len(rows) else np.zeros(0, np.int64)
     starts = np.concatenate(([0], np.cumsum(counts)))
     firsts = order[starts[:-1]] if len(counts) else order
+    # Ops of one member: those of one template are equal, so the first of each will do.
     sizes = hierarchy.op_total[hierarchy.end[firsts]] - hierarchy.op_total[firsts]
+    # A group of one op is no structure worth a line.
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))
     by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:TRIED]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
@@ -229,6 +233,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
         members = order[starts[template] : starts[template + 1]].tolist()
         if len(largest) == LARGEST:
             break
+        # Where all members lie inside of larger structures, the line would repeat what a line above says.
         if not covered[members].all():
             names = tuple(displayed_name(hierarchy, row) for row in members[:EXAMPLES])
             largest.append(Structure(template, len(members), int(sizes[template]), names))
@@ -249,6 +254,7 @@ def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[
 def count_shapes(graph: Graph, facts: Facts) -> Shapes:
     """Look up the tensor of every data edge, each distinct one once."""
     data = np.flatnonzero(~graph.control)
+    # (source node, output key) as one number: equal numbers are one tensor, and those of a node follow each other.
     tensors = graph.source[data].astype(np.int64) * len(graph.keys) + graph.key[data]
     distinct, uses = np.unique(tensors, return_counts=True)
     by_origin: Counter[str] = Counter()
