@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -40,12 +41,12 @@ def roomed(name: str) -> Iterator[Any]:
     yield from matched(changes.source.matching)
     old, new = (list(layered(layers)) for layers in changes.source.layers)
     yield from (*old, *(line for line in new if line not in old))
-    merged = merge(changes)
-    for part in (merged.signs, merged.lines, merged.scopes, merged.beside, merged.layers):
-        yield by_value(part)
-    yield [merged.lost, merged.gained, merged.settings], merged.shown[:LISTED]
+    yield from merged(changes)
     if ROOMS.index(name) % DRAWN == 0:
         yield from drawn(changes)
+    if ROOMS.index(name) % DRAWN == 1:
+        yield from merged(changes.inverted())
+        yield from changes.inverted().explain("markdown").splitlines()
 
 
 def of_each_op(kind: str) -> Iterator[Any]:
@@ -123,6 +124,16 @@ def summed(column: np.ndarray) -> int:
     return int((column * np.arange(1, len(column) + 1, dtype=np.uint64)).sum(dtype=np.uint64))
 
 
+def merged(changes: Changes) -> Iterator[Any]:
+    """What became of the nodes and scopes of both graphs in one."""
+    both = merge(changes)
+    for part in (both.signs, both.lines, both.scopes, both.beside, both.layers):
+        yield by_value(part)
+    yield [both.lost, both.gained, both.settings], both.shown[:LISTED]
+    wired = [(node.name, node.op, *node.input) for node in both.graph_def.node]
+    yield len(wired), zlib.crc32(repr(wired).encode())
+
+
 def by_value(words: Mapping[Where, Any]) -> list[Any]:
     """Each value, how many places have it, and the first of them."""
     places: dict[str, list[Where]] = defaultdict(list)
@@ -139,3 +150,4 @@ def drawn(changes: Changes) -> Iterator[Any]:
     picture = changes.picture()
     yield from zip((box.address for box in picture.scene.boxes), picture.paint.boxes, strict=True)
     yield picture.paint.tints, picture.paint.legend, picture.caption.facts, map(str, picture.notices)
+    yield from changes.explain("text", None, colour=True).splitlines()

@@ -46,12 +46,16 @@ def same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tupl
 
     Outputs of other op types have other names.
     """
-    return len(old) == len(new) and all(
-        (mine < 0 and other < 0 and here == there)
-        or (mine >= 0 and other >= 0 and int(m.to_b[mine]) == other and (here == there or other_op(m, mine, other)))
-        or (mine >= 0 and other >= 0 and int(m.to_b[mine]) < 0 and int(m.to_a[other]) < 0)
-        for (mine, here), (other, there) in zip(old, new, strict=True)
-    )
+    return len(old) == len(new) and all(same_result(m, *mine, *other) for mine, other in zip(old, new, strict=True))
+
+
+def same_result(m: Matching, old: int, output: str, new: int, other_output: str) -> bool:
+    """Whether two nodes (-1 for none) give the same result by one of their outputs."""
+    if min(old, new) < 0:
+        return old == new and output == other_output
+    if m.to_b[old] == new:
+        return output == other_output or other_op(m, old, new)
+    return bool(max(m.to_b[old], m.to_a[new]) < 0)
 
 
 def other_outputs(m: Matching, mine: int, other: int) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.roles import edges_into, forward_nodes
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools, Ints
 
@@ -51,8 +52,7 @@ class Layers:
         """Which ops by themselves are used by gradients alone: TensorFlow computed them for these, in no layer."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        main = np.array([bool(MAIN.match(op)) for op in graph.op_types] or [False])
-        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~main[graph.op] if len(side) else helping
+        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~nodes_of(graph, MAIN.match)
         data = ~graph.control
         left = np.bincount(graph.source[data], minlength=len(side))
         front = np.flatnonzero(helping)
@@ -68,9 +68,7 @@ class Layers:
     def of_row(self) -> Ints:
         """For each scope the layer that it is or lies in; -1 for one that is made of layers."""
         side, scopes = self.side, self.side.scopes
-        kinds = np.array([bool(MAIN.match(op)) for op in side.graph.op_types] or [False])
-        main = kinds[side.graph.op] if len(side) else np.zeros(0, bool)
-        total = np.concatenate(([0], np.cumsum(main[scopes.node_order])))
+        total = np.concatenate(([0], np.cumsum(nodes_of(side.graph, MAIN.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
@@ -118,9 +116,8 @@ class Layers:
 def attentions(side: Side) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
-    products = [op_id for op_id, op in enumerate(graph.op_types) if op in PRODUCTS]
     rows = set()
-    for row in np.unique(scopes.of_node[np.isin(graph.op, products)]).tolist():
+    for row in np.unique(scopes.of_node[nodes_of(graph, PRODUCTS.__contains__)]).tolist():
         around = int(scopes.parent[row])  # the product of queries and keys lies in a scope of its own
         for scope in {row, around} - {-1}:
             if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(scope)} >= PROJECTIONS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import gradients
+from graphviz_tb.diff.changes.roles import is_trained
 
 INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
 COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
@@ -15,5 +15,5 @@ def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     if all(graph.layers for graph in graphs):
         said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
         return tuple(key for key in COMPILED if key not in said)
-    trained = any(len(side.side) and gradients(side.side)[0].any() for side in layers)
+    trained = any(is_trained(side.side) for side in layers)
     return INFERENCE if all(graph.weights for graph in graphs) and not trained else ()

@@ -10,6 +10,7 @@ from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.compare import is_result
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import SOURCES
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.meaning import plain_setting, shape_of
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -118,9 +119,9 @@ def ends(layers: Layers) -> list[int]:
     there are some (the others are left over), and none that only ends a loop."""
     side = layers.side
     graph = side.graph
-    kinds = np.array([op in SOURCES or op in LOOSE for op in graph.op_types] or [True])
     is_end = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
+    is_end &= ~nodes_of(graph, (SOURCES | LOOSE).__contains__)
     is_end[graph.source[~graph.control]] = False
-    nodes = np.flatnonzero(is_end & ~kinds[graph.op] if len(graph) else is_end).tolist()
+    nodes = np.flatnonzero(is_end).tolist()
     results = [node for node in nodes if is_result(side, [node])]
     return sorted(results or nodes, key=graph.name.__getitem__)

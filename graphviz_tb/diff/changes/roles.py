@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
@@ -34,11 +35,9 @@ READS = frozenset({"ReadVariableOp", "Identity"})
 
 def forward_nodes(side: Side) -> Bools:
     """Which nodes are the model itself; of a graph in which all is derived, every one."""
-    if not len(side):
-        return np.zeros(0, bool)
     graph = side.graph
     gradient, behind = gradients(side)
-    op = np.array([_kind(word) for word in graph.op_types])[graph.op]
+    op = np.array([_kind(word) for word in graph.op_types], np.str_)[graph.op]
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     op[target[read_edges(graph)[data]]] = "source"  # a variable's own read, that nobody may use, leads nowhere
@@ -65,20 +64,23 @@ def left_over(side: Side) -> list[int]:
 
 def read_edges(graph: Graph) -> Bools:
     """The edges from variables to what only reads them."""
-    variable, read = (np.array([word in words for word in graph.op_types]) for words in (VARIABLES, READS))
-    reads: Bools = variable[graph.op[graph.source]] & read[graph.op[graph.target]]
+    variable, read = (nodes_of(graph, words.__contains__) for words in (VARIABLES, READS))
+    reads: Bools = variable[graph.source] & read[graph.target]
     return reads
 
 
 def gradients(side: Side) -> tuple[Bools, Bools]:
     """The ops of gradients with what leads from one to another, and all that is computed from them."""
-    kinds = np.array([bool(GRADIENT_OP.search(word)) for word in side.graph.op_types] or [False])
-    named = in_gradient_scopes(side)
-    own = named | kinds[side.graph.op] if len(side) else named
-    if len(side):
-        own &= ~np.array([word in ACCUMULATORS for word in side.graph.op_types])[side.graph.op]
+    own = in_gradient_scopes(side) | nodes_of(side.graph, GRADIENT_OP.search)
+    own &= ~nodes_of(side.graph, ACCUMULATORS.__contains__)
     behind = reached(side, np.flatnonzero(own), backward=False)
     return behind & reached(side, np.flatnonzero(own), backward=True), behind
+
+
+def is_trained(side: Side) -> bool:
+    """Whether there are gradients."""
+    gradient, _ = gradients(side)
+    return bool(gradient.any())
 
 
 def in_gradient_scopes(side: Side) -> Bools:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import gradients, reached
+from graphviz_tb.diff.changes.roles import is_trained, reached
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -37,9 +38,9 @@ def training(layers: Layers) -> Training:
     itself are not trained, nor is what a saver restores or an initialiser sets.
     """
     side = layers.side
-    if not len(side) or not gradients(side)[0].any():
+    if not is_trained(side):
         return Training("", frozenset())
-    updates = np.array([bool(UPDATE.match(op)) for op in side.graph.op_types])[side.graph.op] & ~layers.forward
+    updates = nodes_of(side.graph, UPDATE.match) & ~layers.forward
     computed = from_state(side)
     words: Counter[str] = Counter()
     trained = set()
@@ -55,8 +56,7 @@ def training(layers: Layers) -> Training:
 
 def from_state(side: Side) -> Bools:
     """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
-    kinds = np.array([bool(STATE.match(op)) for op in side.graph.op_types])
-    return reached(side, np.flatnonzero(kinds[side.graph.op]), backward=False)
+    return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.match)), backward=False)
 
 
 def is_whole(side: Side, node: int) -> bool:

@@ -35,7 +35,7 @@ NOISE = frozenset(
 COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of its own
 OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
 Known = dict[bytes, tuple[int, int, int, int]]
-SHORT = 96  # longer serialized attributes are remembered by their hash
+SHORT = 96  # bytes; longer serialized attributes are remembered by their hash, which only saves time and room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
         data = attribute_bytes(node)
-        key = data if len(data) < SHORT else blake2b(data, digest_size=16).digest()
+        key = data if len(data) < SHORT else blake2b(data, digest_size=16).digest()  # only saves time and room
         classes = memo.get(key)
         if classes is None:
             classes = memo[key] = classify(node.attr, library)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
@@ -38,10 +39,7 @@ def settings(graph: Graph) -> Bools:
     Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
     """
     counted = np.zeros(len(graph), bool)
-    ops = [op_id for op_id, op in enumerate(graph.op_types) if op in CONSTANTS]
-    nodes = np.flatnonzero(np.isin(graph.op, ops))
-    if not len(nodes):
-        return counted
+    nodes = np.flatnonzero(nodes_of(graph, CONSTANTS.__contains__))
     learned, seeds = _lineage(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
@@ -58,8 +56,8 @@ def settings(graph: Graph) -> Bools:
 
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
-    carrier = np.array([op in CARRIERS for op in graph.op_types])[graph.op[graph.target]]
-    random = np.array([op.startswith("Stateless") for op in graph.op_types])[graph.op[graph.target]]
+    carrier = nodes_of(graph, CARRIERS.__contains__)[graph.target]
+    random = nodes_of(graph, lambda op: op.startswith("Stateless"))[graph.target]
     learned: Bools = np.zeros(len(graph), bool)
     seeds: Bools = np.zeros(len(graph), bool)
     learned[graph.source[carrier & ~graph.control]] = True
@@ -74,13 +72,12 @@ def weights(graph: Graph) -> Weights:
         for node, weight in graph.weights.items()
         if weight.shape is not None
     }
-    reads = [op_id for op_id, op in enumerate(graph.op_types) if op in READS]
-    for node in np.flatnonzero(np.isin(graph.op, reads)).tolist():
+    for node in np.flatnonzero(nodes_of(graph, "ReadVariableOp".__eq__)).tolist():
         definition = graph.node_def(node)
         if definition is None or node in known:
             continue
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
-        if len(shapes) == 1 and not shapes[0].unknown_rank and definition.op == "ReadVariableOp":
+        if len(shapes) == 1 and not shapes[0].unknown_rank:
             known[node] = "", shape_of([dim.size for dim in shapes[0].dim])
     return known
 

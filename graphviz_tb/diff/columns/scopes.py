@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +121,7 @@ def build_scopes(graph: Graph) -> Scopes:
         add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves, room)
     numbered = number(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
-    rows = numbered.row_of[np.array(of_node, np.int64)] if of_node else np.zeros(0, np.int32)
+    rows = numbered.row_of[np.array(of_node, np.int64)]
     return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
 
 
@@ -167,7 +166,7 @@ def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[s
     for level in _levels(depth)[1:]:
         path[level] += path[parent[level]] * BASE
     order = np.argsort(of_node, kind="stable")
-    counts = np.bincount(of_node, minlength=len(parent)) if len(of_node) else np.zeros(len(parent), np.int64)
+    counts = np.bincount(of_node, minlength=len(parent))
     block = np.cumsum(np.isin(np.arange(len(parent)), roots)) - 1
     return Scopes(
         parent=parent,
@@ -197,8 +196,7 @@ def _hashed(words: list[str]) -> Hashes:
 def _levels(depth: Ints) -> list[NDArray[np.int64]]:
     """Rows by depth."""
     order = np.argsort(depth, kind="stable")
-    cuts = np.searchsorted(depth[order], np.arange(int(np.max(depth, initial=0)) + 2))
-    return [order[start:stop] for start, stop in pairwise(cuts)]
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
 
 def exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
+from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
@@ -73,16 +74,11 @@ class Side:
     def node_label(self) -> Hashes:
         """What each node is: op type, attributes that count, what it calls, inputs that name no node."""
         node, attr, function = self.calls
-        labels = self.labels.own
-        if len(node):
-            called = joined(attr, self.function_class[function])
-            callers = np.unique(node)
-            labels = labels.copy()
-            labels[callers] = joined(labels[callers], sums_by(node, called, len(self))[callers])
-        if self.dangling:
-            labels = labels.copy()
-            nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
-            labels[nodes] = joined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
+        labels, callers = self.labels.own.copy(), np.unique(node)
+        called = joined(attr, self.function_class[function])
+        labels[callers] = joined(labels[callers], sums_by(node, called, len(self))[callers])
+        nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
+        labels[nodes] = joined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
         return labels
 
     @cached_property
@@ -101,7 +97,7 @@ class Side:
     @cached_property
     def dangling(self) -> dict[int, list[str]]:
         """The inputs that name no node, by the nodes that have some."""
-        if not any(notice.code == "unknown-input" for notice in self.graph.notices):
+        if not any(notice.code == "unknown-input" for notice in self.graph.notices):  # only saves time
             return {}
         texts = {}
         for node in range(len(self)):
@@ -144,7 +140,7 @@ class Side:
         edges: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]
         return edges
 
-    def refine(self, colour: Hashes, inward: bool = True, outward: bool = True) -> Hashes:
+    def refine(self, colour: Hashes, inward: bool, outward: bool) -> Hashes:
         """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
         parts = [colour]
         if inward:
@@ -180,8 +176,6 @@ class Side:
         """For each scope a hash of the nodes and edges in it, without names."""
         graph, scopes = self.graph, self.scopes
         nodes = scopes.up_sums(mixed(self.node_label))
-        if not graph.edge_count:
-            return joined(nodes, np.zeros(len(scopes), np.uint64))
         # nodes hang below their scopes: number them behind the scopes for `meet`
         parent = np.concatenate((scopes.parent, scopes.of_node)).astype(np.int32)
         depth = np.concatenate((scopes.depth, scopes.depth[scopes.of_node] + 1)).astype(np.int32)
@@ -203,6 +197,4 @@ class Side:
 
     def constants(self) -> Bools:
         """Which nodes are constants."""
-        ops = [op_id for op_id, op in enumerate(self.graph.op_types) if op in ("Const", "HostConst", "ImmutableConst")]
-        constant: Bools = np.isin(self.graph.op, ops)
-        return constant
+        return nodes_of(self.graph, ("Const", "HostConst", "ImmutableConst").__contains__)

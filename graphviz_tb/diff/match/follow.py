@@ -20,7 +20,7 @@ def wrapped(m: Matching) -> Findings:
     a, b = m.a, m.b
     for root in a.scopes.roots:
         other = int(m.scope_to_b[root])
-        if other < 0 or a.exact[root] == b.exact[other]:
+        if other < 0:
             continue
         inner = (same_inside(a, root, b, other), same_inside(b, other, a, root))
         if inner[0] >= 0:

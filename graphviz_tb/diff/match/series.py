@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
 TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
@@ -89,26 +90,24 @@ def common(
     left = np.array([ids[word] for word in mine], np.int64)
     right = np.array([ids[word] for word in other], np.int64)
     great = len(mine) + len(other)  # more than all likely pairs together
-    table = np.zeros((len(mine) + 1, len(other) + 1), np.int64)
+    table = [np.zeros(len(other) + 1, np.int64)]
     for row, word in enumerate(left.tolist()):
         worth = np.where(right == word, great, 0)
         if likely and (place := likely.get(row)) is not None and worth[place]:
             worth[place] += 1
-        reached = np.maximum(table[row, 1:], np.where(worth > 0, table[row, :-1] + worth, 0))
-        table[row + 1, 1:] = np.maximum.accumulate(reached)
-    return _back(table, left, right, likely or {}, great)
+        reached = np.maximum(table[row][1:], np.where(worth > 0, table[row][:-1] + worth, 0))
+        table.append(np.concatenate(([0], np.maximum.accumulate(reached))))
+    return _back(table)
 
 
-def _back(
-    table: np.ndarray, left: np.ndarray, right: np.ndarray, likely: dict[int, int], great: int
-) -> list[tuple[int, int]]:
+def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
     """The pairs along the best path; where paths are equal the last pairs are dropped first."""
-    pairs, row, column = [], len(left), len(right)
+    pairs, row, column = [], len(table) - 1, len(table[0]) - 1
     while row and column:
-        best = table[row, column]
-        if table[row, column - 1] == best:
+        best = table[row][column]
+        if table[row][column - 1] == best:
             column -= 1
-        elif table[row - 1, column] == best:
+        elif table[row - 1][column] == best:
             row -= 1
         else:
             row, column = row - 1, column - 1

@@ -46,8 +46,6 @@ def steps(m: Matching) -> Findings:
     for _ in range(ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
-        if not fresh:
-            break
         done.update(mine for mine, _ in fresh)
         yield from match_blocks(m, fresh)
         if not pair_called(m):
@@ -73,7 +71,7 @@ def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
 def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
     for mine, other in blocks:
-        if not mine or not other:
+        if not mine:  # the main graphs have none
             continue
         old = [node for node in m.a.graph.functions[mine - 1].args if m.to_b[node] < 0]
         new = [node for node in m.b.graph.functions[other - 1].args if m.to_a[node] < 0]

@@ -23,7 +23,7 @@ MOST = 64  # members of a run that are tried each with each
 def by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
     for old_rows, new_rows in runs(m):
-        if not 2 <= max(len(old_rows), len(new_rows)) <= MOST or len(old_rows) == len(new_rows):
+        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MOST:
             continue
         ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
         weights = {

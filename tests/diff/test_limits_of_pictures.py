@@ -1,0 +1,110 @@
+"""How much a report and a picture of a diff show: exactly as many, and one more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.match.follow import ways
+from graphviz_tb.diff.match.found import Reason, nodes, scopes
+from graphviz_tb.diff.match.functions import body_hashes
+from graphviz_tb.diff.picture.rows import HOLDS, group_signs
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.model.change import Change
+from graphviz_tb.pipeline import load
+from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph
+from tests.diff.test_limits import library, matching, side
+
+
+def tower(word: str, deep: int, last: str) -> dict[str, list[str]]:
+    """Functions that call each other, the last one with an op of its own."""
+    inner = {f"{word}{level}": [f"@{word}{level + 1}", "Relu"] for level in range(deep)}
+    return {**inner, f"{word}{deep}": [last]}
+
+
+@pytest.mark.parametrize(("deep", "distinct"), [(7, True), (8, False)])
+def test_calls_in_calls_are_distinguished_seven_deep(deep: int, distinct: bool) -> None:
+    hashes = body_hashes(side(library({**tower("a", deep, "Tanh"), **tower("b", deep, "Exp")})))
+    assert (hashes[0] != hashes[deep + 1]) == distinct
+
+
+def test_what_changed_is_marked_through_thirty_two_calls() -> None:
+    made = library(tower("f", 40, "Tanh"))
+    made.node.add(name="call", op="PartitionedCall").attr["f"].func.name = "f0"
+    hierarchy = load(made).hierarchy
+    signs, words = ["" for _ in hierarchy.name], dict[int, str]()
+    deepest = max(row for row in np.flatnonzero(hierarchy.node >= 0) if hierarchy.name[row].endswith("n0"))
+    changed = next(row for row in np.flatnonzero(hierarchy.node >= 0)
+                   if hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]] == "Tanh")  # fmt: skip
+    signs[changed] = "~"
+    group_signs(hierarchy, signs, words, {})
+    called = [row for row in hierarchy.calls if signs[row] == HOLDS]
+    assert len(called) == 32
+    assert {words[row] for row in called} == {"function changed"}
+    assert not signs[0] or deepest
+
+
+def test_what_is_left_in_a_scope_is_looked_for_at_eight_places() -> None:
+    many = 10
+    old = graph(*(f"m/op{at} Op{at}" for at in range(many)), "m/free Free")
+    new = graph(*(f"s{at}/op{at} Op{at}" for at in range(many)), "m Other")
+    m = matching(old, new)
+    m.take(scopes([(0, 0)], Reason.NAME))
+    m.take(nodes([(at, at) for at in range(many)], Reason.NAME))
+    assert len(ways(m)) == 8
+
+
+@pytest.mark.parametrize(("around", "opened"), [(28, ["a", "b"]), (29, ["a"])])
+def test_a_way_is_open_where_forty_boxes_are_enough(around: int, opened: list[str]) -> None:
+    def made(op: str) -> GraphDef:
+        lines = [f"{word * (at + 2)} Op{word}{at}" for at in range(around) for word in "p"]
+        lines += [f"{group}/{word} {word.title()}" for group in "ab" for word in ("exp", "log", "sin", "cos")]
+        return graph(*lines, f"a/last A{op}", f"b/last B{op}")
+
+    scene = diff(made("Tanh"), made("Relu")).picture().scene
+    assert [box.address for box in scene.boxes if box.open] == opened
+
+
+def added(many: int) -> Changes:
+    """So many ops that came."""
+    detail = {"scope": False, "op_types": {"Abs": 1}}
+    return Changes(tuple(Change("added", "op", None, f"op{at:02}", 1, detail) for at in range(many)))
+
+
+@pytest.mark.parametrize(("many", "folded"), [(20, False), (21, True)])
+def test_a_comment_shows_twenty_changes(many: int, folded: bool) -> None:
+    comment = added(many).to_markdown()
+    assert ("<details>" in comment) == folded
+    assert ("\n1 other change\n" in comment) == folded
+    assert comment.count("\n- + `op") == many
+
+
+@pytest.mark.parametrize(("many", "table"), [(3, False), (4, True)])
+def test_a_table_of_more_than_three_changes(many: int, table: bool) -> None:
+    assert ("| + added | 4 |" in added(many).to_markdown()) == table
+
+
+@pytest.mark.parametrize(("many", "more"), [(14, 0), (15, 1)])
+def test_a_legend_lists_fourteen_changes(many: int, more: int) -> None:
+    old = graph("x Placeholder")
+    new = graph("x Placeholder", *(f"{chr(97 + at) * 3} Op{at} x" for at in range(many)))
+    changes = diff(old, new)
+    words = [row.label for row in changes.picture().paint.legend]
+    assert len(changes) == many
+    assert sum(": op Op" in word for word in words) == 14
+    assert [word for word in words if "more changes" in word] == [f"+{more} more changes"] * more
+
+
+@pytest.mark.parametrize("empty", ["old", "new", "both"])
+def test_a_graph_without_nodes(empty: str) -> None:
+    # an empty function: a file without anything is refused
+    full = graph("a/x Relu", "a/y Tanh a/x")
+    old, new = (library({"f": []}) if empty in (word, "both") else full for word in ("old", "new"))
+    changes = diff(old, new)
+    assert [change.kind for change in changes if change.name == "a"] == {"old": ["added"], "new": ["removed"]}.get(
+        empty, []
+    )
+    assert changes.numbers["ops"] == {"old": (0, 2), "new": (2, 0), "both": (0, 0)}[empty]
+    assert changes.same == (empty == "both")
