@@ -88,7 +88,7 @@ class Shares(Colouring):
         counts = self.counts(row)
         if not counts:
             return None
-        category, count = max(counts, key=lambda entry: entry[1]) if len(counts) > 1 else counts[0]
+        category, count = max(counts, key=lambda entry: entry[1])
         name = self.names[category] if category >= 0 else self.nothing
         if len(counts) == 1:
             return name

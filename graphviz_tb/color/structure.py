@@ -4,6 +4,7 @@ neutral."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -113,10 +114,9 @@ def unit(hierarchy: Hierarchy, row: int) -> int:
     """The template of a group; of a stack that which all its members share, through ranges of them; -1 for none."""
     while (kind := hierarchy.kind[row]) == SERIES or (kind == FOLD and ranges(hierarchy, row)):
         below = hierarchy.children(row)
-        templates = hierarchy.template[below]
-        if not len(below) or np.any(templates != templates[0]):
+        if len(set(hierarchy.template[below].tolist())) != 1:
             return -1
-        row = int(below[0])
+        row = int(below.min())
     return int(hierarchy.template[row])
 
 
@@ -137,7 +137,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     templates, first, inverse, counts = np.unique(
         hierarchy.template[groups], return_index=True, return_inverse=True, return_counts=True
     )
-    cover = np.bincount(inverse, weights=ops, minlength=len(templates)) if len(groups) else np.zeros(0)
+    cover = np.bincount(inverse, weights=ops)
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
@@ -162,7 +162,7 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
     """
     levels, starts = levels_of(hierarchy, groups, rank)
     used = np.zeros((len(levels), count), np.int32)
-    everywhere = [0] * count
+    everywhere: Counter[int] = Counter()
     hue_of: dict[int, int] = {}
     for template, place in rank.items():
         here = levels[starts[place] : starts[place + 1]]
@@ -183,7 +183,7 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
         (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
     )
     around = parent.copy()
-    while len(inner := np.flatnonzero((around > 0) & within[around])):
+    while len(inner := np.flatnonzero(within[around])):  # neither the root nor the last row (where -1 leads) is a series
         around[inner] = hierarchy.parent[around[inner]]
     pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
     place, level = np.divmod(pairs, len(hierarchy) + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from forests import forest
+from forests import forest, stretched
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
@@ -19,14 +19,25 @@ SHARES = ("device", "op-type", "xla-cluster", "none")
 COSTS = ("flops", "parameters", "activations")
 
 
+def striped(name: str) -> Iterator[Any]:
+    """Hues, letters and words of every row of a graph without names."""
+    yield from structured(graphviz_tb.load(GraphDef(node=stretched(name))))
+
+
+def structured(model: Model) -> Iterator[Any]:
+    """The same of a model."""
+    paths: list[Path] = [(row,) for row in range(len(model.hierarchy))]
+    found = colour(model.hierarchy, model.facts)
+    yield from ((row.label, row.fill.badge, row.fill.fill) for row in found.legend(paths))
+    yield [[row, fill.badge, fill.fill] for row, fill in fills(found, paths) if fill.hued]
+    yield alike(found, len(paths))
+
+
 def painted(name: str) -> Iterator[Any]:
     """Hues, letters and words of every row, and which rows are alike."""
     model = graphviz_tb.load(GraphDef(node=forest(name)))
     paths: list[Path] = [(row,) for row in range(len(model.hierarchy))]
-    found = colour(model.hierarchy, model.facts)
-    yield from found.legend(paths)
-    yield [[row, fill.badge, fill.fill] for row, fill in fills(found, paths) if fill.hued]
-    yield alike(found, len(paths))
+    yield from structured(model)
     for scheme in SHARES:
         found = colour(model.hierarchy, model.facts, scheme)
         groups = [path for path in paths if model.hierarchy.opens(path[0])]

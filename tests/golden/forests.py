@@ -92,3 +92,17 @@ def forest(name: str) -> list[dict[str, Any]]:
     found.scopes("", 0)
     found.scopes("", 1)
     return found.nodes
+
+
+def stretched(name: str) -> list[dict[str, Any]]:
+    """Blocks of many kinds behind each other, without names; some of them so often that a series has ranges."""
+    luck = random.Random(name)
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}]
+    kinds = luck.sample([kind for chain in CHAINS for kind in chain], 12)
+    for first, second in zip(kinds, [*kinds[1:], kinds[0]], strict=True):
+        for _ in range(luck.choice((2, 3, 4, 45))):
+            top = nodes[-1]["name"]
+            for kind, more in ((first, []), (second, []), ("AddV2", [top])):
+                inputs = [nodes[-1]["name"], *more]
+                nodes.append({"name": f"n{7919 * len(nodes) % 10007}", "op": kind, "input": inputs})
+    return nodes

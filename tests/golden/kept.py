@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colours import costed, metered, painted
+from colours import costed, metered, painted, striped
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
 from levels import crowd, level, outside
@@ -435,6 +435,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
     "hues": (painted, FORESTS),
+    "stripes": (striped, [f"stretch {number}" for number in range(6)]),
     "costs": (costed, FORESTS[:5]),
     "numbers": (numbered, ["one step", "all steps", "against a step"]),
     "render": (rendered, SMALL[::6]),
