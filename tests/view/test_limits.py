@@ -1,0 +1,118 @@
+"""Words have an end: so many names in a tooltip, so many pixels beside a line or a box, and not one more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.metagraph import Annotation, Metaedge
+from graphviz_tb.model.tensors import Tensor, carry
+from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.labels import account, label, shown
+from graphviz_tb.view.shared import LONGEST_NAME, note
+from graphviz_tb.view.stubs import stub
+from graphviz_tb.view.words import title
+
+NAMES = 40  # of a tooltip
+PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
+
+
+def view(*nodes: dict[str, Any], aux: tuple[str, ...] = (), **choices: Any) -> View:
+    graph = GraphDef(node=nodes)
+    return load(graph, aux=aux, folds=False, series_min=1000).picture(**choices).view
+
+
+def ops(count: int, *more: str) -> list[dict[str, Any]]:
+    """Ops behind each other; each reads `more` too."""
+    before = [[], *([f"n{number}"] for number in range(count - 1))]
+    return [{"name": f"n{at}", "op": f"Op{at % 7}", "input": [*more, *reads]} for at, reads in enumerate(before)]
+
+
+@pytest.mark.parametrize("count", [NAMES, NAMES + 1])
+def test_a_note_names_forty_boxes(count: int) -> None:
+    found = view({"name": "hub", "op": "Placeholder"}, *ops(count, "hub"), aux=("hub",))
+    (said,) = found.words.notes
+    assert said.content == "all boxes ← hub"
+    assert said.full == f"hub → {', '.join(f'n{at}' for at in range(NAMES))}"
+
+
+@pytest.mark.parametrize("count", [NAMES, NAMES + 1])
+def test_the_rest_of_the_stubs_names_forty(count: int) -> None:
+    constants = [{"name": f"c{at}", "op": "Const"} for at in range(count + 2)]
+    pack = {"name": "pack", "op": "Pack", "input": [node["name"] for node in constants]}
+    (stubs, *_) = view(
+        *constants, pack, {"name": "b", "op": "Relu", "input": ["pack"]}, max_annotations=2
+    ).words.incoming
+    assert [each.label for each in stubs] == ["c0", "c1", f"+{count}"]
+    assert stubs[-1].title == f"{count} more: {', '.join(f'c{at}' for at in range(2, 2 + NAMES))}"
+
+
+@pytest.mark.parametrize("count", [NAMES, NAMES + 1])
+def test_a_port_of_many_names_forty(count: int) -> None:
+    sources = [{"name": f"c{at}", "op": "Placeholder"} for at in range(count + 8)]
+    pack = {"name": "g/pack", "op": "Pack", "input": [node["name"] for node in sources]}
+    found = view(*sources, pack, {"name": "g/b", "op": "Relu", "input": ["g/pack"]}, open=("g",))
+    (inner,) = found.opened.values()
+    assert max(words.count(", ") for words in inner.words.ports) == NAMES - 1
+
+
+@pytest.mark.parametrize("count", [NAMES, NAMES + 1])
+def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
+    group = NodeLabel(1, "g", "scope", "g", "g", "2 ops", "")
+    assert title(group, [f"c{at}" for at in range(count)]).endswith(
+        f"linked with {', '.join(f'c{at}' for at in range(NAMES))}"
+    )
+
+
+@pytest.mark.parametrize(("count", "end"), [(6, ")"), (7, "; …)")])
+def test_a_line_names_six_tensors(count: int, end: str) -> None:
+    shapes = [f"{at} int32" for at in range(6)]
+    said = account(Metaedge(0, 1, count, 0, 0, carry(*(Tensor((at,), "int32") for at in range(count)))), "a", "b")
+    assert said == f"a → b: {count} tensors ({'; '.join(shapes)}{end}"
+
+
+def test_a_label_beside_a_line_is_at_most_120_px_wide() -> None:
+    edges = [Metaedge(0, 1, 1, 0, 0, carry(Tensor(dims, "float32"))) for dims in product((1, 28, 1024), repeat=5)]
+    types = [f"{name}{'i' * more}" for name in PLACES for more in range(4)]
+    edges += [Metaedge(0, 1, 1, 0, 0, carry(Tensor((9, 111), name))) for name in types]
+    whole = [edge for edge in edges if width(label(edge), SMALL_SIZE) <= 120]
+    assert {width(label(edge), SMALL_SIZE) for edge in edges} >= {119, 120, 121}
+    assert all(shown(edge) == label(edge) for edge in whole)
+    assert all(width(shown(edge), SMALL_SIZE) <= 120 for edge in edges)
+
+
+@pytest.mark.parametrize("kind", ["constant", "weight"])
+def test_a_label_beside_a_box_is_at_most_100_px_wide(kind: Any) -> None:
+    names = dict(enumerate(PLACES))
+    said = {name: stub(0, Annotation(0, "in", row, kind), names, {}).label for row, name in names.items()}
+    assert {width(name, SMALL_SIZE) for name in names.values()} >= {100, 101}
+    assert all((width(name, SMALL_SIZE) <= 100) == (words == name) for name, words in said.items())
+    assert all(width(words, SMALL_SIZE) <= 100 for words in said.values())
+
+
+def test_a_weight_that_is_used_often_keeps_its_shape_where_there_is_no_room_for_both() -> None:
+    for name in PLACES:
+        words = f"{name} 3×3 (2 uses)"
+        said = stub(0, Annotation(0, "in", 1, "weight"), {1: words}, {1: words})
+        assert (said.label == words) == (width(words, SMALL_SIZE) <= 100)
+        assert said.title == (f"{words} (weight)" if said.label == words else f"{words} (weight, 2 uses)")
+    words = "w" * 30 + " (2 uses)"
+    assert stub(0, Annotation(0, "in", 1, "constant"), {1: words}, {1: words}).title == f"{words} (constant)"
+
+
+def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
+    found = view({"name": "hub", "op": "Placeholder"}, *ops(9, "hub"), aux=("hub",))
+    room = 0
+    for many in range(1, 60):
+        said = note(replace(found, names={1: "i" * many}, labels={}), "in", 1, [], 0).content.removeprefix(
+            "all boxes ← "
+        )
+        assert (said == "i" * many) == (width("i" * many, SMALL_SIZE) <= LONGEST_NAME)
+        room = max(room, width(said, SMALL_SIZE))
+    assert room <= 160
