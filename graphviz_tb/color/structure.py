@@ -183,7 +183,9 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
         (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
     )
     around = parent.copy()
-    while len(inner := np.flatnonzero(within[around])):  # neither the root nor the last row (where -1 leads) is a series
+    while len(
+        inner := np.flatnonzero(within[around])
+    ):  # neither the root nor the last row (where -1 leads) is a series
         around[inner] = hierarchy.parent[around[inner]]
     pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
     place, level = np.divmod(pairs, len(hierarchy) + 1)

@@ -50,8 +50,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
     if fill.bands:
         shapes += bands(x, y, width, height, radius, fill)
     if fill.hatch:
-        inner = radius - 0.5 if radius else 0
-        shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, inner, theme.stroke))
+        shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, theme.stroke))
     if box.kind == "call":
         shapes.append(_inner_ring(x, y, width, height, radius, fill))
     shapes += signs.outline(x, y, width, height, radius, fill)
@@ -62,7 +61,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
 
 def _rect(x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None) -> Rect:
     """A rounded rectangle whose 1 px stroke lies inside its bounds."""
-    return Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5 if radius else 0, fill, pen)
+    return Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
 
 
 def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> Rect:

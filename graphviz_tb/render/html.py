@@ -70,8 +70,8 @@ def filled(shell: str, parts: Mapping[str, str]) -> str:
 def safe_json(value: Any) -> str:
     """JSON that may be in a script element: nothing in it ends the element or begins a comment.
 
-    >>> safe_json("</script><!--")
-    '"\\\\u003c/script\\\\u003e\\\\u003c!--"'
+    >>> safe_json("</script><!--é")
+    '"\\\\u003c/script\\\\u003e\\\\u003c!--\\\\u00e9"'
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

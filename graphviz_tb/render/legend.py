@@ -70,9 +70,8 @@ def became(paint: Paint) -> list[Entry]:
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
             tints.setdefault((tint.sign, tint.whole), tint)
-    sample = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
     return [
-        Entry(route(sample, paint.theme, False, tints[key]).shapes, label)
+        Entry(route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
         for key, label in BECAME.items()
         if key in tints
     ]
@@ -82,20 +81,16 @@ def _colour(row: LegendRow, theme: Theme) -> Entry:
     """A sample of one colour, with its badge."""
     if row.shape == "rest":
         return Entry((), row.label)
-    box = replace(SAMPLE_BOX, width=SAMPLE, height=16)
-    sample = boxes.closed(box, row.fill, theme)
+    sample = boxes.closed(SAMPLE_BOX, row.fill, theme)
     if row.fill.badge:
         sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
     return Entry(tuple(sample), row.label, row.more)
 
 
-SAMPLE_BOX = Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
-
-
 Sample = Callable[[Fill, Theme], Sequence[Shape]]
-
-
-SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", -1, -1, 10)
+NONE = -1  # no row, no box: a sample is of nothing in the graph
+SAMPLE_BOX = Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
+SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", NONE, NONE, 10)
 
 
 def _box_sign(box: Box) -> Sample:
@@ -127,13 +122,13 @@ SIGNS: tuple[tuple[str, str, Sample], ...] = (
         _box_sign(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, height=18, y=-1)),
     ),
     ("fold", "fold of many", _box_sign(replace(SAMPLE_BOX, kind="fold", sheets=2))),
-    ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))),
-    ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))),
-    ("summary", "summary", _stub_sign(Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))),
+    ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))),
+    ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))),
+    ("summary", "summary", _stub_sign(Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))),
     (
         "shortcut",
         "link to elsewhere",
-        _stub_sign(Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, ((18, 8), (28, 8)))),
+        _stub_sign(Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, ((18, 8), (28, 8)))),
     ),
     ("data", "data", _edge_sign(SAMPLE_EDGE)),
     ("control", "control", _edge_sign(replace(SAMPLE_EDGE, kind="control"))),

@@ -27,7 +27,7 @@ class Typeface:
 
         self._data = data
         try:
-            self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True, recalcTimestamp=False)
+            self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True)  # `lazy` only saves time
             for table in NEEDED:  # decoded now: what is damaged is found here
                 self._font[table]
             self.glyphs: dict[int, int] = {
@@ -78,9 +78,8 @@ class Typeface:
 
         font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)
         kept = (*KEPT, "CFF ") if self.postscript else KEPT
-        options = Options(retain_gids=True, notdef_outline=True, glyph_names=False, hinting=True, legacy_kern=False)
-        subsetter = Subsetter(options)
-        subsetter.populate(gids=sorted({0, *glyphs}))
+        subsetter = Subsetter(Options(retain_gids=True, notdef_outline=True))
+        subsetter.populate(gids=glyphs)
         for tag in [tag for tag in font.keys() if tag not in (*kept, "GlyphOrder")]:  # noqa: SIM118
             del font[tag]
         subsetter.subset(font)

@@ -3817,7 +3817,7 @@ function front(box) {
   return [box.x, box.y, (box.width - away), box.height];
 }
 function closed_of_boxes(box, fill, theme) {
-  let x, y, width, height_, radius, border_, shapes_, sheet_, dx, dy, inner;
+  let x, y, width, height_, radius, border_, shapes_, sheet_, dx, dy;
   [x, y, width, height_] = front(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER_of_boxes));
   border_ = (fill.sign ? null : new Pen(fill.stroke));
@@ -3836,8 +3836,7 @@ function closed_of_boxes(box, fill, theme) {
     py_extend(shapes_, bands_of_boxes(x, y, width, height_, radius, fill));
   }
   if (fill.hatch) {
-    inner = (radius ? (radius - 0.5) : 0);
-    shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), inner, theme.stroke));
+    shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), theme.stroke));
   }
   if ((box.kind === "call")) {
     shapes_.push(_inner_ring(x, y, width, height_, radius, fill));
@@ -3849,7 +3848,7 @@ function closed_of_boxes(box, fill, theme) {
   return [...shapes_, ...disc((x + 4), (y + 3), fill, theme)];
 }
 function _rect(x, y, width, height_, radius, fill, pen) {
-  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius ? (radius - 0.5) : 0), fill, pen);
+  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), fill, pen);
 }
 function _inner_ring(x, y, width, height_, radius, fill) {
   return new Rect_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
@@ -4027,30 +4026,29 @@ function legend(scene, paint) {
   return [...(() => { const out = []; for (const block_ of blocks_) if (block_.entries.length) { out.push(block_); } return out; })()];
 }
 function became(paint) {
-  let tints, tint, sample;
+  let tints, tint;
   tints = new TupleMap();
   for (tint of [...paint.tints.routes, ...paint.tints.stubs]) {
     if (((tint != null) && tint.sign)) {
       py_setdefault(tints, [tint.sign, tint.whole], tint);
     }
   }
-  sample = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
-  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (tints.has(key)) { out.push(new Entry_of_legend(route(sample, paint.theme, false, tints.get(key)).shapes, label_)); } return out; })();
+  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (tints.has(key)) { out.push(new Entry_of_legend(route(SAMPLE_EDGE, paint.theme, false, tints.get(key)).shapes, label_)); } return out; })();
 }
 function _colour_of_legend(row, theme) {
-  let box, sample;
+  let sample;
   if ((row.shape === "rest")) {
     return new Entry_of_legend([], row.label);
   }
-  box = py_replace(SAMPLE_BOX, {width: SAMPLE, height: 16});
-  sample = closed_of_boxes(box, row.fill, theme);
+  sample = closed_of_boxes(SAMPLE_BOX, row.fill, theme);
   if (row.fill.badge) {
     py_extend(sample, written(row.fill.badge, (SAMPLE / 2), 12, 10, hand_width(row.fill.badge, 10), row.fill.text, "middle"));
   }
   return new Entry_of_legend([...sample], row.label, row.more);
 }
-const SAMPLE_BOX = new Box("", -1, "scope", -1, 0, 0, 0, SAMPLE, 16, false, false);
-const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE, 8]], "data", -1, -1, 10);
+const NONE = -1;
+const SAMPLE_BOX = new Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, false, false);
+const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE, 8]], "data", NONE, NONE, 10);
 function _box_sign(box) {
   return (fill, theme) => closed_of_boxes(box, fill, theme);
 }
@@ -4064,7 +4062,7 @@ function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
 }
 const LINE = [[16, 8], [28, 8]];
-const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", -1, -1, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", -1, -1, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", -1, -1, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", -1, -1, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
 function occurring(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();

@@ -52,6 +52,7 @@ TURNS: tuple[tuple[Point, ...], ...] = (
     ((0, 0), (0, 4), (6, 10), (8, 2), (60, 2)),
     ((0, 0), (0, 4), (6, 10), (60, 70)),
     ((0, 0), (0, 4), (6, 10), (0, 60)),
+    ((0, 0), (0, 1), (1, 2), (2, 2), (2, 60)),
 )
 
 
@@ -179,7 +180,8 @@ def texts(count: int) -> tuple[Text, ...]:
 def scattered(name: str) -> tuple[Scene, Paint, Caption]:
     """Few things at places that are drawn by a seed, with a legend of some rows: where is room for it?"""
     luck = random.Random(name)
-    wide, high = luck.randrange(60, 1500, 10), luck.randrange(60, 1800, 10)
+    most = luck.choice((300, 1500, 1500, 4000))
+    wide, high = luck.randrange(60, most, 10), luck.randrange(60, most, 10)
 
     def place() -> Point:
         return luck.randrange(0, wide), luck.randrange(0, high)

@@ -27,10 +27,10 @@ from edits import TRANSFORMS, edited
 from levels import crowd, level, outside
 from models import model as drawn_model
 from networks import network
-from openings import first_opened, opened_as_asked, sought
+from openings import first_opened, model_of, opened_as_asked, sought
 from programs import program
 from rooms import ROOMS, of_each_op, of_keras, roomed
-from writers import composed, sheets, written
+from writers import composed, legend_columns, rasters, sheets, written
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, around_children, arrange
@@ -342,6 +342,14 @@ def rendered(name: str) -> Iterator[Any]:
     yield from zlib.decompress(streams[0]).decode("latin-1").splitlines()
 
 
+def documented(name: str) -> Iterator[Any]:
+    """The lines of JSON, and a level as `networkx` has it."""
+    model = model_of(name) if name.split()[0] in ("plant", "forest") else load(name)
+    yield from model.render("json").decode().splitlines()
+    graph = model.to_networkx()
+    yield graph.name, list(graph.nodes(data=True)), list(graph.edges(data=True))
+
+
 def signed(name: str) -> Iterator[Any]:
     """SVG with the signs of a diff, and with what is selected."""
     edit, _, form = name.partition(".")
@@ -406,6 +414,16 @@ FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
+DOCUMENTS = [
+    *("plant 3", "forest 8", "names_to_escape.pbtxt", "function_two_bodies.pbtxt", "unknown_shapes.pbtxt"),
+    *(
+        "constant_with_control_inputs.pbtxt",
+        "saved_model",
+        "reference_edges.pbtxt",
+        "self_loop.pbtxt",
+        "while_frame.pbtxt",
+    ),
+]
 FORESTS = [f"forest {number}" for number in range(14)]
 PLANTS = [f"plant {number}" for number in range(120)]
 NETWORKS = [f"network {number}" for number in range(150)]
@@ -443,6 +461,9 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "drawings": (composed, ["light 0", "light 3", "dark 5"]),
     "writers": (written, ["svg", "hatches", "pdf", "dot", "dot without title"]),
     "sheets": (sheets, [f"sheet {number}" for number in range(120)]),
+    "columns": (legend_columns, [f"columns {most}" for most in range(60, 261)]),
+    "rasters": (rasters, [f"raster {number}" for number in range(6)]),
+    "documents": (documented, DOCUMENTS),
     "diff": (compared, EDITED),
     "pairs": (paired, SMALL[::2]),
     "transforms": (transformed, [*SMALL[::3], *(path.name for path in REAL)]),

@@ -52,7 +52,9 @@ def test_color(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("render", "signs", "drawings", "writers", "sheets"))
+@pytest.mark.parametrize(
+    ("stage", "name"), both("render", "signs", "drawings", "writers", "sheets", "columns", "rasters", "documents")
+)
 def test_render(stage: str, name: str) -> None:
     check(stage, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import zlib
 from collections.abc import Iterator
@@ -10,14 +11,18 @@ from typing import Any
 
 from drawings import catalogue, scattered
 
+from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import compose
 from graphviz_tb.render.dot import dot
 from graphviz_tb.render.hatches import with_lines
-from graphviz_tb.render.ink import ink_of
+from graphviz_tb.render.ink import Ink, ink_of
+from graphviz_tb.render.legend import Block, Entry
 from graphviz_tb.render.pdf import pdf
+from graphviz_tb.render.png import NO_INK, raster
+from graphviz_tb.render.rows import shapes
 from graphviz_tb.render.svg import svg
 
 
@@ -62,12 +67,38 @@ def objects(data: bytes) -> Iterator[str]:
 
 def sheets(name: str) -> Iterator[Any]:
     """The size of a sheet, the place of the scene and of the legend, and each row of that."""
-    drawing = compose(*scattered(name))
+    bare, drawing = compose(*scattered(name), with_legend=False), compose(*scattered(name))
+    yield bare.width, bare.height, [part.at for part in bare.parts]
     yield drawing.width, drawing.height, [part.at for part in drawing.parts]
     labels = [shape for group in drawing.parts[0].groups for shape in group.shapes if isinstance(shape, Label)]
     yield [(label.content, label.x, label.y, label.width) for label in labels]
     for group in drawing.parts[2].groups if len(drawing.parts) > 2 else ():
         yield group.at, [(shape.content, shape.x, shape.y) for shape in group.shapes if isinstance(shape, Label)]
+
+
+def legend_columns(name: str) -> Iterator[Any]:
+    """The shapes that a legend of two blocks may have, whose columns are so many pixels wide."""
+    most = int(name.split()[1])
+    texts = ["W" * 60] * (most % 9 + 1), ["W" * 60] * (most % 5 + 1)
+    one, other = (Block("H", tuple(Entry((), text) for text in each), most) for each in texts)
+    wide = replace(other, most=2 * most % 211 + 40, heading="H" * (most % 40))
+    for blocks in ([one], [one, other], [wide, one, other]):
+        forms = [(form.width, form.height, [placed.columns for placed in form.blocks]) for form in shapes(blocks)]
+        yield len(forms), zlib.crc32(repr(forms).encode())
+
+
+def rasters(name: str) -> Iterator[Any]:
+    """The size of a PNG, or why there is none, of sheets and ink that are drawn by a seed."""
+    luck = random.Random(name)
+    for _ in range(40):
+        wide, high = (int(2 ** luck.uniform(0, 15)) for _ in range(2))
+        ink = Ink(2 ** luck.uniform(10, 27), 2 ** luck.uniform(10, 40)) if luck.random() < 0.7 else NO_INK
+        options = luck.choice(({}, {}, {"scale": luck.choice((0.5, 1.0, 3.0))}, {"width": luck.randrange(1, 20_000)}))
+        try:
+            size = raster(wide, high, PictureOptions(**options), ink)
+            yield wide, high, options, size.width, size.height, round(size.zoom, 4), round(size.asked, 4), size.limit
+        except RequestError as error:
+            yield wide, high, options, str(error)
 
 
 def rounded(value: Any) -> Any:

@@ -7,12 +7,21 @@ import io
 import re
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from fontTools.cffLib import CFFFontSet
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.t2CharStringPen import T2CharStringPen
+from fontTools.ttLib import TTCollection, TTFont
+from pdf_reader import characters, document
 
 import graphviz_tb
+from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import fonts
+from graphviz_tb.render.pdf import pdf
 
+EMOJI = "\U0001f000"  # a tile, the first of the blocks of pictures
 KOREAN = 'node{name:"합성곱" op:"X"} node{name:"b" op:"X"}'.encode()
 
 
@@ -61,8 +70,6 @@ def test_the_extra_is_found_without_being_named() -> None:
 
 @pytest.mark.usefixtures("east_asian")
 def test_a_pdf_holds_the_outlines_of_the_letters_used_and_no_others() -> None:
-    from fontTools.cffLib import CFFFontSet
-
     data = graphviz_tb.load(KOREAN).picture().render("pdf")
     assert data == graphviz_tb.load(KOREAN).picture().render("pdf")
     found = re.search(rb"/Subtype/CIDFontType0C>>\nstream\n(.*?)\nendstream", data, re.DOTALL)
@@ -91,3 +98,85 @@ def test_a_png_is_not_drawn_with_faces_of_this_machine(monkeypatch: pytest.Monke
 
 def test_the_module_of_the_extra_is_what_it_is_called() -> None:
     assert bool(fonts.east_asian()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
+
+
+@pytest.mark.parametrize(
+    ("letter", "name"),
+    [
+        *(
+            ("한", "Korean"),
+            ("層", "Chinese"),
+            ("あ", "Japanese"),
+            ("カ", "Japanese"),
+            ("م", "Arabic"),
+            ("ש", "Hebrew"),
+        ),
+        *(("ह", "Devanagari"), ("ไ", "Thai"), ("ლ", "Georgian"), ("Ա", "Armenian"), ("ক", "Bengali"), ("த", "Tamil")),
+        *(("ሀ", "Ethiopic"), (EMOJI, "emoji"), ("\U0001f3fb", "other"), ("⚙", "other"), ("\ue000", "other")),
+    ],
+)
+def test_scripts_are_called_as_they_are_spoken_of(letter: str, name: str) -> None:
+    assert fonts.script(letter) == name
+
+
+@pytest.mark.usefixtures("bare")
+def test_letters_that_arimo_has_are_of_no_foreign_script() -> None:
+    graph = 'node{name:"a합b" op:"X"} node{name:"plain" op:"X"}'
+    (told,) = graphviz_tb.load(graph.encode()).picture().shortfalls("pdf")
+    assert "the Korean letters in the text 'a합b'" in told.message
+
+
+@pytest.mark.usefixtures("bare")
+def test_letters_of_a_file_of_ones_own_are_not_missed(face: Path) -> None:
+    picture = graphviz_tb.load(KOREAN).picture(font_files=(str(face),))
+    assert not picture.shortfalls("pdf")
+    (told,) = graphviz_tb.load('node{name:"합력" op:"X"}'.encode()).picture(font_files=(str(face),)).shortfalls("pdf")
+    assert "'합력'" in told.message
+
+
+@pytest.mark.usefixtures("bare")
+def test_outlines_of_postscript_are_embedded_as_such(face: Path) -> None:
+    drawing = graphviz_tb.load('node{name:"합층" op:"X"}'.encode()).picture().drawing
+    parts, _, _ = document(pdf(drawing, PictureOptions(font_files=(str(face),))))
+    (own,) = [part for part in parts.values() if "/Subtype/CIDFontType0/" in part.words]
+    outlines = parts[parts[own.reference("FontDescriptor")].reference("FontFile3")]
+    assert "/Subtype/CIDFontType0C" in outlines.words
+    font = CFFFontSet()
+    font.decompile(io.BytesIO(outlines.stream), None)
+    outline = [font[0].CharStrings[name].bytecode or b"" for name in font[0].charset]
+    assert [len(each) > 2 for each in outline] == [True, True, False, False, True]  # no letter, and the two
+    (unicode_map,) = [part.stream.decode() for part in parts.values() if b"<d569>" in part.stream]
+    assert characters(unicode_map) == {"0001": "합", "0004": "층"}
+
+
+@pytest.fixture(scope="module")
+def face(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A font with PostScript outlines: squares for four letters."""
+    letters = {ord(letter): f"g{number}" for number, letter in enumerate("합성곱층", 1)}
+    names = [".notdef", *letters.values()]
+    pens = {name: T2CharStringPen(600, None) for name in names}
+    for pen in pens.values():
+        for step, place in (("moveTo", (0, 0)), ("lineTo", (500, 0)), ("lineTo", (500, 700))):
+            getattr(pen, step)(place)
+        pen.closePath()
+    builder = FontBuilder(1000, isTTF=False)
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap(letters)
+    builder.setupCFF("Squares", {}, {name: pen.getCharString() for name, pen in pens.items()}, {})
+    builder.setupHorizontalMetrics(dict.fromkeys(names, (600, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupOS2()
+    builder.setupPost()
+    path = tmp_path_factory.mktemp("fonts") / "squares.otf"
+    builder.save(path)
+    return path
+
+
+def test_of_a_collection_the_first_face_is_taken(face: Path, tmp_path: Path) -> None:
+    collection = TTCollection()
+    collection.fonts = [TTFont(face), TTFont(fonts.font_files((), graphviz_tb.load(KOREAN).picture().drawing)[0])]
+    path = tmp_path / "both.ttc"
+    collection.save(path)
+    found = fonts.typeface(str(path))
+    assert (found.em, found.postscript, sorted(found.glyphs)) == (1000, True, sorted(map(ord, "합성곱층")))
+    assert CFFFontSet().decompile(io.BytesIO(found.subset([1])), None) is None

@@ -13,7 +13,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.ink import Ink, ink_of
-from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, WIDEST, WORK, notices, raster
+from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, NEVER, WIDEST, WORK, notices, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -188,3 +188,14 @@ def test_a_font_file_that_is_given_is_used() -> None:
     italic = next(Path(fontpkg_arimo.ROOT).glob("files/*Italic*.ttf"))
     picture = graphviz_tb.load(TWO).picture(font_files=(str(italic),))
     assert decode(picture.render("png"))[0] > 0
+
+
+def test_the_limits_themselves_are_drawn() -> None:
+    asked = PictureOptions(scale=1.0)
+    assert raster(100, 100, asked, Ink(lines=MOST_WORK)).width == 100
+    assert raster(NEVER // 100, 100, asked).width == NEVER // 100
+    for size, ink in (((100, 100), Ink(lines=MOST_WORK + 1)), ((NEVER // 100 + 1, 100), Ink())):
+        with pytest.raises(RequestError):
+            raster(*size, asked, ink)
+    assert raster(100, 100, PictureOptions(), Ink(lines=WORK / 2)).zoom == 2
+    assert (raster(1, 1, PictureOptions(scale=0.1)).width, raster(1, 1, PictureOptions(scale=0.1)).height) == (1, 1)

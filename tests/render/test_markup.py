@@ -1,0 +1,44 @@
+"""What SVG text may hold: spaces that stay, signs that end nothing."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from graphviz_tb.render.markup import line, num, tooltip, value, words
+
+HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7E, 0xA1), *range(0x2028, 0x2030), 0x2066, 0x2069, 0xFFFE, 0xFFFF)))
+BAD = "\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [(" a", "_a"), ("a ", "a_"), ("a  b", "a__b"), ("a b", "a b"), (" ", "_"), ("", ""), ("a b ", "a_b_")],
+)
+def test_spaces_that_xml_would_swallow_stay(text: str, kept: str) -> None:
+    assert line(text) == kept.replace("_", "\N{NO-BREAK SPACE}")
+
+
+@pytest.mark.parametrize("text", ["plain", "<&>\"'", "a\tb\nc\rd", "\ud800 \ufffe", "한국 é", *HOSTILE])
+def test_every_text_comes_back_from_an_element_and_from_an_attribute(text: str) -> None:
+    root = ElementTree.fromstring(f'<a b="{value(text)}">{words(text)}</a>')
+    safe = "".join(BAD if unsafe(char) else char for char in text)
+    assert root.get("b") == safe
+    assert root.text == (safe.replace("\r", "\n") or None)  # a line end is one sign in XML
+    assert tooltip(text) == f"<title>{words(text)}</title>"
+
+
+def unsafe(char: str) -> bool:
+    """What no XML holds, and what turns text round."""
+    code = ord(char)
+    control = code < 0x20 and char not in "\t\n\r"
+    return (
+        control or 0x7F <= code <= 0x9F or 0x202A <= code <= 0x202E or code in (0x2066, 0x2069, 0xD800, 0xFFFE, 0xFFFF)
+    )
+
+
+def test_numbers_are_short() -> None:
+    assert [num(number) for number in (7, 7.0, 7.04, 7.06, -0.04, -0.06, 100.0, 0.0)] == [
+        *("7", "7", "7", "7.1", "0", "-0.1", "100", "0"),
+    ]
