@@ -27,15 +27,18 @@ def is_collection(path: str) -> bool:
     if not folder.is_dir():
         return False
     names = [name for _, _, names in os.walk(folder) for name in names]
+    # A folder of runs is one source: `--run` says which of them is compared.
     return not any(EVENTS in name for name in names) and any(model != "." for model in models(folder))
 
 
 def models(folder: Path) -> Iterator[str]:
     """The paths of all models below a folder, in order; a SavedModel is one, as a whole."""
     for around, inner, names in os.walk(folder):
+        # `os.walk` gives folders in the order of the file system; sorting in place is how it takes another one.
         inner.sort()
         here = Path(around)
         if any(name in SAVED_MODEL for name in names):
+            # `os.walk` goes into what is left of this list: not into `variables/` and `assets/` of a SavedModel.
             inner.clear()
             yield here.relative_to(folder).as_posix()
             continue

@@ -140,6 +140,7 @@ class Changes:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
         from graphviz_tb.output import write
 
+        # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
         style = REPORTS.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)

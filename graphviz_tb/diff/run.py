@@ -67,6 +67,7 @@ def straight(before: Input, after: Input, a: Side, b: Side, options: DiffOptions
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
     promised = signatures(m, before.signatures, after.signatures)
+    # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
     items = with_signatures(changes, promised)

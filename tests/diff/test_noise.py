@@ -107,3 +107,18 @@ def test_an_input_that_comes_before_others_has_the_first_number() -> None:
     assert [(wire["input"], wire["old"], wire["new"]) for wire in change.detail["inputs"]] == [(0, None, "a")]
     (back,) = diff(new, old)
     assert [(wire["input"], wire["old"], wire["new"]) for wire in back.detail["inputs"]] == [(0, "a", None)]
+
+
+@pytest.mark.parametrize(("op", "changes"), [("StatelessWhile", 1), ("StatelessIf", 1), ("StatelessRandomUniform", 0)])
+def test_a_seed_is_noise_but_the_bound_of_a_loop_is_none(op: str, changes: int) -> None:
+    # first, second ─▶ op: the second input of a loop is the bound of its steps, that of a random op its seed
+    def step(bound: int) -> GraphDef:
+        return GraphDef(
+            node=[
+                {"name": "first", "op": "Const", "attr": {"value": {"tensor": {"dtype": 3, "int_val": [0]}}}},
+                {"name": "second", "op": "Const", "attr": {"value": {"tensor": {"dtype": 3, "int_val": [bound]}}}},
+                {"name": "x", "op": op, "input": ["first", "second"]},
+            ]
+        )
+
+    assert len(diff(step(10), step(20))) == changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     """All differences of two matched nodes that count; nothing about names and inputs."""
     a, b = m.a.graph, m.b.graph
     mine, other = a.node_def(old), b.node_def(new)
+    # Arguments of functions have no NodeDef, only a type.
     if mine is None or other is None:
         kinds = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
         if kinds[0] != kinds[1]:
@@ -61,10 +62,12 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     called = _called(m, old, True), _called(m, new, False)
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
+        # As in `labels.classify`: what is no part of the hashes is no difference here.
         if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
             continue
         if (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
             continue
+        # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
         yield from _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
     yield from _of_meaning(m, old, new)
@@ -74,6 +77,7 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
     """A weight's shape, and the settings of a Keras layer."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
     if mine is not None and other is not None:
+        # "" where the type is in the attributes: it is reported there.
         if mine[0] and other[0] and mine[0] != other[0]:
             yield Difference("dtype", "", mine[0], other[0])
         if mine[1] != other[1]:
@@ -89,10 +93,8 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
 def _op_name(m: Matching, op: str, old: bool) -> Any:
     """The op type; for a call of a function of the library by its name, which function it is."""
     side = m.a if old else m.b
-    for index, function in enumerate(side.graph.functions):
-        if function.name == op:
-            return int(side.function_class[index])
-    return op
+    called = side.functions_called.get(op)
+    return int(side.function_class[called[0]]) if called else op
 
 
 def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
@@ -121,8 +123,9 @@ def _of_attribute(
         return
     if key in COLOCATION and _same_colocation(m, block, mine, other):
         return
+    # "branches[2]" belongs to the attribute `branches`, a list of functions.
     counters = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
-    counts = canonical(mine, _library(m, True)), canonical(other, _library(m, False))
+    counts = canonical(mine, m.a.functions_called), canonical(other, m.b.functions_called)
     if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
         yield Difference(key, key, plain(mine), plain(other))
     elif types := other_type(mine, other):
@@ -142,15 +145,12 @@ def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
     return type_word(old), type_word(new)
 
 
-def _library(m: Matching, old: bool) -> Collection[str]:
-    return frozenset(function.name for function in (m.a if old else m.b).graph.functions)
-
-
 def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
     """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
     old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
         yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
+    # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
     if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
         yield Difference("value", key, numbers(old), numbers(new))
     elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
@@ -165,6 +165,7 @@ def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other
         return False
     nodes = [m.a.index.get((block[0], colocated(text)), -1) for text in mine.list.s]
     partners = [m.b.index.get((block[1], colocated(text)), -1) for text in other.list.s]
+    # In any order; a name that is no node is matched with nothing.
     return min((*nodes, *partners), default=-1) >= 0 and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 

@@ -37,8 +37,10 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     """The changes of one graph with their consequences; of graphs with little in common all that was found."""
     if any(notice.code == UNRELATED for notice in m.notices):
         return [change for change, _ in changes]
+    # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
+    # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and is_independent(item, near, said)]
@@ -47,6 +49,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
         composed(m, layers, [alone[number].change for number in group])
         for group in together(len(alone), by_layer(alone))
     ]
+    # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])
     trained = training_changes(m, layers) if derived else []
     causes = []
@@ -56,17 +59,20 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
             derived += [item.change for item in group]
         elif not all_follow(group):
             change = composed(m, layers, [item.change for item in group])
+            # A new scope in place of another one has another name too: both are one change.
             name = next((name for name in others if is_replaced(m, name, group)), None)
             name = name or next((name for name in others if names_edit(m, name, change)), None)
             causes.append(replaced(name, change) if name else change)
             named.update([name] if name else [])
     others = [change for change in others if change not in named]
     behind = [item.change for group in groups if all_follow(group) for item in group]
+    # Another optimizer has other updates and other rates: these are no edits of their own.
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
     outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
     others = [change for change in others if change not in outputs]
     causes += [*outputs, *trained, *apart]
+    # A difference is never lost: where all would follow, one of them is the cause after all.
     if not causes and behind:
         whole = unshared(m, layers, behind)
         causes, behind = ([whole], []) if whole else ([composed(m, layers, behind[:1])], behind[1:])
@@ -75,6 +81,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
         causes, derived = [composed(m, layers, main)], [change for change in derived if change not in main]
     exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
     names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
+    # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
         behind += names
         others = [change for change in others if change not in names]
@@ -102,6 +109,7 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
     if len(units) <= MOST_PARTS:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
+    # Constants and reads alone say nothing, where there is something else.
     loud = [change for change in units if not change.detail["op_types"].keys() <= QUIET]
     for change in loud or units:
         around, _, leaf = change.name.rpartition("/")
@@ -128,6 +136,7 @@ def are_numbered(members: Sequence[Change]) -> bool:
 def at_once(members: Sequence[Change]) -> Change:
     """One change for all."""
     first = members[0]
+    # Without the first place, which the change itself names.
     also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
     detail = dict(first.detail)
     if "op_types" in detail:
@@ -146,6 +155,7 @@ def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Ch
     for change in behind:
         name = change.name
         scores = [max((len(leaf) for leaf in words if leaf and leaf in name), default=0) for words in leaves]
+        # No name fits: every score is 0, and the first cause takes it.
         given[scores.index(max(scores))].append(change)
     return [_followed(change, given[number]) for number, change in enumerate(causes)]
 

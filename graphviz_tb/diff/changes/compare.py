@@ -48,13 +48,14 @@ FOLLOWING = frozenset(
 )  # of loops and lists: what is in them has another size
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
-ByBlock = dict[int, list[Change]]
-Found = tuple[Change, bool]
+ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
+Found = tuple[Change, bool]  # a change, and whether it may only follow from another one
 
 
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """All changes, the gravest first."""
     by_block = differences_of(m, layers, options)
+    # Functions first: what changed in their bodies is one change each among those of the main graph.
     main = by_block.pop(0, [])
     blocks: ByBlock = defaultdict(list)
     for block, inside in by_block.items():
@@ -96,6 +97,7 @@ def node_changes(
     settings: list[Atom] = []
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         own = list(differences(m, mine, other, options))
+        # Attributes of one op type mean nothing for another.
         if any(difference.key == "op" for difference in own):
             own = [difference for difference in own if difference.key == "op"]
         for difference in (of_batch(m, other, difference) for difference in own):
@@ -104,6 +106,7 @@ def node_changes(
             elif difference.key == "value" and m.b.labels.settings[other]:
                 settings.append((mine, other, difference))
             else:
+                # Values may be lists and objects, which no dictionary takes as keys.
                 wording = json.dumps([difference.key, difference.old, difference.new], sort_keys=True, default=str)
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
                 groups[int(m.b.block[other]), wording, layer].append((mine, other, difference))
@@ -122,6 +125,7 @@ def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
         return replace(difference, old=shape_of(difference.old), new=shape_of(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return difference
+    # e.g. "?×28×28" and "32×28×28": the batch alone.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
     return replace(difference, key=BATCH, old=old, new=now) if rest == others and "?" in (old, now) else difference
 
@@ -168,6 +172,7 @@ def unit_changes(m: Matching, layers: tuple[Layers, Layers], old_units: list[Uni
     for new, units in ((False, old_units), (True, new_units)):
         for group in mirrors(units, layers[new].forward):
             block = group[0].block
+            # Changes are filed by block of the new graph: `forth` translates that of an old function.
             blocks[block if new or not block else forth[block]].append(_unit(m, layers, group, new))
     return blocks
 
@@ -179,6 +184,7 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     shown = shown_ops(side, nodes)
     detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, shown)}
     own = layers[new].forward[nodes].any()
+    # Wires of gradients and updates follow from the op, unless that is derived itself.
     links = sorted(
         (link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own), key=str
     )
@@ -221,6 +227,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         if changes:
             inside = in_order(changes)
             wording = json.dumps([change.to_json() for change in inside], sort_keys=True, default=str)
+            # The whole account of a body as text: functions with the same text changed alike.
             groups[wording].append((block - 1, inside))
     alike_changes = []
     for members in groups.values():

@@ -53,6 +53,7 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return replace(first, consequences=in_order([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
     ordered = list(in_order(changes))
+    # Several whole functions: named by the largest.
     if len(kinds) == 1 and all("function" in change.detail for change in ordered):
         first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
         return replace(first, ops=ops, also=places_of(ordered, first), edits=edits_of(ordered))
@@ -61,6 +62,7 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
         return came_or_went(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return came_or_went(m, layers, ordered, "removed", severity)
+    # Before what came and went: casts that another type needs are no exchange of ops.
     if any(is_precision(change) for change in ordered):
         return other_types(ordered, severity)
     if {"added", "removed"} <= kinds:
@@ -89,6 +91,7 @@ def came_or_went(
         "op_types": op_types(side, shown),
     }
     if links:
+        # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
         links.sort(key=str)
         detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
     if first.detail.get("equal"):
@@ -103,6 +106,7 @@ def came_or_went(
 
 def in_flow(side: Side, parts: list[Change]) -> list[Change]:
     """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
+    # Node → part; `ahead[p]` are the parts that feed part p.
     of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
     for node, number in of.items():
@@ -112,6 +116,7 @@ def in_flow(side: Side, parts: list[Change]) -> list[Change]:
     ordered: list[int] = []
     left = set(range(len(parts)))
     while left:
+        # In a circle nothing is ready: the first by name goes on.
         ready = [number for number in left if not ahead[number] & left] or list(left)
         first = min(ready, key=lambda number: (is_quiet(side, parts[number]), parts[number].name))
         ordered.append(first)
@@ -150,6 +155,7 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     went = [node for change in changes for node in change.edits.removed]
     came = [node for change in changes for node in change.edits.added]
     words = what(layers[0], went), what(layers[1], came)
+    # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
         words = in_types(layers[0], went), in_types(layers[1], came)
     detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
@@ -183,6 +189,7 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     side = layers.side
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
+    # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
     types = frozenset(word_of(side, node) for node in loud)
@@ -190,6 +197,7 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
         return str(next(iter(types)))
     if types in TOGETHER:
         return TOGETHER[types]
+    # All in one scope that is not the layer itself: TensorFlow or the program named it for what it does.
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and side.scopes.parent[row] >= 0:
         return str(side.scopes.leaf[row])
@@ -219,6 +227,7 @@ def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
             widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
             if convolution is not None and widened:
+                # The blocks are as large as the dilation; without them it is 1 in each dimension.
                 sizes = [shape := block_shape(side, widened[0]), [1] * len(shape)]
                 old, new = sizes if side is m.a else sizes[::-1]
                 return replace(convolution, detail={"key": "dilation", "old": old, "new": new}, edits=Edits(), ops=0)
@@ -272,4 +281,5 @@ def repeats(first: Change, other: Change) -> bool:
         return False
     before, after = (value if isinstance(value, list) else [value] for value in map(other.detail.get, ("old", "new")))
     old, new = (str(first.detail.get(word)) for word in ("old", "new"))
+    # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))

@@ -16,10 +16,11 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.model.change import Change, Edits, Place, Severity
 
+# e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
-Groups = dict[tuple[object, ...], list[Renamed]]
+Groups = dict[tuple[object, ...], list[Renamed]]  # names by the edit that made them: `_key`
 VALUE = re.compile(r"\.?\d+$")  # behind a name, or by itself, as PyTorch numbers what it traces
-PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)
+PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
 def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -46,7 +47,9 @@ def all_names(m: Matching) -> list[Renamed]:
     a, b = m.a.scopes, m.b.scopes
     rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
     partner = m.scope_to_b[rows]
+    # Moved: the scope around it became another one than that around its partner.
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
+    # Where only a scope further out has another name, that scope is reported, and nothing in it.
     other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
     renamed = [
         Renamed(old, new, True, gone, int(b.block[new]))
@@ -109,16 +112,18 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
 
     `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
     """
+    # Numbers last: they join no other group. Then the largest, as it says best what was exchanged.
     waiting = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
+    uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: Groups = {}
     while waiting:
         first = waiting.pop(0)
-        old, new = exchanged(m, groups[first][0])
+        old, new = exchanged(*uncounted[first][0])
         alike = [
             key
             for key in waiting
             if old and key[0] != "number" and first[0] != "number" and key[1] == first[1]
-            and all(_made_by(m, renamed, old, new) for renamed in groups[key])
+            and all(old in before and before.replace(old, new) == after for before, after in uncounted[key])
         ]  # fmt: skip
         waiting = [key for key in waiting if key not in alike]
         members = [renamed for key in (first, *alike) for renamed in groups[key]]
@@ -126,19 +131,23 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
     return merged
 
 
-def exchanged(m: Matching, renamed: Renamed) -> tuple[str, str]:
-    """The segments of a whole name that were exchanged, without counted numbers."""
-    old, new = (COUNTED.sub("", name(m, renamed, which)).split("/") for which in (True, False))
+def uncounted_names(m: Matching, renamed: Renamed) -> tuple[str, str]:
+    """The whole old and new name, without counted numbers."""
+    return COUNTED.sub("", name(m, renamed, True)), COUNTED.sub("", name(m, renamed, False))
+
+
+def exchanged(before: str, after: str) -> tuple[str, str]:
+    """The segments of a whole name that were exchanged.
+
+    >>> exchanged("update_modelA/w", "update_exp2/modelB/w")
+    ('update_modelA', 'update_exp2/modelB')
+    """
+    old, new = before.split("/"), after.split("/")
     while old and new and old[0] == new[0]:
         old.pop(0), new.pop(0)
     while old and new and old[-1] == new[-1]:
         old.pop(), new.pop()
     return "/".join(old), "/".join(new)
-
-
-def _made_by(m: Matching, renamed: Renamed, old: str, new: str) -> bool:
-    before, after = (COUNTED.sub("", name(m, renamed, which)) for which in (True, False))
-    return old in before and before.replace(old, new) == after
 
 
 def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
@@ -158,6 +167,7 @@ def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
             groups[renamed.scope, around(m, renamed, True), base[0]].append(renamed)
     for (scope, row, word), members in groups.items():
         numbers = sorted(_numbers(m, scope, row, word))
+        # Sorted by old number: the new ones must ascend too.
         if all(before[1] < after[1] for before, after in pairwise(numbers)):
             anew |= set(members)
     return anew
@@ -166,6 +176,7 @@ def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
 def is_made_up(m: Matching, renamed: Renamed) -> bool:
     """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
     names = leaf(m, renamed, True), leaf(m, renamed, False)
+    # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
         return not renamed.moved and len({VALUE.sub("", name) for name in names}) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
@@ -214,6 +225,7 @@ def _key(m: Matching, renamed: Renamed) -> tuple[object, ...]:
             renamed.block,
             around(m, renamed, True),
             around(m, renamed, False),
+            # Children that moved with their names are one move; one that has another name too is its own.
             *(() if same else (before, after)),
         )
     here, there = numbered(before), numbered(after)
@@ -236,6 +248,7 @@ def _edits(members: list[Renamed]) -> Edits:
 def _places(m: Matching, members: list[Renamed]) -> list[Place]:
     """Where, the outermost first; an op and the scope of its name are one place."""
     places = sorted({(name(m, renamed, True), name(m, renamed, False)) for renamed in members})
+    # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 

@@ -26,8 +26,10 @@ def is_plain(change: Change) -> bool:
 
 def is_replaced(m: Matching, name: Change, group: Sequence[Item]) -> bool:
     """Whether an edit is mostly in one scope that has another name too, and leaves at most two thirds of it."""
+    if "part" not in name.detail or not name.edits.scopes:
+        return False  # before the nodes of the group are counted: this is asked for every name and every edit
     gone, fresh = (set().union(*part) for part in zip(*(touched(item.change) for item in group), strict=True))
-    for before, row in name.edits.scopes if "part" in name.detail else ():
+    for before, row in name.edits.scopes:
         old, new = set(m.a.scopes.nodes(before).tolist()), set(m.b.scopes.nodes(row).tolist())
         kept = sum(int(m.to_b[node]) in new - fresh for node in old)
         if 3 * kept <= 2 * max(len(old), len(new)) and 2 * len((gone & old) | (fresh & new)) > len(gone) + len(fresh):

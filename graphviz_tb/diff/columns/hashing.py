@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
 
+# The three constants of splitmix64 (Steele, Lea & Flood, OOPSLA 2014); STEP is 2^64 divided by the golden ratio.
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
+# Of wyhash (Wang Yi). All odd: a product with an odd number loses no bit modulo 2^64.
 FACTORS = np.array([0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3], np.uint64)
 
 
@@ -39,6 +41,7 @@ def digests(words: Iterable[str]) -> Hashes:
 
 def mixed(values: Hashes) -> Hashes:
     """Every bit of a value reaches every bit of its hash (splitmix64)."""
+    # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
     bits = values + STEP
     bits ^= bits >> np.uint64(30)
     bits *= FIRST
@@ -67,6 +70,7 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
     >>> run_sums(np.array([1, 2, 3], np.uint64), np.array([0, 1]), np.array([2, 1])).tolist()
     [3, 0]
     """
+    # A difference of two prefix sums is right modulo 2^64 even where the sum between them has wrapped.
     total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
     sums: Hashes = total[stop] - total[start]
     return sums
@@ -74,6 +78,7 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
 
 def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
     """For each key below `count` the sum of its values."""
+    # The values of key k are `values[order][cuts[k] : cuts[k + 1]]`.
     order = np.argsort(keys, kind="stable")
     cuts = np.searchsorted(keys[order], np.arange(count + 1))
     return run_sums(values[order], cuts[:-1], cuts[1:])

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SHAPES = frozenset({"_output_shapes", "_input_shapes"})
 COLOCATION = frozenset({"_class"})
+# How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
+# the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's.
 NOISE = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
      "_user_specified_name", "frame_name", "_variable", "_has_manual_control_dependencies",
@@ -34,6 +36,7 @@ NOISE = frozenset(
 )  # fmt: skip
 COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of its own
 OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
+# By the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]
 SHORT = 96  # bytes; longer serialized attributes are remembered by their hash, which only saves time and room
 
@@ -60,14 +63,17 @@ CLASSES_OF_NODES = ("shapes", "colocation", "constants", "devices")
 
 def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
     """Read the attributes of every node once; equal ones are decoded once, also those of the other graph (`known`)."""
+    # What `classify` gives depends on the functions of the library, so graphs that have some share nothing.
     known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
+    # TensorFlow 1 calls a function by an op of its name; which function that is, is in `Side.node_label`.
     op = digests("" if word in library else word for word in graph.op_types)[graph.op]
     devices = digests(graph.devices)[graph.device]
     table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (np.ascontiguousarray(table[:, number]) for number in range(4))
     counted, learned, layers = settings(graph), weights(graph), configurations(graph)
     core = joined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
+    # They are in `core`: counted once, not with the constants that were ignored too.
     constants[counted] = 0
     op, core, shapes, colocation, constants, devices = map(freeze, (op, core, shapes, colocation, constants, devices))
     classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
@@ -108,9 +114,12 @@ def attribute_bytes(node: NodeDef) -> bytes:
     """
     data: bytes = node.SerializeToString(deterministic=True)
     position, size = 0, len(data)
+    # Tags of name, op, input, device: fields 1-4, length-delimited. Fields are written in the order of their numbers,
+    # and `attr` is field 5.
     while position < size and data[position] in (0x0A, 0x12, 0x1A, 0x22):
         position += 1
         length = shift = 0
+        # The length is a varint: seven bits a byte, the lowest first, the top bit set where another byte follows.
         while True:
             byte = data[position]
             position += 1
@@ -123,7 +132,7 @@ def attribute_bytes(node: NodeDef) -> bytes:
 
 
 def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
-    """Hashes of the attributes, class by class; 0 for a class that is empty."""
+    """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):

@@ -17,6 +17,9 @@ from graphviz_tb.model.layers import Layer
 
 CONSTANTS = ("Const", "HostConst")
 READS = ("ReadVariableOp", "VariableV2", "Variable", "VarHandleOp")
+# Ops whose second input is a seed, by how their types begin: not StatelessIf or StatelessWhile.
+SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessShuffle")
+# TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
 CARRIERS = frozenset(
     {"Identity", "ReadVariableOp", "Cast", "Dequantize", "Enter", "Switch", "Assign", "AssignVariableOp"}
 )
@@ -24,6 +27,7 @@ MOST_SETTINGS = 64  # numbers in a constant that is a setting (axes, paddings, s
 MOST_FLOATS = 8  # of type float: rates and epsilons are scalars, mean and deviation of an image three each
 STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
+# What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
 NO_SETTINGS = frozenset(
     {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
      "seed"}
@@ -50,6 +54,7 @@ def settings(graph: Graph) -> Bools:
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOATS
         if tensor.dtype != STRING and count <= (MOST_FLOATS if floating else MOST_SETTINGS):
+            # Of type float, what has two dimensions is a matrix of weights however small it is.
             counted[node] = not (floating and (learned[node] or len(dims) > 1))
     return counted
 
@@ -57,10 +62,11 @@ def settings(graph: Graph) -> Bools:
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
     carrier = nodes_of(graph, CARRIERS.__contains__)[graph.target]
-    random = nodes_of(graph, lambda op: op.startswith("Stateless"))[graph.target]
+    random = nodes_of(graph, lambda op: op.startswith(SEEDED))[graph.target]
     learned: Bools = np.zeros(len(graph), bool)
     seeds: Bools = np.zeros(len(graph), bool)
     learned[graph.source[carrier & ~graph.control]] = True
+    # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
     seeds[graph.source[random & (graph.slot == 1)]] = True
     return learned, seeds
 
@@ -77,6 +83,7 @@ def weights(graph: Graph) -> Weights:
         if definition is None or node in known:
             continue
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
+        # The shape that a variable is read with; its type needs no word here, it is the attribute `dtype`.
         if len(shapes) == 1 and not shapes[0].unknown_rank:
             known[node] = "", shape_of([dim.size for dim in shapes[0].dim])
     return known
@@ -113,6 +120,7 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     >>> sorted(setting_differences(old, new))
     [('optimizer.learning_rate', 0.1, 0.2), ('units', 4, 8)]
     """
+    # Objects still to be compared: the dotted prefix of their settings, and the settings of either side.
     waiting = [("", mine, other)]
     while waiting:
         before, mine, other = waiting.pop()
@@ -120,6 +128,7 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
             old, new = mine.get(key), other.get(key)
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
+            # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
             if _class(old) is not None and _class(old) == _class(new) and not _class(old).endswith("Policy"):
                 waiting.append((f"{before}{key}.", _inside(old), _inside(new)))
             else:
@@ -132,6 +141,7 @@ def _class(value: Any) -> Any:
 
 def _inside(value: Any) -> Mapping[str, Any]:
     inner = value.get("config")
+    # Keras writes a Python function as {"class_name": "function", "config": "relu"}.
     return inner if isinstance(inner, Mapping) else {"config": inner}
 
 

@@ -14,7 +14,9 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import SCOPE_NAMES, Room
 
-BASE = np.uint64(0x9E6C63D0676A9A99)  # of the polynomial that hashes paths
+BASE = np.uint64(
+    0x9E6C63D0676A9A99
+)  # of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +77,7 @@ class Scopes:
 
     def below(self, row: int, nodes: Ints) -> Hashes:
         """Hashes of the names that `nodes` have below `row`."""
+        # node_path = path[row] * BASE^k + hash of the name below `row`, for a node k levels below.
         power = powers(self.depth[self.of_node[nodes]] - self.depth[row] + 1)
         hashes: Hashes = self.node_path[nodes] - self.path[row] * power
         return hashes
@@ -114,11 +117,12 @@ def build_scopes(graph: Graph) -> Scopes:
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
+    # Nodes are filed by function, -1 for the main graph: those of block b are `cuts[b]:cuts[b + 1]`.
     cuts = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
     for block in range(len(graph.functions) + 1):
-        start, stop = (0 if block == 0 else cuts[block]), cuts[block + 1]
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
-        add_names(tree, roots[-1], graph.name[start:stop], of_node, leaves, room)
+        add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)
+    # Scopes were added as names came up; preorder makes the scopes and the nodes under a row one run.
     numbered = number(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
@@ -137,6 +141,7 @@ def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leave
         around = name[:cut]
         row = scopes.get(around)
         if row is None and len(around := room.within(around)) < cut:
+            # No room for the whole path: the node hangs from the deepest scope that fits, the rest of it is its leaf.
             row, cut = scopes.get(around, root if not around else None), len(around) or -1
         of_node.append(add_scope(tree, scopes, root, around, room) if row is None else row)
         leaves.append(name[cut + 1 :])
@@ -144,6 +149,7 @@ def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leave
 
 def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Room) -> int:
     """Add a scope and those around it that are missing."""
+    # Upwards to the first scope that is there, then downwards again: parents are added before their children.
     missing, parent = [name], root
     while (cut := missing[-1].rfind("/")) >= 0:
         around = missing[-1][:cut]
@@ -161,8 +167,10 @@ def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[s
     parent, end, depth = numbered.parent, numbered.end, numbered.depth
     leaf = [last_segment(name) for name in names]
     leaf_hash, node_leaf_hash = _hashed(leaf), _hashed(leaves)
+    # The name of a function is no part of its paths: bodies are compared whatever they are called.
     leaf_hash[roots] = 0
     path = leaf_hash.copy()
+    # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it.
     for level in _levels(depth)[1:]:
         path[level] += path[parent[level]] * BASE
     order = np.argsort(of_node, kind="stable")
@@ -189,6 +197,7 @@ def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[s
 
 def _hashed(words: list[str]) -> Hashes:
     """Hashes of words, each distinct one hashed once."""
+    # Odd, so never 0, which is the hash of a root's leaf.
     memo = {word: digest(word) | 1 for word in set(words)}
     return np.fromiter(map(memo.__getitem__, words), np.uint64, len(words))
 
@@ -203,9 +212,11 @@ def exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
     """For each row a hash of everything under it, names below the row and labels."""
     inside = sums_by(scopes.of_node, mixed(own + scopes.node_leaf_hash), len(scopes))
     hashes = mixed(inside)
+    # The deepest first: the sum of a row is complete before its hash is added to its parent's.
     for level in reversed(_levels(scopes.depth)[1:]):
         hashes[level] = mixed(inside[level])
         part = mixed(hashes[level] + scopes.leaf_hash[level])
+        # `add.at`, as children of one parent occur several times in the index.
         np.add.at(inside, scopes.parent[level], part)
     hashes[list(scopes.roots)] = mixed(inside[list(scopes.roots)])
     return hashes

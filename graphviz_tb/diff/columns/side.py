@@ -15,6 +15,7 @@ from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
 
+# Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
 CONTROL = np.uint64(0xC0117801)
 OUTWARD = np.uint64(0x0B5E55ED)
 
@@ -39,6 +40,7 @@ class Side:
     def with_functions(self, classes: Hashes) -> None:
         """Say which function is which; everything that depends on it is made anew."""
         self.function_class = classes
+        # Columns that are cached and contain the functions that nodes call.
         for name in ("node_label", "exact", "structural", "rounds"):
             self.__dict__.pop(name, None)
 
@@ -75,6 +77,7 @@ class Side:
         """What each node is: op type, attributes that count, what it calls, inputs that name no node."""
         node, attr, function = self.calls
         labels, callers = self.labels.own.copy(), np.unique(node)
+        # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.
         called = joined(attr, self.function_class[function])
         labels[callers] = joined(labels[callers], sums_by(node, called, len(self))[callers])
         nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
@@ -102,6 +105,7 @@ class Side:
         texts = {}
         for node in range(len(self)):
             definition = self.graph.node_def(node)
+            # More inputs than edges: the others name no node of this graph.
             if definition is not None and len(definition.input) > self.in_start[node + 1] - self.in_start[node]:
                 known = set(self.graph.slot[self.in_edges(node)].tolist())
                 texts[node] = [text for slot, text in enumerate(definition.input) if slot not in known]
@@ -113,12 +117,14 @@ class Side:
         graph = self.graph
         key = digests(graph.keys)[graph.key]
         hashes = joined(key, graph.slot.astype(np.uint64))
+        # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
         hashes[graph.control] = CONTROL
         return hashes
 
     @cached_property
     def in_start(self) -> Longs:
         """Edges into node n are `in_start[n]:in_start[n + 1]`."""
+        # Edges are filed by target, then by slot.
         return np.searchsorted(self.graph.target, np.arange(len(self) + 1)).astype(np.int64)
 
     @cached_property
@@ -183,11 +189,13 @@ class Side:
         owner, _, _ = meet(parent, depth, graph.source + rows, graph.target + rows)
         label = self.node_label
         edges = sums_by(owner, joined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
+        # An edge is owned by the lowest scope that holds both of its ends; those owned under a row are one run.
         total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(edges, dtype=np.uint64)))
         return joined(nodes, total[scopes.end] - total[:-1])
 
     def whole(self) -> int:
         """A number for the whole graph, whatever the order of its nodes: names, labels and edges."""
+        # Nodes of functions may have the names of nodes of the main graph: the function's name tells them apart.
         blocks = np.concatenate((np.zeros(1, np.uint64), digests(f.name for f in self.graph.functions)))
         name = self.scopes.node_path + blocks[self.block]
         come = joined(name[self.graph.source], self.edge_hash)

@@ -19,7 +19,9 @@ from graphviz_tb.diff.columns.hashing import digest
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
-TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")
+TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would leave no name
+# "__inference_train_step_199", "PartitionedCall-12" (TRACED); "_temp_" and a UUID in hex in savers, "hash_table_" and
+# a UUID in tables (TEMPORARY): the process makes them anew each time.
 TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
@@ -66,6 +68,7 @@ def canonical(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]
 
 def _function(function: Any, library: Collection[str]) -> bytes:
     name = "" if function.name in library else base_name(function.name)
+    # This recurses, but no deeper than protobuf reads nested messages: 100 levels.
     inside = [key.encode() + b"=" + canonical(function.attr[key], library)[0] for key in sorted(function.attr)]
     return b"f" + name.encode("utf-8", "surrogatepass") + b"{" + b";".join(inside) + b"}"
 
@@ -108,6 +111,7 @@ def numbers(tensor: TensorProto) -> Any:
     values = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
     if not values and count:
         return tensor_word(tensor)
+    # A scalar is shown as a number, a vector of one as a list of one.
     return values if tensor.tensor_shape.dim else values[0]
 
 
@@ -122,7 +126,9 @@ def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
     if tensor.tensor_content:
         whole = len(tensor.tensor_content) // np.dtype(form).itemsize * np.dtype(form).itemsize
         return np.frombuffer(tensor.tensor_content[:whole], HALF.get(tensor.dtype, form))
+    # `half_val` lists the 16 bits of each number as an int32.
     values = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
+    # TensorFlow writes a tensor of equal numbers as one; no memory is taken for a shape that only claims to be large.
     if len(values) < count <= MOST_ELEMENTS:
         last = values[-1:] if len(values) else np.zeros(1, form)
         values = np.concatenate((values, np.repeat(last, count - len(values))))

@@ -28,6 +28,7 @@ def shared_runs(
             continue
         mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]]) for number in sorted(other)]
+        # Equal numbers with equal content need no alignment: they are matched by name.
         if [(member.number, hash_a[member.id]) for member in mine] != [
             (member.number, hash_b[member.id]) for member in others
         ]:
@@ -69,6 +70,7 @@ def alike_in_gaps(
     """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
     more: list[tuple[int, int]] = []
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
+        # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
         elif (a1 - a0) * (b1 - b0) <= MOST_TRIED:
@@ -93,6 +95,7 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     >>> heaviest({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
     [(0, 0), (1, 1)]
     """
+    # Of each pair, the weight of the heaviest chain that ends in it, and that chain.
     best: list[tuple[float, tuple[tuple[int, int], ...]]] = []
     ordered = sorted(weights)
     for number, (i, j) in enumerate(ordered):
@@ -134,11 +137,13 @@ def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> d
     for number in range(len(members)):
         if number in kept:
             continue
+        # Grow the run of equal members around it in both directions.
         start, stop = number, number + 1
         while start and hashes[start - 1] == hashes[number]:
             start -= 1
         while stop < len(hashes) and hashes[stop] == hashes[number]:
             stop += 1
+        # A run of which none was kept came or went as a whole: there is nothing to confuse it with.
         if any(place in kept for place in range(start, stop)):
             counts[members[number].id] = stop - start
     return counts

@@ -29,6 +29,7 @@ def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> Findings
         old, new = plausible(m, old, new, radius)
         if len(old):
             yield Nodes(old, new, Reason.ANCHOR)
+            # What an anchor leads to is matched before smaller, more ambiguous neighbourhoods are compared.
             yield from follow(m)
             yield from spread(m)
     yield from spread(m)  # where no neighbourhood is the only one: beside what was matched by name
@@ -45,6 +46,7 @@ def plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Int
 def unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
     """Free nodes of compared blocks whose hash occurs once among the free nodes of either side."""
     blocks_a, blocks_b = m.block_pair()
+    # With the number of the pair of blocks: a node of one function is never matched with one of another.
     key_a = joined(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
     key_b = joined(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
     once_a, at_a = _once(key_a)

@@ -24,9 +24,11 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
     Before: the pairs are matched. After: what has the same name (or the same place in a numbered series) and the same
     op type below them is matched too.
     """
+    # Pairs of matched scopes still to be walked; `waiting` are those put off until all others are done.
     queue = deque(starts)
     waiting: list[tuple[int, int]] = []
     while queue or waiting:
+        # With nothing else left to learn from, what was put off is matched one by one.
         last = not queue
         old, new = waiting.pop(0) if last else queue.popleft()
         if m.a.exact[old] == m.b.exact[new]:
@@ -69,9 +71,11 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     a, b = m.a.scopes, m.b.scopes
     rows_a, names_a = a.scopes_below(old)
     rows_b, names_b = b.scopes_below(new)
+    # Equal hashes of what they hold and of names below: sorted by the latter both columns agree, row by row.
     if len(rows_a) == len(rows_b):
         yield Scopes(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
+    # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.around(1)[nodes_a], m.a.node_label[nodes_a], a.below(old, nodes_a)))
     order_b = np.lexsort((m.b.around(1)[nodes_b], m.b.node_label[nodes_b], b.below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
@@ -92,6 +96,8 @@ def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, li
             continue
         yield series(m, True, words, mine, others, pairs)
         pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
+        # The same pairs twice: those of one name get the better reason, as what has a partner keeps it.
+        # Twice the same pairs: those of one name get the better reason, since what has a partner keeps it.
         yield scopes([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
         yield scopes(pairs_by_name, Reason.SERIES)
         made += pairs_by_name
@@ -131,6 +137,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
                 continue
             yield series(m, False, words, mine, others, pairs)
             kept = [(mine[i].id, others[j].id) for i, j in pairs if mine[i].number == others[j].number]
+            # As with scopes: those that kept their number have the better reason.
             yield nodes(kept, Reason.NAME)
             yield nodes([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
             _drop(mine_of, mine)

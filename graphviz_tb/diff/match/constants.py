@@ -21,6 +21,7 @@ def constants(m: Matching) -> Findings:
         if other >= 0 and int(m.to_b[node]) != other:
             pairs.append((node, other))
     before = m.to_a[[other for _, other in pairs]]
+    # Both ends are freed first: a constant may hold the partner that its user says is another's.
     yield Apart(np.array([*(node for node, _ in pairs), *before[before >= 0].tolist()], np.int32))
     yield nodes(pairs, Reason.SPREAD)
 

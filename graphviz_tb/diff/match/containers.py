@@ -22,6 +22,7 @@ def containers(m: Matching) -> Findings:
     free_b = np.zeros(len(m.b.scopes), bool)
     free_b[rows_b] = True
     made = []
+    # The deepest first: a scope and the only scope in it hold the same nodes, and the inner one gets the inner one.
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
         best = best_container(m, old, free_b)
         if best is not None:
@@ -38,12 +39,14 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     partners = partners[partners >= 0]
     if not len(partners):
         return None
+    # For each scope above a partner how many partners are under it.
     shared: Counter[int] = Counter()
     for row, count in zip(*np.unique(b.of_node[partners], return_counts=True), strict=True):
         scope = int(row)
         while scope >= 0:
             shared[scope] += int(count)
             scope = int(b.parent[scope])
+    # Dice coefficient, then the same last segment, then the deepest; the least row decides the rest.
     scored = [
         (2 * count / (a.size(old) + b.size(row)), a.leaf[old] == b.leaf[row], int(b.depth[row]), -row)
         for row, count in shared.items()

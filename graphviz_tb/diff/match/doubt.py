@@ -31,6 +31,7 @@ def moved_scopes(m: Matching) -> Bools:
     """The old scopes that lie in one that was matched with a scope elsewhere, itself counted."""
     a, b = m.a.scopes, m.b.scopes
     moved = np.zeros(len(a), bool)
+    # Rows are in preorder: a parent is decided before its children.
     for row, parent in enumerate(a.parent.tolist()):
         partner = int(m.scope_to_b[row])
         if parent < 0:

@@ -22,6 +22,7 @@ def wrapped(m: Matching) -> Findings:
         other = int(m.scope_to_b[root])
         if other < 0:
             continue
+        # What the block held may be in a scope now (a model was wrapped), or the other way round.
         inner = (same_inside(a, root, b, other), same_inside(b, other, a, root))
         if inner[0] >= 0:
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
@@ -32,6 +33,7 @@ def wrapped(m: Matching) -> Findings:
 def same_inside(side: Side, root: int, partner: Side, other: int) -> int:
     """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
     rows = np.arange(other + 1, int(partner.scopes.end[other]))
+    # More than half of it: a copy of a small graph inside a large one is no wrapping.
     same = rows[
         (partner.exact[rows] == side.exact[root]) & (2 * partner.scopes.sizes()[rows] > partner.scopes.size(other))
     ]
@@ -64,6 +66,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     a, b = m.a.scopes, m.b.scopes
     old, new = m.together()
     rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
+    # The scopes around matched nodes and scopes on either side; `away` where those are not matched with one another.
     start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
     stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
     away = (m.scope_to_b[start] != stop) & (stop >= 0)
@@ -73,6 +76,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     places: Counter[int] = Counter()
     for number in np.argsort(-counts, kind="stable").tolist():
         mine, other = int(pairs[0, number]), int(pairs[1, number])
+        # Most children first, so that the bound leaves out only where few of them went.
         if free[mine] and places[mine] < MOST_PLACES:
             places[mine] += 1
             ways.append((mine, other))

@@ -104,5 +104,6 @@ def columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     >>> [column.tolist() for column in columns([(1, 5), (2, 7)])]
     [[1, 2], [5, 7]]
     """
+    # Also of no pairs: two empty columns.
     table = np.array(pairs, np.int32).reshape(-1, 2)
     return table[:, 0], table[:, 1]

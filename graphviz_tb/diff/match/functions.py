@@ -34,12 +34,14 @@ def natural(word: str) -> tuple[tuple[int, str, str], ...]:
 def body_hashes(side: Side) -> Hashes:
     """A hash for each function of its body, arguments and results, callees by their own bodies."""
     count = len(side.graph.functions)
+    # At first callers see no difference between functions; each round tells apart what differs one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
     for _ in range(ROUNDS):
         hashes = _one_round(side)
         side.with_functions(hashes)
         distinct = len(np.unique(hashes))
+        # The classes only get finer: where there are no more of them they stay as they are.
         if distinct == known:
             break
         known = distinct
@@ -55,6 +57,7 @@ def _one_round(side: Side) -> Hashes:
     for function in functions:
         hashes = [int(around[node]) for node in function.args]
         hashes += [digest(f"{int(around[node]) if node >= 0 else -1}:{key}") for node, key in function.returns]
+        # Arguments and results have an order, which the sum over the body has not.
         ends.append(digest(repr(hashes)))
     return joined(bodies, np.array(ends, np.uint64))
 
@@ -127,6 +130,7 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
                 m.functions.update(zip(*ordered, strict=False))
             else:
                 _pair_best(m, mine, others, 0.0)
+    # What is left, whatever it is called: only functions that have most of their ops in common.
     free_a, free_b = free(m, len(names_a), len(names_b))
     _pair_best(m, free_a[:MOST_TRIED], free_b[:MOST_TRIED], ALIKE)
 
@@ -168,6 +172,7 @@ def share_classes(m: Matching) -> None:
     TensorFlow writes the same function several times; which copy is called is nothing.
     """
     count = len(m.a.graph.functions)
+    # Union-find over both libraries; functions of the new graph are counted from `count` on.
     first = list(range(count + len(m.b.graph.functions)))
 
     def top(index: int) -> int:
@@ -177,6 +182,7 @@ def share_classes(m: Matching) -> None:
         return index
 
     for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
+        # The least index represents a class, so it does not depend on the order of the pairs.
         low, high = sorted((top(function), top(partner)))
         first[high] = low
     names = [*m.a.graph.functions, *m.b.graph.functions]

@@ -38,6 +38,7 @@ def likely(m: Matching) -> dict[int, int]:
     if 2 * len(same) < min(len(m.a), len(m.b)):
         same = {position: place for position, place in same.items() if numbered(m.a.scopes.node_leaf[position]) is None}
     if len(m.a) == len(m.b):
+        # A place that a name has claimed is no longer free for the layer at the same place.
         taken = set(same.values())
         same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
     return same

@@ -27,13 +27,15 @@ WORDS = {
 class Matching:
     """Partners of nodes and of scopes, -1 for none. Only `take` writes here, what the steps have found.
 
+    `to_b[node of a]` and `to_a[node of b]` are inverse, so are `scope_to_b[row of a]` and `scope_to_a[row of b]`;
+    `reason[node of a]`, `scope_reason[row of a]` are members of `Reason`. `functions` maps functions of the old graph
+    to those of the new one, `bodies` are hashes of the bodies of either side's functions.
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
-    distinguished from. `bodies` are hashes of the bodies of functions.
-    `shifts` maps old to new numbers by the words of a series, `caused` whether members of such a series came or went,
-    `recounted` is how many names only have another number behind them, `decided` holds the words of series that told
-    for sure which.
+    distinguished from. `shifts` maps old to new numbers by the words of a series, `caused` says whether members of such
+    a series came or went, `decided` has the words of series in which it is certain which members these are;
+    `recounted` is how many names differ only in a number that was counted anew.
     """
 
     a: Side
@@ -78,6 +80,7 @@ class Matching:
             self.exchange(result)
 
     def _join(self, pairs: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+        # A step may have found its pairs before another one was written down: what has a partner is skipped here.
         free = (to_b[pairs.old] < 0) & (to_a[pairs.new] < 0)
         old, new = pairs.old[free], pairs.new[free]
         to_b[old], to_a[new], reason[old] = new, old, pairs.reason
@@ -85,6 +88,7 @@ class Matching:
     def align(self, aligned: Aligned) -> None:
         """Remember which numbers shifted, and which members cannot be distinguished from their neighbours."""
         words, mine, others = aligned.words, aligned.mine, aligned.others
+        # Members came or went; without that another number is a rename that somebody made.
         caused = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
         known = self.shifts.setdefault(words, moved)
@@ -126,9 +130,11 @@ class Matching:
     def block_pair(self) -> tuple[Ints, Ints]:
         """A number for each block of either side, equal for blocks that are compared; negative for others."""
         old = np.full(len(self.a.graph.functions) + 1, -1, np.int32)
+        # -1 and -2: blocks without a partner equal no block of the other side.
         new = np.full(len(self.b.graph.functions) + 1, -2, np.int32)
         old[0] = new[0] = 0
         for number, (mine, other) in enumerate(sorted(self.functions.items()), 1):
+            # Block 0 is the main graph; function f is block f + 1.
             old[mine + 1] = new[other + 1] = number
         return old, new
 
@@ -149,6 +155,7 @@ class Matching:
 def part(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
     """Take back the matches of some old rows."""
     rows = rows[to_b[rows] >= 0]
+    # `to_a` first: it is found through `to_b`.
     to_a[to_b[rows]] = -1
     to_b[rows] = -1
     reason[rows] = Reason.NONE

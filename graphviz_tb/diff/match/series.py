@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+# e.g. "dense_2_1"
 TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
 SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
 MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
@@ -92,9 +93,11 @@ def common(
     great = len(mine) + len(other)  # more than all likely pairs together
     table = [np.zeros(len(other) + 1, np.int64)]
     for row, word in enumerate(left.tolist()):
+        # Length counts first: one pair more outweighs all likely pairs together.
         worth = np.where(right == word, great, 0)
         if likely and (place := likely.get(row)) is not None and worth[place]:
             worth[place] += 1
+        # Each cell: skip this row, or pair it (diagonal); the running maximum skips columns.
         reached = np.maximum(table[row][1:], np.where(worth > 0, table[row][:-1] + worth, 0))
         table.append(np.concatenate(([0], np.maximum.accumulate(reached))))
     return _back(table)
@@ -145,6 +148,7 @@ def _trimmed(
     """`common`, with what is equal at the start and likely taken off first (it is in some longest one)."""
     start, claimed = 0, set(likely.values())
     while start < min(len(mine), len(other)) and mine[start] == other[start]:
+        # A likely pair elsewhere may be worth more than this one: from here on the table decides.
         if likely.get(start) != start and (start in likely or start in claimed):
             break
         start += 1
@@ -159,6 +163,7 @@ def between(
     """The gaps between pairs that hold members of both sides."""
     gaps = []
     before = (a[0], b[0])
+    # The end of both ranges closes the last gap.
     for pair in [*pairs, (a[1], b[1])]:
         if pair[0] > before[0] and pair[1] > before[1]:
             gaps.append(((before[0], pair[0]), (before[1], pair[1])))

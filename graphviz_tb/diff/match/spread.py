@@ -26,10 +26,12 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
         if not len(free_a) or not len(free_b):
             return
         moved: list[tuple[int, int]] = []
+        # With attributes first; by the op type alone only where that finds nothing more.
         for hash_a, hash_b in ((m.a.node_label, m.b.node_label), (m.a.labels.op, m.b.labels.op)):
             moved = one_step(m, hash_a, hash_b)
             if moved or same_label:
                 break
+        # From here on the op type alone may do.
         if not moved and same_label:
             same_label = False
             continue
@@ -76,12 +78,14 @@ def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Has
     """
     graph = side.graph
     known = partner >= 0
+    # Both sides name a matched node by its old number, so that keys can be compared.
     number = (np.arange(len(partner), dtype=np.int64) if old else partner.astype(np.int64)).view(np.uint64)
     feeds = np.flatnonzero(known[graph.target] & ~known[graph.source])
     uses = np.flatnonzero(known[graph.source] & ~known[graph.target])
     keys = np.concatenate(
         (
             joined(number[graph.target[feeds]], side.edge_hash[feeds], label[graph.source[feeds]]),
+            # The complement: a place behind a node is never one before it.
             ~joined(number[graph.source[uses]], side.edge_hash[uses], label[graph.target[uses]]),
         )
     )

@@ -42,12 +42,14 @@ def match(a: Side, b: Side) -> Matching:
 
 def steps(m: Matching) -> Findings:
     """What the steps find, one after the other; each sees what was written down of those before it."""
+    # Blocks of the old graph that were matched.
     done: set[int] = set()
     for _ in range(ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)
         yield from match_blocks(m, fresh)
+        # Matched calls pair functions that neither body nor name has paired; the next round matches these bodies.
         if not pair_called(m):
             break
     yield from by_wires(m)
@@ -82,6 +84,7 @@ def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
 def pair_called(m: Matching) -> bool:
     """Pair free functions that matched calls name by the same attribute; say whether there were any."""
     taken = set(m.functions.values())
+    # Node and attribute (`body`, `cond`, `then_branch`) say which call it is.
     there = {(call.node, call.attr): call.function for call in m.b.graph.calls}
     paired = False
     for call in m.a.graph.calls:

@@ -23,6 +23,7 @@ MOST = 64  # members of a run that are tried each with each
 def by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
     for old_rows, new_rows in runs(m):
+        # Where there are as many on both sides none is missing.
         if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MOST:
             continue
         ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
@@ -35,6 +36,7 @@ def by_wires(m: Matching) -> Findings:
         place = {row: number for number, row in enumerate(new_rows)}
         now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
         best = heaviest(weights)
+        # Only for more wires in common, and never for fewer pairs.
         if worth(best, weights) > worth(now, weights) and len(best) >= len(now):
             yield from exchange(m, old_rows, new_rows, best)
 
@@ -86,6 +88,7 @@ def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int,
 def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
     """Take the members of a run apart and match them as `pairs` say."""
     a, leaves = m.a.scopes, m.b.scopes.leaf
+    # The scopes with all scopes in them.
     rows = np.concatenate([np.arange(row, int(a.end[row]), dtype=np.int32) for row in old_rows])
     yield Apart(np.concatenate([a.nodes(row) for row in old_rows]), rows)
     shifted = {old_rows[i]: a.leaf[old_rows[i]] != leaves[new_rows[j]] for i, j in pairs}
