@@ -42,8 +42,8 @@ def components(count: int, arcs: Sequence[Arc]) -> list[int]:
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target, _, _ in arcs:
         after[source].append(target)
-    index, low, done = [0] * count, [0] * count, [False] * count
-    component = [0] * count
+    index, done = [0] * count, [False] * count
+    low, component = list(range(count)), list(range(count))
     clock = 0
     stack: list[int] = []
     for root in range(count):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter
 
 from graphviz_tb.arrange.part import Layers
 from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
@@ -35,7 +36,7 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
     for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
-        beside = room[-1] - room[bisect_left(tall, (-(-ranks // 2), 0))] - wide - PART
+        beside = room[-1] - room[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART
         broken.append(in_columns(layers, wide, beside) if ranks > TALL else ())
     return broken
 

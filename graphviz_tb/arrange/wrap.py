@@ -66,9 +66,7 @@ def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
     """How many rows a rank needs to be no wider than `limit`."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT
-    if sum(boxes) + lines <= limit or len(boxes) < 2:
-        return 1
-    return min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2)))
+    return max(1, min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2))))
 
 
 class Wrapped:

@@ -22,25 +22,24 @@ from typing import Any
 
 import numpy as np
 from colours import costed, metered, painted, striped
+from drawn_boxes import folded_boxes, spaced
+from drawn_levels import arranged_broad, arranged_levels, decided
+from drawn_models import model as drawn_model
+from drawn_programs import program
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
-from levels import crowd, level, outside
-from models import model as drawn_model
 from networks import network
 from openings import first_opened, model_of, opened_as_asked, sought
-from programs import program
 from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, legend_columns, rasters, sheets, written
 
 import graphviz_tb
-from graphviz_tb.arrange import ArrangeOptions, around_children, arrange
-from graphviz_tb.arrange.large import plain as plain_rows
 from graphviz_tb.color import SCHEMES, colour
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.expand.extract import decide
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.model.paths import Path as RowPath
+from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -88,7 +87,6 @@ SOME = 20  # the same, of pictures whose every coordinate is kept
 LISTED = 4  # changes whose details are kept
 ROWS = 30  # whose colours are kept
 FOLDS = 20  # of a model that are kept one by one
-DECIDED = 20  # levels of one name
 PATTERNS = ("*", "**", "?*", "*/*", "**/w*", "*::*")
 
 
@@ -163,6 +161,17 @@ def grouped_models(name: str) -> Iterator[Any]:
         found = groups(graphviz_tb.load(source, **choices).hierarchy)
         yield from [group for group in found if group[2:4] != ("SCOPE", "NONE")][:FOLDS]
         yield zlib.crc32(str(found).encode())
+    yield list(graphviz_tb.load(source).hierarchy.labels.items())[:FOLDS]
+
+
+def grouped_programs(name: str) -> Iterator[Any]:
+    """Checksums of the columns of the hierarchy of a program that is drawn by a seed, and of what is ungrouped."""
+    source = program(name)
+    for choices in ({}, {"preset": "tensorboard"}, {"series_min": 2}, {"lenient_numbers": False, "folds": False}):
+        hierarchy = graphviz_tb.load(source, **choices).hierarchy
+        columns = {field.name: plain(getattr(hierarchy, field.name)) for field in fields(hierarchy) if field.init}
+        columns.pop("graph")
+        yield {name: zlib.crc32(str(column).encode()) for name, column in columns.items()}
 
 
 def arranged_anew(name: str) -> Iterator[Any]:
@@ -172,23 +181,23 @@ def arranged_anew(name: str) -> Iterator[Any]:
         yield from (view.skeleton for view in views(model.picture(open_all=True, max_open=SOME).view))
 
 
-def arranged_levels(name: str) -> Iterator[Any]:
-    """The skeletons of a level that is drawn by a seed: as it is, inside another, in one column, and in plain rows."""
-    metagraph = level(name)
-    around = outside(name, metagraph)
-    skeleton = arrange(metagraph, outside=around)
-    yield skeleton, skeleton.notices
-    yield from around_children(metagraph, skeleton, range(len(metagraph.children))).items()
-    for other in (arrange(metagraph), arrange(metagraph, ArrangeOptions(wrap=False), around)):
-        if other != skeleton:
-            yield other
-    yield plain_rows(metagraph, around)
-
-
 def placed_anew(name: str) -> Iterator[Any]:
     """The coordinates of such a network, some groups open."""
     model = graphviz_tb.load(GraphDef(node=network(name)))
     yield from coordinates(model, {"open_all": True, "max_open": SOME})
+
+
+def placed_models(name: str) -> Iterator[Any]:
+    """Sizes of pictures of a model that is drawn by a seed, in some direction, and checksums of what is in them."""
+    luck = random.Random(name)
+    model = graphviz_tb.load(drawn_model(name))
+    choices: dict[str, Any] = {"direction": luck.choice(DIRECTIONS), "wrap": luck.random() < 0.7}
+    if luck.random() < 0.7:
+        choices |= {"open_all": True, "max_open": luck.choice((1, 2, 4, 8, SOME))}
+    scene = model.picture(**choices, max_annotations=luck.choice((1, 2, 5))).scene
+    yield scene.width, scene.height
+    kinds = (scene.boxes, scene.routes, scene.ports, scene.stubs, scene.texts, scene.rules)
+    yield [zlib.crc32(str(plain(kind)).encode()) for kind in kinds]
 
 
 def without_names(graph: GraphDef) -> GraphDef:
@@ -252,12 +261,6 @@ def expanded_anew(name: str) -> Iterator[Any]:
     yield from metagraphs(model, graphviz_tb.load(source, preset="tensorboard"))
     for row, group in model.to_json()["groups"].items():
         yield row, [list(edge.values()) for edge in group["edges"]], list(group["annotations"].items())
-
-
-def decided(name: str) -> Iterator[Any]:
-    """What leaves the main area of levels that are drawn by a seed."""
-    for number in range(DECIDED):
-        yield decide(*crowd(f"{name} {number}"))
 
 
 def metagraphs(model: Model, tensorboard: Model) -> Iterator[Any]:
@@ -434,14 +437,19 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "flatten": (flattened, PLAIN),
     "programs": (flattened_anew, PROGRAMS),
     "bodies": (expanded_anew, PROGRAMS[:100]),
+    "sequences": (spaced, [f"sequence {number}" for number in range(40)]),
+    "rows": (grouped_programs, PROGRAMS[:80]),
+    "boxes": (folded_boxes, [f"boxes {number}" for number in range(15)]),
     "models": (grouped_models, MODELS),
     "masks": (decided, LEVELS[:40]),
+    "broad": (arranged_broad, [f"broad {number}" for number in range(16)]),
     "levels": (arranged_levels, LEVELS),
     "group": (grouped, [path.name for path in (*RULES, *ALL)]),
     "arrange": (arranged, [*PLAIN, "cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"]),
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),
     "networks": (grouped_anew, NETWORKS),
     "orders": (arranged_anew, NETWORKS[:60]),
+    "scenes": (placed_models, MODELS[:60]),
     "places": (placed_anew, NETWORKS[:60]),
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),
     "view": (viewed, PLAIN),

@@ -22,17 +22,17 @@ def test_flatten(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("group", "networks", "models"))
+@pytest.mark.parametrize(("stage", "name"), both("group", "networks", "models", "sequences", "boxes", "rows"))
 def test_group(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders", "levels"))
+@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders", "levels", "broad"))
 def test_arrange(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("place", "places"))
+@pytest.mark.parametrize(("stage", "name"), both("place", "places", "scenes"))
 def test_place(stage: str, name: str) -> None:
     check(stage, name)
 

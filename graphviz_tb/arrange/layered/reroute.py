@@ -63,9 +63,10 @@ class Rerouter:
         self.cross: list[Table | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # whether no lines cross there
         self.count = np.arange(max(map(len, state.ranks)) + 1)
-        self.clock = 1
-        self.changed = [1] * len(state.ranks)  # when the order on one side of this gap last changed
-        self.moved_at = [0] * len(paths)  # when this edge path was last moved
+        # A path is tried again when something around it has changed: that only saves time.
+        self.clock = 1  # only saves time
+        self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
+        self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
         self.ends: list[tuple[Table, Table] | None] = [None] * len(state.ranks)
 
     def pass_over(self) -> bool:
@@ -252,7 +253,7 @@ class Rerouter:
         row, place = self.state.ranks[rank], self.state.place
         item = row.pop(old)
         row.insert(slot - (slot > old), item)
-        low, high = min(old, slot), max(old + 1, slot)
+        low, high = min(old, slot), max(old + 1, slot)  # only saves time: the others keep their places
         for position in range(low, high):
             place[row[position]] = position
         self.place[row[low:high]] = range(low, high)

@@ -53,12 +53,10 @@ def part(dag: Dag, ids: Sequence[int]) -> Dag:
     return make_dag([dag.boxes[box] for box in ids], before, outside)
 
 
-def single_entry(dag: Dag) -> bool:
+def single_entry(outside: Sequence[Sequence[int]]) -> bool:
     """Whether few boxes read from outside, and all the same source."""
-    if dag.outside is None:
-        return False
-    sources = {source for held in dag.outside for source in held}
-    return len(sources) == 1 and sum(1 for held in dag.outside if held) <= ENTRIES
+    sources = {source for held in outside for source in held}
+    return len(sources) == 1 and sum(1 for held in outside if held) <= ENTRIES
 
 
 def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:

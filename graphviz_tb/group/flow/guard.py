@@ -15,7 +15,7 @@ from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import circles, strong_components
 from graphviz_tb.group.owners import meet
-from graphviz_tb.model.columns import distinct, ints
+from graphviz_tb.model.columns import ints
 from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
@@ -69,13 +69,12 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
-    pairs = distinct(start.astype(np.int64) << 32 | stop.astype(np.int64))
     after: list[list[int]] = [[] for _ in parent]
     # They move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
-    for pair in pairs.tolist():
-        if pair >> 32 != pair & 0xFFFFFFFF and quiet.isdisjoint((pair >> 32, pair & 0xFFFFFFFF)):
-            after[pair >> 32].append(pair & 0xFFFFFFFF)
+    for source, target in sorted(set(zip(start.tolist(), stop.tolist(), strict=True))):
+        if source != target and quiet.isdisjoint((source, target)):
+            after[source].append(target)
     lying: set[int] = set()
     for ring in circles(after):
         groups = [listed[member - count] for member in ring if member >= count]

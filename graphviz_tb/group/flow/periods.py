@@ -10,7 +10,6 @@ import numpy as np
 from graphviz_tb.model.columns import Longs
 
 ALL_PERIODS = 400  # in sequences up to this long every period is tried
-LONGEST = 512  # boxes of one repetition: more are no repeat that a reader sees
 SHORT, COMMON = 8, 48  # in longer ones the shortest, and the commonest distances between equal stretches
 STRETCHES = (4, 16)  # boxes of the equal stretches whose distances are candidates for a period
 
@@ -23,14 +22,14 @@ def numbered(words: Sequence[object]) -> Longs:
 
 def periods(words: Longs) -> list[int]:
     """Which periods are tried, shortest first."""
-    most = min(len(words) // 2, LONGEST)
+    most = len(words) // 2
     if len(words) < ALL_PERIODS:
         return list(range(1, most + 1))
     gaps: Counter[int] = Counter()
     for length in (1, *STRETCHES):
         gaps.update(distances(stretches(words, length)))
     common = sorted(gaps, key=lambda gap: (-gaps[gap], gap))[:COMMON]
-    return sorted({*(gap for gap in common if gap <= len(words) // 2), *range(1, min(SHORT, most) + 1)})
+    return sorted({*(gap for gap in common if gap <= most), *range(1, min(SHORT, most) + 1)})
 
 
 def stretches(words: Longs, length: int) -> Longs:
@@ -38,7 +37,7 @@ def stretches(words: Longs, length: int) -> Longs:
     mixed = words.astype(np.uint64)
     for step in range(1, length):
         # A hash, wrapping round at 2^64: if two stretches collide, a period is tried for nothing, no more.
-        mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step : step + len(mixed) - 1].astype(np.uint64)
+        mixed = mixed[:-1] * np.uint64(1_000_003) ^ words[step:].astype(np.uint64)
     return mixed.view(np.int64)
 
 

@@ -74,8 +74,8 @@ def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
     done = 0
     while len(boxes) - done > LAST * size:
         # Cut before the box of least checksum near the wanted place: after most edits it is the same box.
-        low, high = int(done + (1 - SLACK) * size), int(min(len(boxes) - 1, done + (1 + SLACK) * size))
-        cut = min(range(max(low, done + 1), max(high, done + 1) + 1), key=lambda spot: checksum(boxes[spot]))
+        low, high = int(done + (1 - SLACK) * size), int(done + (1 + SLACK) * size)  # before the end: `LAST` is more
+        cut = min(range(max(low, done + 1), high + 1), key=lambda spot: checksum(boxes[spot]))
         stretches.append(boxes[done:cut])
         done = cut
     return [*stretches, boxes[done:]]

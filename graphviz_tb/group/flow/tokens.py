@@ -17,7 +17,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
     what hangs on a block changes nothing for the next. One source outside counts as if right before the first box; of
     several only the count is part of the token.
     """
-    single = single_entry(dag)
+    single = dag.outside is not None and single_entry(dag.outside)
     steps = main_steps(order)
     numbers = []
     for position, box in enumerate(order.line):

@@ -21,13 +21,17 @@ class Made:
     def __init__(self, luck: random.Random) -> None:
         self.luck, self.nodes, self.counts = luck, list[NodeDef](), dict[str, int]()
         self.style = luck.choice(("counted", "counted", "nested", "joined", "none"))
+        self.weights = luck.choice(("none", "none", "v1", "keras 2", "keras 3", "frozen 3"))
+        self.counted = luck.random() < 0.5  # the first name has a counter too
         self.layers = [self.drawn() for _ in range(6)]
         self.scope = ""
 
-    def op(self, kind: str, *inputs: str, name: str = "") -> str:
-        """Add an op; its name."""
+    def op(self, kind: str, *inputs: str, name: str = "", called: str = "") -> str:
+        """Add an op, or a variable that is called differently; its name."""
         name = name or f"n{7919 * len(self.nodes) % 10007}"
-        self.nodes.append(NodeDef(name=name, op=kind, input=inputs))
+        self.nodes.append(
+            NodeDef(name=name, op=kind, input=inputs, attr={"shared_name": {"s": called.encode()}} if called else {})
+        )
         return name
 
     def drawn(self) -> tuple[str, list[str]]:
@@ -41,7 +45,7 @@ class Made:
         around = (
             self.scope.replace("/", "_") if self.style == "joined" else self.scope if self.style == "nested" else ""
         )
-        count = self.counts[around + word] = self.counts.get(around + word, -1) + 1
+        count = self.counts[around + word] = self.counts.get(around + word, -1 + self.counted) + 1
         return f"{around}{word}_{count}" if count else around + word
 
     def layer(self, top: str, kind: int, *more: str) -> str:
@@ -49,12 +53,32 @@ class Made:
         word, ops = self.layers[kind]
         name = self.named(word)
         start = top
+        more = (*more, *self.weight(name, word)) if name and len(ops) > 1 else more
         for number, op in enumerate(ops):
             last = number == len(ops) - 1
             inputs = [top, *more] if not number else [top, start] if last and number > 2 else [top]
             top = self.op(op, *inputs, name=f"{name}/{op}_{number}" if name and len(ops) > 1 else name)
             start = top if number == 1 else start
         return top
+
+    def weight(self, name: str, word: str) -> list[str]:
+        """What a layer reads of its own, if anything: a variable, or what was one."""
+        if self.weights == "v1":
+            zeros = self.op("Fill", name=f"{name}/kernel/Initializer/zeros")
+            variable = self.op("VariableV2", name=f"{name}/kernel")
+            self.op("Assign", variable, zeros, name=f"{name}/kernel/Assign")
+            return [self.op("Identity", variable, name=f"{name}/kernel/read")]
+        if self.weights == "keras 2":
+            variable = self.op("VarHandleOp", name=f"{name}/kernel", called=f"{name}/kernel")
+            return [self.op("ReadVariableOp", variable, name=f"{name}/MatMul/ReadVariableOp")]
+        if self.weights == "keras 3":
+            called = f"{word}/kernel" if self.often(0.8) else f"{name.rpartition('/')[2]}/bias"
+            variable = self.op("VarHandleOp", name=f"{name}/handle", called=called)
+            return [self.op("ReadVariableOp", variable, name=f"{name}/Cast/ReadVariableOp")]
+        if self.weights == "frozen 3":
+            value = self.op("Const", name=f"{name}/Const")
+            return [self.op("Identity", value, name=f"{name}/convolution/ReadVariableOp")]
+        return []
 
     def inside(self, scope: str) -> None:
         """What comes is in this scope."""
@@ -125,7 +149,7 @@ def staged(made: Made, top: str, shared: str) -> str:
         for number in range(made.luck.choice((2, 3, 3, 4, 6))):
             made.inside(f"stage{stage}{'abcdef'[number]}/")
             top = add(top)
-    return top
+    return made.layer(head(top), made.some(0, 6)) if made.often(0.4) else top
 
 
 def towered(made: Made, top: str, shared: str) -> str:
@@ -229,6 +253,9 @@ def model(name: str) -> GraphDef:
         top = made.luck.choice(SHAPES)(made, top, shared)
     for _ in range(made.luck.choice((0, 0, 1, 3))):
         made.op("Const", name=made.named("alone"))
+    if made.often(0.3):
+        assigned = [f"^{node.name}" for node in made.nodes if node.op in ("Assign", "Exp")]
+        made.op("NoOp", *assigned, name="init")
     if made.often(0.2):
         train(made)
     return GraphDef(node=made.nodes)

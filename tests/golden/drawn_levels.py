@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
-from graphviz_tb.arrange import Around
-from graphviz_tb.expand.extract import Level
+from graphviz_tb.arrange import Around, ArrangeOptions, around_children, arrange
+from graphviz_tb.arrange.large import plain as plain_rows
+from graphviz_tb.expand.extract import Level, decide
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions
 
+MANY = 20  # of one name
 OUTSIDE = 1000  # rows of neighbours begin here
 KINDS = ((1, 0, 0), (1, 0, 0), (1, 0, 0), (3, 0, 0), (40, 0, 0), (0, 1, 0), (0, 5, 0), (1, 1, 0), (0, 0, 1), (2, 0, 1))
 NO_SIDE: frozenset[str] = frozenset()
@@ -72,13 +76,24 @@ def apart(luck: random.Random) -> list[Pair]:
     return pairs
 
 
+def broad(luck: random.Random) -> list[Pair]:
+    """Ranks of very many boxes, with lines from each to the next or far on."""
+    size, ranks = luck.choice((30, 79, 80, 81, 110)), luck.choice((2, 3, 5))
+    boxes = size * ranks
+    pairs = [(box, luck.randrange(size) + (box // size + 1) * size) for box in range(boxes - size) for _ in range(2)]
+    if luck.random() < 0.4:
+        pairs += [(luck.randrange(size), boxes - 1 - luck.randrange(size)) for _ in range(boxes // 2)]
+    return pairs
+
+
 SHAPES: tuple[Callable[[random.Random], list[Pair]], ...] = (anyhow, forward, crossed, wide, long, apart)
 
 
 def level(name: str) -> Metagraph:
     """A level, the same for the same name."""
     luck = random.Random(name)
-    pairs = list(dict.fromkeys((source, target) for source, target in luck.choice(SHAPES)(luck) if source != target))
+    shape = broad if name.startswith("broad") else luck.choice(SHAPES)
+    pairs = list(dict.fromkeys((source, target) for source, target in shape(luck) if source != target))
     count = max((max(pair) for pair in pairs), default=0) + 1 + luck.choice((0, 0, 1, 3))
     same = luck.random() < 0.5
     edges = tuple(
@@ -149,3 +164,28 @@ def crowd(name: str) -> tuple[Level, ExpandOptions]:
         tensorboard=theirs,
     )
     return held, options
+
+
+def decided(name: str) -> Iterator[Any]:
+    """What leaves the main area of levels that are drawn by a seed."""
+    for number in range(MANY):
+        yield decide(*crowd(f"{name} {number}"))
+
+
+def arranged_levels(name: str) -> Iterator[Any]:
+    """The skeletons of a level that is drawn by a seed: as it is, inside another, in one column, and in plain rows."""
+    metagraph = level(name)
+    around = outside(name, metagraph)
+    skeleton = arrange(metagraph, outside=around)
+    yield skeleton, skeleton.notices
+    yield from around_children(metagraph, skeleton, range(len(metagraph.children))).items()
+    for other in (arrange(metagraph), arrange(metagraph, ArrangeOptions(wrap=False), around)):
+        if other != skeleton:
+            yield other
+    yield plain_rows(metagraph, around)
+
+
+def arranged_broad(name: str) -> Iterator[Any]:
+    """Checksums of the ranks of a level of hundreds of boxes, and of its lines."""
+    skeleton = arrange(level(name))
+    yield from (zlib.crc32(str(thing).encode()) for thing in (skeleton.parts, skeleton.wires, skeleton.breaks))
