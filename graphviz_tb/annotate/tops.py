@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,8 +61,8 @@ def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
         executions=stats.executions,
         ops_by_time=top(hierarchy, stats, places, time_of, most),
         ops_by_memory=top(hierarchy, stats, places, bytes_of, most),
-        scopes_by_time=top(hierarchy, stats, without_wrappers(scopes, time_of), time_of, most),
-        scopes_by_memory=top(hierarchy, stats, without_wrappers(scopes, bytes_of), bytes_of, most),
+        scopes_by_time=top(hierarchy, stats, without_wrappers(hierarchy, scopes, time_of), time_of, most),
+        scopes_by_memory=top(hierarchy, stats, without_wrappers(hierarchy, scopes, bytes_of), bytes_of, most),
         devices=stats.devices,
         strangers=stats.strangers[:most],
     )
@@ -83,6 +84,7 @@ def bytes_of(figures: Figures) -> float:
 def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every op that was measured, in each place; a call only where nothing inside it was."""
     inside = {path for step in stats.inside for path in step}
+    # Calls around what was measured: their time is that of what is inside.
     around = {path[:length] for path in inside for length in range(1, len(path))}
     main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP))
     paths: list[Path] = [(row,) for row in main.tolist() if (row,) not in around]
@@ -94,17 +96,26 @@ def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every scope of the main graph, and every call in each place, under which something was measured."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
+    # From 2 on: the first call of a path lies in the main graph and is among `groups`.
     calls = {path[:length] for step in stats.inside for path in step for length in range(2, len(path))}
     return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in sorted(calls)]
 
 
-def without_wrappers(places: Places, value: Callable[[Figures], float]) -> Places:
+def without_wrappers(hierarchy: Hierarchy, places: Places, value: Callable[[Figures], float]) -> Places:
     """Leave out a scope whose whole value lies in the next one below it: it would say the same twice."""
-    return [
-        (path, figures)
-        for position, (path, figures) in enumerate(places)
-        if position + 1 == len(places) or value(places[position + 1][1]) != value(figures)
-    ]
+    # Places are in preorder: where there is one below a scope, the first of them comes next.
+    wrappers = {
+        path
+        for (path, figures), (inner, those) in pairwise(places)
+        if lies_in(hierarchy, inner, path) and value(those) == value(figures)
+    }
+    return [place for place in places if place[0] not in wrappers]
+
+
+def lies_in(hierarchy: Hierarchy, inner: Path, outer: Path) -> bool:
+    """Whether one path leads into the group or call that the other one ends in."""
+    last = len(outer) - 1
+    return inner[:last] == outer[:last] and outer[last] <= inner[last] < int(hierarchy.end[outer[last]])
 
 
 def top(
@@ -112,6 +123,7 @@ def top(
 ) -> tuple[Top, ...]:
     """The places of the largest values, ties in the order of the file; zeros are left out."""
     whole = value(stats.figures(0)) or 1.0
+    # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
     return tuple(
         Top(address(hierarchy, path), op_of(hierarchy, path[-1]), figures, value(figures) / whole)

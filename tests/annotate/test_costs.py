@@ -223,3 +223,16 @@ def test_functions_that_call_each_other_in_a_circle_are_added_up() -> None:
     costs = model(*nodes, library=library).costs()
     assert costs["f0"].flops >= 3 * 4
     assert set(costs) == {"f0", "f1_"}
+
+
+def test_a_recurrent_block_multiplies_with_its_weights_and_not_with_its_state() -> None:
+    # BlockLSTM, 5 times, a batch of 2, 3 inputs, 4 cells: each time (2, 3 + 4) · w (3 + 4, 4 gates of 4)
+    inputs = ("length", "x", "cs", "h", "w", "wci", "wcf", "wco", "b")
+    costs = model(
+        *(placeholder("length"), placeholder("x", 5, 2, 3), placeholder("cs", 2, 4), placeholder("h", 2, 4)),
+        *(placeholder("w", 7, 16), *(placeholder(name, 4) for name in ("wci", "wcf", "wco")), placeholder("b", 16)),
+        node("block", "BlockLSTM", *inputs),
+        node("cell", "LSTMBlockCell", "cs", "cs", "h", "w"),
+    ).costs()
+    assert costs["block"].macs == 5 * 2 * (3 + 4) * (4 * 4)
+    assert costs["cell"].macs == 2 * (3 + 4) * (4 * 4)

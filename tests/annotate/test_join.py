@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.annotate import StatsOptions, join_statistics
+from graphviz_tb.annotate import StatsOptions, account, join_statistics
 from graphviz_tb.model.hierarchy import Hierarchy
 from tests.annotate.traces import CPU, entry, graph_of, row, trace, trace_of
 
@@ -141,3 +141,10 @@ def test_sums_are_those_of_an_independent_sum(found: list[str], runs: list[tuple
         ends = [one["all_start_micros"] + one["all_end_rel_micros"] for one in mine]
         assert figures.span == (max(ends) - min(one["all_start_micros"] for one in mine) if mine else 0)
         assert figures.measured == len({one["node_name"] for one in mine})
+
+
+def test_two_scopes_of_one_time_are_both_listed_and_a_wrapper_is_not() -> None:
+    # a and b take the same time; all of wrap's time lies in wrap/inner
+    hierarchy = graph_of("a/x", "b/y", "wrap/inner/z")
+    stats = join_statistics(hierarchy, [trace(cpu=[entry(name, 0, 4) for name in ("a/x", "b/y", "wrap/inner/z")])])
+    assert [each.address for each in account(hierarchy, stats).scopes_by_time] == ["a", "b", "wrap/inner"]

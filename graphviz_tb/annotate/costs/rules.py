@@ -33,14 +33,17 @@ def matmul(op: Counted) -> Work:
 def einsum(op: Counted) -> Work:
     """All letters together; no product where there is one operand."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
+    # Letter ─▶ size; dims that `...` stands for are stretched together, so the largest product of them counts.
     letters: dict[str, int] = {}
     dotted = 1
     for operand, term in enumerate(left.split(",")):
         shape, (before, dots, after) = op.shape(operand), term.partition("...")
         if dots:
+            # What lies between the letters before the dots and those after.
             dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
         ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
         for letter, size in zip(before + after, ends, strict=False):
+            # A size of 1 is stretched to the other operand's.
             letters[letter] = max(size, letters.get(letter, 1))
     return products(elements(tuple(letters.values())) * dotted) if "," in left else Work()
 
@@ -128,14 +131,16 @@ def average_pool_gradient(op: Counted) -> Work:
 def batch_norm(op: Counted) -> Work:
     """A multiply-add for each element; in training mean and variance too."""
     training = op.op.attr("is_training") is not False
+    # Absent, it is true: the default of the attribute.
     return Work(0, (5 if training else 2) * op.inputs())
 
 
 def lstm_cell(op: Counted) -> Work:
     """`BlockLSTM` and its cell: a product with the weights at each time, then some ten operations for each unit."""
-    weights = next((op.shape(index) for index in (3, 4) if len(op.shape(index)) == 2), (0, 0))
-    steps = elements(op.out()[:-1])
-    macs = steps * elements(weights)
+    # The block takes how many times to run first; `w` is (inputs + cells, 4 gates of cells) in both.
+    weights = op.shape(3 if op.op.definition.op == "LSTMBlockCell" else 4)
+    # (time, batch) or (batch,): each row of the output is a product with all weights.
+    macs = elements(op.out()[:-1]) * elements(weights)
     return Work(macs, 2 * macs + 10 * op.outputs())
 
 
@@ -226,6 +231,7 @@ RULES: dict[str, Rule] = {
         for prefix in ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
     },
 }
+# Ops with a rule of shapes and none of costs: they only say where elements are.
 MOVERS = frozenset(
     op
     for family in (arrays, indexing, lists, random, records, states)

@@ -266,3 +266,16 @@ def test_asking_adds_nothing_to_a_message() -> None:
     before = made.SerializeToString(deterministic=True)
     load(made).shapes()
     assert made.SerializeToString(deterministic=True) == before
+
+
+def test_sparse_features_of_both_parsers_come_before_the_dense_ones() -> None:
+    # two sparse features: indices, values and shape of each; then one dense feature of 7 numbers
+    dense = {"dense_shapes": {"list": {"shape": [{"dim": [{"size": 7}]}]}}, "Tdense": {"list": {"type": [1]}}}
+    types = {"sparse_types": {"list": {"type": [1, 1]}}}
+    found = shapes(
+        placeholder("records", 8, dtype={"type": 7}),
+        node("old", "ParseExample", "records", Nsparse={"i": 2}, **dense, **types),
+        node("new", "ParseExampleV2", "records", num_sparse={"i": 2}, **dense, **types),
+    )
+    sparse = [(None, 2), (None, 2), (None,), (None,), (2,), (2,)]
+    assert [[found[name, output] for output in range(7)] for name in ("old", "new")] == [[*sparse, (8, 7)]] * 2

@@ -19,8 +19,10 @@ def parsed(op: Op) -> Given:
     batch: Dims = op.shape(0)
     if op.definition.op == "ParseSingleExample":
         batch = ()
-    sparse = op.count("num_sparse")
+    # The first version counts in another attribute.
+    sparse = op.count("Nsparse" if op.definition.op == "ParseExample" else "num_sparse")
     shapes: list[Dims | Out] = []
+    # Indices of a sparse feature are (count, rank), with the batch as first dimension.
     rank = None if batch is None else len(batch) + 1
     shapes += [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank) for _ in range(sparse)]
     shapes += [(op.symbols.fresh(),) for _ in range(sparse)]
