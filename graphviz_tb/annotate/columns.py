@@ -19,12 +19,13 @@ NEVER = np.iinfo(np.int64).max
 QUANTITIES = ("time", "cpu", "accelerator", "enqueue", "bytes")
 
 
-def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], tensorboard: bool = False) -> Stats:
+def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples]) -> Stats:
     """Columns of all steps.
 
     Before: for each step what was measured by path, and the machinery of calls (`loose`). After: in every column a
     group has what lies under it, a call what lies inside it; the means of siblings add up to their group's.
     """
+    # Traces count nanoseconds, what users see microseconds.
     units = {name: 1 if name == "bytes" else 1000 for name in (*QUANTITIES, "span")}
     measures = {name: Folding(len(hierarchy), unit) for name, unit in units.items()}
     inside: list[Samples] = []
@@ -32,10 +33,12 @@ def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples], ten
     counts = np.zeros(len(hierarchy), np.int64)
     shapes: dict[int, tuple[Shape, ...]] = {}
     for samples, machinery in zip(steps, loose, strict=True):
+        # Rows of functions follow those of the main graph.
         merged = merge(samples, machinery)
         library = int(hierarchy.end[0])
         inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
         step = fill(hierarchy, merged)
+        # Rows where something was measured, and every call on the way; `counts`: the steps in which a row ran.
         here = np.zeros(len(hierarchy), np.int64)
         here[list({row for path in merged for row in path})] = 1
         seen |= here > 0
@@ -89,6 +92,7 @@ class Folding:
 
     def result(self) -> Measure:
         """The columns."""
+        # (steps, rows)
         each = np.array(self.steps, np.float64).reshape(-1, self.rows) / self.unit
         if not len(each):
             each = np.zeros((1, self.rows))
@@ -98,9 +102,11 @@ class Folding:
 
 def merge(samples: Samples, machinery: Samples) -> Samples:
     """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
+    # Every call in which something was measured.
     around = {path[:length] for path in (*samples, *machinery) for length in range(1, len(path))} | set(machinery)
     sample_at: dict[Path, Sample] = {}
     for path, sample in samples.items():
+        # Its start and end stay: they are those of the whole call.
         if path in around:
             sample = replace(sample, time=0, cpu=0, accelerator=0, enqueue=0, bytes=0)
         sample_at[path] = sample
@@ -134,6 +140,7 @@ def fill(hierarchy: Hierarchy, samples: Samples) -> dict[str, Longs]:
     columns["start"] = np.full(len(hierarchy), NEVER, np.int64)
     columns["end"] = np.full(len(hierarchy), -1, np.int64)
     for path, sample in samples.items():
+        # A path leads inwards: of two rows in one function the later stays.
         innermost = {function_of(hierarchy, row): row for row in path}
         for row in innermost.values():
             for name in QUANTITIES:
@@ -146,6 +153,7 @@ def fill(hierarchy: Hierarchy, samples: Samples) -> dict[str, Longs]:
 
 def under(hierarchy: Hierarchy, own: Longs) -> Longs:
     """For each row the sum of `own` over the row and all that lies under it."""
+    # Rows are numbered in preorder: what lies under a row is the slice row ... end[row].
     total = np.concatenate(([0], np.cumsum(own)))
     sums: Longs = freeze(total[hierarchy.end] - total[np.arange(len(own))])
     return sums
@@ -157,12 +165,15 @@ def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
     Level by level from the deepest, so that the depth of the scopes does not matter.
     """
     start, end = start.copy(), end.copy()
+    # Rows of depth d are rows[cuts[d] : cuts[d + 1]]; depth 0 has no parent to tell.
     rows = np.argsort(hierarchy.depth, kind="stable")
     cuts = np.searchsorted(hierarchy.depth[rows], np.arange(int(np.max(hierarchy.depth, initial=0)) + 2))
     for depth in range(len(cuts) - 2, 0, -1):
         level = rows[cuts[depth] : cuts[depth + 1]]
+        # `start` of a row where nothing started is NEVER, and must reach no parent.
         level = level[end[level] >= 0]
         np.minimum.at(start, hierarchy.parent[level], start[level])
         np.maximum.at(end, hierarchy.parent[level], end[level])
+    # `where` computes both sides: NEVER would overflow.
     lengths: Longs = np.where(end >= 0, end - np.minimum(start, end), 0)
     return lengths

@@ -18,8 +18,8 @@ from graphviz_tb.model.tensors import Shape
 
 # TensorBoard counts devices of this form only, so that streams are left out (parser of `device:TYPE:N`).
 CANONICAL = re.compile(r"device:([^:]+:\d+)$")
-PART = re.compile(r"^(?P<base>.*?)/(?P<part>stream:(?P<stream>\w+)|memcpy)$")
-KIND = re.compile(r"/(?:device:)?([A-Za-z_]+):(\d+)$")
+PART = re.compile(r"^(?P<base>.*?)/(?P<part>stream:(?P<stream>\w+)|memcpy)$")  # e.g. "/device:GPU:0/stream:13"
+KIND = re.compile(r"/(?:device:)?([A-Za-z_]+):(\d+)$")  # e.g. "/device:GPU:0", "/gpu:0"
 HOST = frozenset({"CPU", "XLA_CPU"})
 
 
@@ -57,6 +57,7 @@ def family(device: str, devices: Iterable[str]) -> str:
         return device
     base = part["base"]
     others = [other for other in devices if not PART.match(other)]
+    # The full name if there is one; else type and number, as long as they are those of one machine only.
     same = [other for other in others if other == base] or [other for other in others if tail(other) == tail(base)]
     return same[0] if len(same) == 1 else base
 
@@ -98,6 +99,7 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
     for device, executions in trace.items():
         if PART.match(device):
             continue
+        # What the accelerator ran is handed over here; other entries of this device are work on the host.
         kernels = {bare(execution.name) for part in streams.get(device, {}).values() for execution in part}
         alone = "accelerator" if is_accelerator(device) and device not in streams else "cpu"
         counted += [
@@ -120,7 +122,9 @@ def distinct(parts: dict[str, list[Execution]]) -> list[Execution]:
     for part, counts in key.items():
         if part not in ("stream:all", "memcpy"):
             numbered.update(counts)
+    # The union of Counters is the larger count of each: what "all" lists of the numbered streams counts once.
     wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
+    # How many of each kernel are still to be kept, from whichever list has them first.
     left, kept = dict(wanted), []
     for listed in parts.values():
         for execution in listed:

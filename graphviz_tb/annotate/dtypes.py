@@ -41,6 +41,7 @@ def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
     """A lookup from an output's position to its dtype: by the op's definition, else by usual names of attributes."""
     known = op_def(definition.op)
     names = listed(definition) if known is None else list(defined(definition, known))
+    # Of an op that nobody knows, one attribute speaks for all outputs.
     return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
 
 
@@ -50,6 +51,7 @@ def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
         if output.several:
             yield from types_of(definition, output.attr)
             continue
+        # Fixed by the definition, else as the node says, else the default of its attribute.
         own = (
             [output.dtype]
             if output.dtype

@@ -23,6 +23,7 @@ def output_index(definition: NodeDef, key: str) -> int:
     known = op_def(definition.op)
     outputs = known.outputs if known is not None else ()
     names = [output.name for output in outputs]
+    # Of an output that the definition lacks, the number alone is the position.
     before = outputs[: names.index(name)] if name in names else ()
     return sum(length(definition, output) for output in before) + int(number)
 
@@ -38,6 +39,7 @@ def length(definition: NodeDef, output: Output) -> int:
     if not attr:
         return 1
     if attr in definition.attr:
+        # A list of dtypes has as many outputs as entries; a number says how many.
         value = definition.attr[attr]
         return len(value.list.type) if value.HasField("list") else int(value.i)
     known = op_def(definition.op)

@@ -75,15 +75,17 @@ def join_statistics(
     ('layer', 3.0, 0.5)
     """
     reads = [read_trace(trace, options) for trace in traces]
+    # `reads` has all devices, for what each of them did; only those that count are joined.
     every = [{device: executions for device, executions in read.items() if wanted(device, options)} for read in reads]
     finder = TraceNames(hierarchy, options.tensorboard)
+    # The names of all steps together: which function ran by itself is decided by most of them.
     places = finder.places(execution.name for read in every for executions in read.values() for execution in executions)
     steps = [gather(count(read, options), places) for read in every]
     labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
     warm_up = "" if options.keep_warm_up or options.tensorboard else slow_start(labels, steps)
     if warm_up:
         steps, labels, reads = steps[1:], labels[1:], reads[1:]
-    stats = sum_up(hierarchy, [step.samples for step in steps], [step.loose for step in steps], options.tensorboard)
+    stats = sum_up(hierarchy, [step.samples for step in steps], [step.loose for step in steps])
     return replace(
         stats,
         steps=labels,
@@ -115,6 +117,7 @@ def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Exec
 
 def nanos(entry: Any) -> tuple[int, int]:
     """Start and length of an entry in nanoseconds; older traces have microseconds only."""
+    # Proto3 has no absent numbers: 0 is a field that was not written.
     start = entry.all_start_nanos or 1000 * entry.all_start_micros
     return start, entry.all_end_rel_nanos or 1000 * entry.all_end_rel_micros
 
@@ -175,6 +178,7 @@ def sample_of(counted: list[Counted]) -> Sample:
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
     for each in counted:
         times[each.how] += each.execution.time
+    # Of an op with kernels, the entry of the host only says when they were handed over.
     real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
     shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
     return Sample(
@@ -193,6 +197,7 @@ def sample_of(counted: list[Counted]) -> Sample:
 def mean_of(steps: list[Step]) -> dict[str, float]:
     """The time of names that no op bears, mean over the steps."""
     mean: dict[str, float] = defaultdict(float)
+    # Nanoseconds to microseconds, a step without the name as zero.
     for step in steps:
         for name, time in step.strangers.items():
             mean[name] += time / 1000 / len(steps)

@@ -52,6 +52,7 @@ def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
     if definition is None:
         return argument_of(graph, node)
     shapes, origin = listed(definition)
+    # TensorFlow writes the shape of a variable at its handle only.
     if shapes is None and definition.op == "ReadVariableOp":
         shapes, origin = [read_shape(graph, node)], "stated"
     dtypes = output_dtypes(definition)
@@ -61,6 +62,7 @@ def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
         shape = shapes[index] if shapes is not None and index < len(shapes) else None
         if shape is not None:
             return Tensor(shape, dtypes(index), origin)
+        # A list with a gap says that the shape is not known; no list says nothing, and the function may.
         made = result_of(graph, calls, node, index) if shapes is None else None
         if made is None:
             return Tensor(None, dtypes(index))
@@ -91,6 +93,7 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
 
 def read_shape(graph: Graph, node: int) -> Shape:
     """The shape of the variable that `node` reads, as its handle states it."""
+    # The handle is input 0, the first edge of the run.
     edge, stop = span(graph.target, node, node + 1)
     if edge == stop:
         return None
@@ -107,6 +110,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
     """
     result = None
     seen: set[int] = set()
+    # Each round goes one call inwards: node, output ─▶ what makes that result in the body.
     while node in calls and node not in seen:
         seen.add(node)
         returns = graph.functions[calls[node].function].returns
@@ -126,6 +130,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
 
 def single_calls(graph: Graph) -> Calls:
     """Calls that give what their one function gives, by node."""
+    # "": the op type is the function; "f": PartitionedCall and the like. If and Case have other attributes.
     return {call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")}
 
 

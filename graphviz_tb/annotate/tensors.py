@@ -50,6 +50,7 @@ class Tensors:
 
     def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
         """A tensor whose unknown sizes are inferred; what was said stays."""
+        # Most shapes: nothing is inferred for them.
         if said.shape is not None and None not in said.shape:
             return said
         inferred = self.inference.shape(node, self.inference.wiring.place(node, key))
@@ -58,6 +59,7 @@ class Tensors:
 
     def odd(self) -> tuple[Notice, ...]:
         """Nodes whose declared shapes contradict what their inputs make of them, as far as was looked."""
+        # To ask for `inference` would make one.
         nodes = sorted(self.inference.contradictions) if "inference" in self.__dict__ else []
         if not nodes:
             return ()
@@ -80,6 +82,7 @@ def completed(said: Shape, inferred: Shape) -> Shape:
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
     """The shape of every output of the main graph; of an op nobody knows, of those used or listed."""
     used: dict[int, int] = {}
+    # One more than the greatest position that an edge takes.
     for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
         if graph.function[source] < 0 and graph.keys[key].isdecimal():
             used[source] = max(used.get(source, 0), int(graph.keys[key]) + 1)
@@ -91,6 +94,7 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         outputs, count = facts.decode(node), outputs_of(definition)
         if count is None:
             count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
+        # An attribute that counts outputs may be negative in a file.
         for index in range(max(count, 0)):
             shape_of[graph.name[node], index] = outputs(str(index)).shape
     return shape_of

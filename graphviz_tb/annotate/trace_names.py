@@ -20,7 +20,7 @@ from graphviz_tb.annotate.devices import bare
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import Path, function_of
 
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
@@ -57,6 +57,7 @@ class TraceNames:
             hierarchy = self.hierarchy
             rows = [row for row in range(block, int(hierarchy.end[block])) if hierarchy.node[row] >= 0]
             names = hierarchy.graph.name
+            # A row's name may be strict ("x/(x)"); where the two differ, the name in the file goes first.
             rows_by_name = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
             strict = {hierarchy.name[row]: row for row in rows if self._takes_part(row)}
             self._index[block] = rows_by_name = {**strict, **rows_by_name}
@@ -92,6 +93,7 @@ class TraceNames:
         nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
                  if path in index}  # fmt: skip
         place_of: dict[str, Place] = {}
+        # The nearest scope around the op that is a layer.
         for name in names:
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
@@ -113,6 +115,7 @@ class TraceNames:
     def _in_functions(self, names: list[str]) -> dict[str, Place]:
         places_of: dict[str, list[tuple[int, Place]]] = {}
         votes: Counter[int] = Counter()
+        # The name alone does not say which function ran: what several know goes to the one that knows most names.
         for name in names:
             for function in self.hierarchy.function_rows:
                 row = self.index(function).get(bare(name))
@@ -137,6 +140,7 @@ class TraceNames:
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
         waiting: list[tuple[int, str, Path]] = [(block, name, ())]
         seen: set[tuple[int, int]] = set()
+        # What is left to read is always an end of the name, so that its length says which.
         deepest: Path = ()
         while waiting and len(seen) < MOST_WAYS:
             inside, rest, path = waiting.pop()
@@ -147,6 +151,7 @@ class TraceNames:
             if row is not None:
                 return Place((*path, row))
             for call, tails in self._cuts(inside, rest):
+                # The longest is popped first: of calls "a" and "a/b", "a/b/x" is x in "a/b".
                 path_of_call = (*path, call)
                 if len(path_of_call) > len(deepest):
                     deepest = path_of_call
@@ -158,6 +163,7 @@ class TraceNames:
         calls, deepest = self._calls_in(block)
         cuts = []
         cut = name.find("/")
+        # No call has more segments, so none of the longer heads is looked up.
         for _ in range(deepest):
             if cut < 0:
                 break
@@ -181,6 +187,7 @@ class TraceNames:
         lowered = LOWERED.match(rest)
         if lowered is None:
             return [(body, rest) for _, body in dict.fromkeys(bodies)]
+        # The attributes are cond, body, then_branch, else_branch and, of Case, branches[0], branches[1], …
         word = f"branches[{lowered[2]}]" if lowered[2] else lowered[1]
         chosen = [body for attr, body in bodies if attr in (word, f"{word}_branch")]
         return [(body, rest[lowered.end() :]) for body in dict.fromkeys(chosen)]
@@ -192,8 +199,6 @@ class TraceNames:
         return self._first_calls.get(function)
 
     def _chains(self) -> dict[int, Path]:
-        from graphviz_tb.model.paths import function_of
-
         callers: dict[int, list[int]] = {}
         for call, bodies in self.hierarchy.calls.items():
             for body in {body for _, body in bodies}:
@@ -202,6 +207,7 @@ class TraceNames:
         for function in self.hierarchy.function_rows:
             chain: list[int] = []
             current = function
+            # Functions that call each other in a circle have no way to the main graph: the chain ends when it repeats.
             while current and len(callers.get(current, ())) == 1 and len(chain) <= len(callers):
                 chain.append(callers[current][0])
                 current = function_of(self.hierarchy, chain[-1])

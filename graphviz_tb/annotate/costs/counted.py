@@ -63,4 +63,4 @@ def elements(shape: Sizes) -> int:
     count = 1
     for size in shape:
         count = min(count * size, MOST_ELEMENTS)
-    return 0 if 0 in shape else count
+    return count

@@ -40,6 +40,7 @@ def layer_work(layer: Layer, batch: int) -> Work | None:
         done = [(RULES[step.op](Imagined(step)), step.times) for step in steps]  # type: ignore[arg-type]
     except ILL_FORMED:
         return None  # a class without a rule, or a configuration that it would refuse
+    # Steps are run `times` times in one call of the layer; the layer itself may be called several times.
     macs, flops = (sum(work[part] * times for work, times in done) for part in (0, 1))
     return Work(*(min(MOST_ELEMENTS, count * layer.calls) for count in (macs, flops)))
 
@@ -47,10 +48,12 @@ def layer_work(layer: Layer, batch: int) -> Work | None:
 def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
     """The ops of a layer. One that wraps another runs both ways, or with the steps as part of the batch."""
     kind, config, times = layer.class_name, layer.config, 1
+    # A wrapper may wrap a wrapper.
     while kind in WRAPPERS:
         if kind == "Bidirectional":
             times *= 2
         else:
+            # (batch, steps, …) ─▶ (batch * steps, …)
             takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
         kind, config = config["layer"]["class_name"], config["layer"]["config"]
     for step in LAYERS[kind](config, takes, out) if kind not in NOTHING else ():
@@ -69,6 +72,7 @@ def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
 def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
+    # From the right: dots, which stand for the batch, are on the left ("...x,xy->...y").
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
@@ -78,6 +82,7 @@ def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
 
 def convolution(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     places = each(config["kernel_size"], len(out) - 2)
+    # Keras's kernel is (places…, channels in, filters); a group sees its own channels only.
     into = channels_of(config, takes[0]) // config.get("groups", 1)
     yield Step("Conv2D", [takes[0], (*places, into, config["filters"])], out)
     yield from after(config, out)
@@ -85,6 +90,7 @@ def convolution(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
 
 def transposed(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     places = each(config["kernel_size"], len(out) - 2)
+    # (places…, filters, channels in): the kernel of the convolution that is turned round
     kernel = (*places, config["filters"], channels_of(config, takes[0]))
     yield Step("Conv2DBackpropInput", [(), kernel, takes[0]], out)
     yield from after(config, out)
@@ -103,6 +109,7 @@ def places_of(config: Config, out: Sizes) -> Sizes:
 def separable(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     many = channels_of(config, takes[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
+    # (positions, channels between): a product along the second is what the pointwise half does.
     between = (elements(out) // filters, many)
     yield Step("DepthwiseConv2dNative", [takes[0], places_of(config, out)], between)
     yield product(between, out)
@@ -138,6 +145,7 @@ def merged(ops: str, last: str = "") -> Rule:
 
 def dotted(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     axes = config["axes"]
+    # One axis for both operands, or one each.
     along = axes if isinstance(axes, int) else axes[0]
     for shape in takes if config.get("normalize") else ():
         yield from elementwise("Square", shape)
@@ -165,21 +173,25 @@ def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
 
 def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     """`MultiHeadAttention`: three projections, scores, what they weigh, and the projection back."""
+    # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
     heads, size = config["num_heads"], config["key_dim"]
     wide = config.get("value_dim") or size
     bias = "AddV2" if config.get("use_bias", True) else ""
+    # Each projection: what goes in, and (batch, T, heads, depth), which comes out.
     made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
     for given, into in made:
         yield product(given, into)
         yield from elementwise(bias, into)
     (_, queries), (_, keys), _ = made
+    # keys[1:-2] are the sizes S: every query is compared with each of them.
     times, scored = elements(keys[1:-2]), (*queries[:-1], elements(keys[1:-2]))
     yield from elementwise("Mul", queries)
     yield product(queries, scored)
     yield from elementwise("Softmax", scored)
     context = (*queries[:-1], wide)
+    # The scores weigh the values: a sum over S; then one over heads and their depth.
     yield product((1, times), context)
     yield product((1, heads * wide), out)
     yield from elementwise(bias, out)
@@ -209,6 +221,7 @@ def recurrent(kind: str) -> Rule:
         batch, times, width = takes[0]
         units = config["units"]
         gate_shape, state_shape = (batch, gates * units), (batch, units)
+        # Keras's GRU with `reset_after` has one bias for what comes in and one for the state.
         twice = 2 if kind == "GRU" and config.get("reset_after", True) else 1
         parts = [
             product((batch, width), gate_shape),

@@ -29,6 +29,7 @@ def users_of(graph: Graph, roles: Sequence[int]) -> dict[int, list[int]]:
     """For each origin of a weight the ops of the network, in the same graph or body, that use it: in file order."""
     makers = origins(graph)
     users: dict[int, list[int]] = {}
+    # `inward`: the mark feeds its host.
     reads = graph.beside.inward & (graph.mark[graph.beside.mark] == Mark.WEIGHT)
     for mark, host in zip(graph.beside.mark[reads].tolist(), graph.beside.host[reads].tolist(), strict=True):
         origin = makers.get(mark, mark)
@@ -43,6 +44,7 @@ def slots_of_optimizers(graph: Graph) -> set[int]:
 
     TensorFlow 1 names them after the variable (`kernel/d_opt_1`), so that no name tells them from it. The variable is
     the first input of every update: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ApplyAdam
+    # `or [False]`: an empty graph has no op types, and an empty list would be a column of floats.
     """
     updates = np.array([bool(UPDATES.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
     return set(graph.source[updates[graph.target] & (graph.slot > 0) & ~graph.control].tolist())
@@ -55,6 +57,7 @@ def origins(graph: Graph) -> dict[int, int]:
     before = dict(zip(graph.target[handed].tolist(), graph.source[handed].tolist(), strict=True))
     origin_of: dict[int, int] = {}
     for mark in before:
+        # To the first that is known or leads back; all on the way share what was found there.
         way, seen = [mark], {mark}
         while way[-1] in before and way[-1] not in origin_of and before[way[-1]] not in seen:
             way.append(before[way[-1]])

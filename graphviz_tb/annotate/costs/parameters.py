@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviz_tb.annotate.costs.owners import origins, users_of
-from graphviz_tb.annotate.dtypes import output_dtypes
+from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.infer.values import Dims
@@ -54,16 +54,19 @@ def weights_of(inference: Inference, roles: Sequence[int]) -> Iterator[Weight]:
         definition = graph.node_def(node)
         if definition is None:
             continue
+        # Several handles of one `shared_name` are one variable.
         shared = definition.attr["shared_name"].s.decode("utf-8", "replace") if "shared_name" in definition.attr else ""
         name = shared or graph.name[node]
         out = inference.outs(node)[0]
+        # A handle is a scalar; the variable has the shape of what it holds.
         shape = out.held if definition.op == "VarHandleOp" else out.shape
         if name not in seen and fixed(shape):
             seen.add(name)
             number = definition.attr["dtype"].type if "dtype" in definition.attr else 0
-            yield Weight(node, count(shape), dtype_of(number))
+            yield Weight(node, count(shape), dtype_name(number))
     given = list(handed_in(graph, roles))
     yield from given
+    # A frozen graph has constants where others have variables; beside variables, constants are no weights.
     if not variables and not given:
         yield from constants(inference)
         yield from kept_by_layers(graph)
@@ -140,6 +143,7 @@ def held_in_slots(inference: Inference) -> set[int]:
     waiting = [
         int(graph.source[edge]) for edge, slots in zip(edges, takes, strict=True) if int(graph.slot[edge]) in slots
     ]
+    # Backwards from the inputs of the ops to what was handed on to them.
     sources, handed = through(graph), arguments(inference)
     held: set[int] = set()
     while waiting:
@@ -154,6 +158,7 @@ def arguments(inference: Inference) -> dict[int, list[int]]:
     """For each argument of a function the nodes that calls hand in."""
     by_argument: dict[int, list[int]] = {}
     for node, calls in inference.wiring.calls.items():
+        # Input 0 of If and Case chooses; what follows are the arguments.
         inputs = inference.wiring.inputs(node)[1 if inference.op(node) in CHOOSING else 0 :]
         for call in calls:
             for arg, given in zip(inference.graph.functions[call.function].args, inputs, strict=False):
@@ -173,12 +178,14 @@ def named_frozen(graph: Graph) -> set[int]:
 
 def through(graph: Graph) -> dict[int, int]:
     """For each node that only hands on: the node that it hands on, however many are between."""
+    # `or [False]`: see owners.py
     passing = np.array([op in THROUGH for op in graph.op_types] or [False])[graph.op]
     edges = np.flatnonzero(passing[graph.target] & ~graph.control & (graph.slot == 0))
     before = dict(zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True))
     origin: dict[int, int] = {}
     for node in before:
         path = [node]
+        # As long as the table: identities in a circle lead nowhere.
         while path[-1] in before and path[-1] not in origin and len(path) <= len(before):
             path.append(before[path[-1]])
         end = origin.get(path[-1], path[-1])
@@ -189,14 +196,7 @@ def through(graph: Graph) -> dict[int, int]:
 def nodes_of(graph: Graph, ops: frozenset[str]) -> list[int]:
     """All nodes of some op types, in file order."""
     wanted = np.array([op in ops for op in graph.op_types] or [False])[graph.op]
-    return [int(node) for node in np.flatnonzero(wanted).tolist()]
-
-
-def dtype_of(number: int) -> str:
-    """The name of a dtype."""
-    from graphviz_tb.annotate.dtypes import dtype_name
-
-    return dtype_name(number)
+    return list(np.flatnonzero(wanted).tolist())
 
 
 def count(shape: Dims) -> int:

@@ -28,6 +28,7 @@ def role(name: str, op: str) -> int:
     >>> ROLES[role("conv1/weights/Adam_1", "VariableV2")], ROLES[role("train/u", "ResourceApplyAdam")]
     ('optimizer', 'optimizer')
     """
+    # A name that speaks of both ("training/Adam/gradients/mul") counts with the optimizer.
     if UPDATE.match(op) or OPTIMIZER_NAME.search(name):
         return OPTIMIZER
     if GRADIENT_TYPE.search(op) or GRADIENT_SCOPE.search(name):

@@ -84,10 +84,12 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
         roles[node] = OPTIMIZER
     for weight in weights_of(inference, roles):
         size = weight.elements * BYTES.get(weight.dtype, USUAL)
+        # A role of 0 is the network itself.
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
         nodes[weight.node] += Cost(parameters=trained, weight_bytes=size)
     for node in unsized_weights(graph, roles):
         nodes[node] += Cost(unsized=1)
+    # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]
     counted = beside_users(hierarchy, own, owners(graph, roles))
@@ -128,13 +130,14 @@ class Bill:
         self.uncounted: Counter[str] = Counter()
         self._layers = layer_nodes(inference.graph)
         self._frames: dict[Frame, Cost] = {}
+        # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
             if function >= 0:
                 self._inside.setdefault(function, []).append(node)
 
     def nodes(self) -> list[Cost]:
-        """Every node by itself; one of a function's body as all calls of it agree."""
+        """Every node by itself; one of a function's body as in the first call that leads to it."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
         costs = []
@@ -146,6 +149,7 @@ class Bill:
 
     def cost(self, frame: Frame, node: int) -> Cost:
         """One node in one frame; the frames that it calls are added up first, a call that leads back counts nothing."""
+        # A stack, not recursion: calls may be thousands deep.
         waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
         begun: set[Frame] = set()
         while waiting:
@@ -158,10 +162,12 @@ class Bill:
             for each in inner:
                 self.inference.ask(sub, each)
             called = dict.fromkeys(callee for each in inner for callee in self.called(sub, each))
+            # A frame below that was begun leads back here: recursion counts as nothing.
             below = [callee for callee in called if callee not in self._frames and callee not in begun]
             if below:
                 waiting += below
                 continue
+            # All below are known.
             total = NOTHING
             for each in inner:
                 total += self._alone(sub, each)
@@ -176,6 +182,7 @@ class Bill:
     def _alone(self, frame: Frame, node: int) -> Cost:
         subs = [self._frames.get(sub, NOTHING) for sub in self.called(frame, node)]
         if subs:
+            # One branch runs: the dearest, so that a cost is never less than what may happen.
             if self.inference.op(node) in CHOOSING:
                 return max(subs, key=lambda cost: cost.flops)
             total = NOTHING
@@ -197,6 +204,7 @@ class Bill:
             *(done or (0, 0)),
             activation_bytes=0 if definition.op in ALIASES else self._bytes(op),
             uncounted=int(done is None),
+            # A size that nobody knows counts as the batch, which is a guess.
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
         )
 

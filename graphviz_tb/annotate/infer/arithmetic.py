@@ -50,12 +50,14 @@ def stretched(value: Value, dims: Dims, to: tuple[int, ...]) -> Value:
     if dims == to or dims is None:
         return value
     dims = (1,) * (len(to) - len(dims)) + dims
+    # A stretched axis reads its only position again and again.
     ranges = [[0] * new if old == 1 else range(new) for old, new in zip(dims, to, strict=True)]
     return picked(value, dims, ranges)
 
 
 def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Value:
     """The elements at all combinations of positions."""
+    # Row by row: a step along an axis passes all elements of the axes after it.
     steps = [1] * len(dims)
     for axis in range(len(dims) - 2, -1, -1):
         steps[axis] = steps[axis + 1] * dims[axis + 1]
@@ -69,6 +71,7 @@ def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[
     """A comparison; equal symbols are equal (`same` is what it says of them), others not known."""
 
     def calculate(op: Op, a: int, b: int) -> int:
+        # Two known numbers; else only a symbol and itself can be compared.
         if a > HIDDEN and b > HIDDEN:
             return int(holds(a, b))
         return int(same) if a == b and same is not None else op.symbols.fresh()
@@ -81,8 +84,10 @@ def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
 
     def fold(op: Op) -> Value | None:
         value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
+        # `All` has no attribute T: its input is always bool.
         if value is None or axes is None or dims is None or op.attr("T") not in (WHOLE | {None}):
             return None
+        # Part of the axes would need the elements by rows; shapes and sizes are vectors.
         if {axis_of(axis, len(dims)) for axis in axes} != set(range(len(dims))):
             return value if not axes else None
         return (combine(op, list(value)),)

@@ -54,6 +54,7 @@ class Calls:
         subs = self._entered(frame, node)
         self.opened[frame, node] = tuple(subs)
         given = self.arguments(frame, node)
+        # Each call of a function has symbols of its own for what the body makes.
         each = [self.fresh(self.given(sub), given) for sub in subs]
         if not each or len(subs) < len(self.inference.wiring.calls[node]):
             return ()  # one of the branches calls what we are in: it may give anything
@@ -76,7 +77,9 @@ class Calls:
     def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
         """The frame of a function with these arguments; None where it calls itself."""
         if caller.within(function):
+            # Recursion: the results of a call inside of itself are not known.
             return None
+        # One more frame, for all further calls, in which nothing is known of the arguments.
         if self._made.get(function, 0) >= MOST_FRAMES:
             args = ()
         frame = self._frames.get((function, args))
@@ -98,6 +101,7 @@ class Calls:
     def fresh(self, outs: Sequence[Out], args: Iterable[Out]) -> tuple[Out, ...]:
         """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
         symbols = self.inference.symbols
+        # A size made of arguments ("batch * 7") is the same in and out of the body.
         given = set(symbols_of(args))
         new: dict[int, int] = {}
         for symbol in symbols_of(outs):
@@ -125,6 +129,7 @@ class Calls:
         return frames
 
     @cached_property
+    # Functions by the frames that calls lead to, from the main graph on.
     def _reached(self) -> dict[int, list[Frame]]:
         inference = self.inference
         waiting = [inference.main]
@@ -150,6 +155,7 @@ class Round:
         self.frame = frame
         bodies = {call.attr: call.function for call in calls.inference.wiring.calls[node]}
         self.body, self.cond = bodies.get("body"), bodies.get("cond")
+        # Elements change from round to round; shapes usually do not.
         self.args = tuple(Out(arg.shape, None, arg.held) for arg in calls.arguments(frame, node))
         self.varying: set[int] = set()
         self.rounds = 0
@@ -158,6 +164,7 @@ class Round:
     def needs(self) -> list[Task]:
         """What the present round waits for; when it is there, the next round, until one changes nothing."""
         while self.body is not None:
+            # The body with what is assumed so far; its frame is found again where the assumption did not change.
             sub = self.calls.enter(self.frame, self.body, self.args)
             if sub is None:
                 self.args = (UNKNOWN,) * len(self.args)
@@ -165,6 +172,7 @@ class Round:
             if tasks := unmet(self.calls.returns(sub)):
                 return tasks
             given = self.calls.given(sub)
+            # A fixed point: what the body gives is what was handed in.
             if all(fits(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
                 return []
             self.rounds += 1
@@ -189,6 +197,7 @@ class Round:
         calls.opened[self.frame, self.node] = tuple(sub for sub in subs if sub is not None)
         if self.body is None:
             return ()
+        # Outside of the loop, a size that changes in it is one number: that after the last round.
         new = {symbol: calls.inference.symbols.fresh() for symbol in sorted(self.varying)}
         return tuple(Out(renamed(arg.shape, new), None, renamed(arg.held, new)) for arg in self.args)
 
@@ -199,10 +208,12 @@ def fits(assumed: Out, brought: Out, varying: set[int]) -> bool:
 
 
 def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
+    # Nothing was assumed, or it came true.
     if assumed is None or assumed == brought:
         return True
     if brought is None or len(brought) != len(assumed):
         return False
+    # A varying size may be any number in each round.
     return all(mine == other or mine in varying for mine, other in zip(assumed, brought, strict=True))
 
 
@@ -213,6 +224,7 @@ def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> 
         if mine is None or other is None or len(mine) != len(other):
             return None
         dims = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(mine, other, strict=True))
+        # Only what is new here: a symbol that was assumed before may stand for a size outside of the loop.
         varying.update(symbol for symbol in dims if symbol not in mine)
         return dims
 

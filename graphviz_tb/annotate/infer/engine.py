@@ -54,6 +54,7 @@ class Inference:
         """What is known of the outputs of a node."""
         function = int(self.graph.function[node])
         if function < 0:
+            # Seen from outside, an output of a body is what all its calls have in common.
             return self.ask(self.main, node)
         outs = self._shared.get(node)
         if outs is None:
@@ -80,6 +81,7 @@ class Inference:
             if node in frame.outs:
                 stack.pop()
                 continue
+            # The inputs of a node are asked for once; what a call waits for is asked again, round by round.
             missing: list[Task] = []
             if node not in frame.waiting:
                 frame.waiting.add(node)
@@ -101,8 +103,10 @@ class Inference:
         needed = [
             (frame, source[0])
             for source in sources
+            # What is in `waiting` lies below on the stack: the graph has a circle there, and the input stays unknown.
             if source is not None and source[0] not in done and source[0] not in waiting
         ]
+        # The head of a loop is inferred from what enters; what comes back is compared later (loops.py).
         if needed and self.op(node) in MERGES:
             return [task for task in needed if self.op(task[1]) not in BACK]
         return needed
@@ -123,9 +127,11 @@ class Inference:
         definition = self.graph.node_def(node)
         if definition is None:
             return (self.calls.argument(frame, node),)
+        # Kept since `needs`, and let go: a million lists would stay.
         sources = self._sources.pop(node, None)
         ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
         if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
+            # The value, and which input came.
             return (head, Out(()))
         if node in self._layers:
             outs: tuple[Out, ...] = ()
@@ -146,6 +152,7 @@ class Inference:
             value = fold(op) if fold is not None and outs and small(outs[0].shape) else None
         except (Contradiction, *ILL_FORMED):
             return ()  # the file is no graph that TensorFlow would run
+        # A fold goes by the elements, a rule by shapes: where they disagree the elements are let go.
         if value is not None and len(value) == count(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
@@ -154,10 +161,12 @@ class Inference:
         """Declared shapes count where they say more, and where they contradict."""
         if declared is None:
             return outs
+        # An op without a rule has as many outputs as are declared.
         padded = [*outs, *[UNKNOWN] * (len(declared) - len(outs))]
         for index, shape in enumerate(declared):
             if shape is None:
                 continue
+            # HIDDEN itself is "any size" while two shapes are merged; each that is left becomes a symbol of its own.
             said = tuple(HIDDEN if size is None else size for size in shape)
             try:
                 both = merge(padded[index].shape, said)
@@ -185,6 +194,7 @@ def sensible(given: Dims | Out) -> Out:
         return UNKNOWN
     if out.shape:
         for size in out.shape:
+            # Negative and no symbol.
             if HIDDEN < size < 0:
                 return Out(None, None, out.held)
     return out

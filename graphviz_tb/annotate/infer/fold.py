@@ -78,7 +78,9 @@ def packed(op: Op) -> Value | None:
     if any(value is None for value in values):
         if not all(each.shape == () for each in parts):
             return None
+        # A scalar that is not known is one symbol: [batch, 7, 7] is known but for the batch.
         values = [value or (op.symbols.fresh(),) for value in values]
+    # Along another axis the elements would come in another order.
     if (op.attr("axis") or 0) != 0:
         return None
     return tuple(number for value in values for number in value or ())
@@ -109,12 +111,15 @@ def sliced(op: Op) -> Value | None:
     sizes = iter(dims)
     for entry in plan:
         if entry.kind == "new":
+            # "new" makes a dimension and takes none.
             continue
         extent = next(sizes)
+        # None is the start or the end, which needs no number.
         numbers = [number for number in (entry.begin, entry.end, entry.stride) if number is not None]
         if any(number <= HIDDEN for number in numbers) or not entry.stride:
             return None
         if entry.kind == "shrink":
+            # A position, negative from the end, as in Python.
             index = entry.begin if entry.begin is not None else 0
             if not -extent <= index < extent:
                 return None
@@ -142,6 +147,7 @@ def gathered(op: Op) -> Value | None:
 
 def span(op: Op) -> Value | None:
     """`Range`."""
+    # `range` counts without being made: a hostile limit takes no memory.
     start, stop, step = (op.number(input_index) for input_index in range(3))
     if start is None or stop is None or not step or len(range(start, stop, step)) > MOST_FOLDED:
         return None
@@ -170,6 +176,7 @@ def chosen(op: Op) -> Value | None:
     if len(condition) != len(yes) or len(yes) != len(no):
         return None
     each = zip(condition, yes, no, strict=True)
+    # Where both give the same, it does not matter which is chosen.
     return tuple(op.symbols.fresh() if known <= HIDDEN and a != b else a if known else b for known, a, b in each)
 
 

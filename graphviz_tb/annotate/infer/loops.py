@@ -39,6 +39,7 @@ class Loops:
             first = carried[0]
             for other in carried[1:]:
                 first = join_outs(first, other, self.inference.symbols)
+            # The elements change from round to round: only shapes are assumed.
             assumed = frame.heads[node] = Out(first.shape, None, first.held)
         if (frame, node) not in self._open:
             self._order.append((frame, node))
@@ -57,6 +58,7 @@ class Loops:
 
     def settle(self, frame: Frame, node: int) -> None:
         """Infer a node; after, all that was assumed on the way holds."""
+        # First as they enter, then widened; heads that still change then are not known, at last no open one is.
         for rounds in range(MOST_ROUNDS + 2):
             self.inference.run(frame, node)
             if not self._open:
@@ -70,6 +72,7 @@ class Loops:
                 wrong = dict.fromkeys(wrong, UNKNOWN)
             for (inside, head), wide in wrong.items():
                 inside.heads[head] = wide
+            # All that may rest on what was wrong is inferred again.
             for inside, inferred in self._since:
                 inside.outs.pop(inferred, None)
                 self.inference.calls.forget(inside, inferred)

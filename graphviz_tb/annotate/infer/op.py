@@ -54,6 +54,7 @@ class Op:
     def size(self, index: int) -> int:
         """The one element of an input as a dimension: a number or a symbol."""
         value = self.value(index)
+        # -1 in a shape says "any".
         return value[0] if value is not None and len(value) == 1 and value[0] != -1 else self.symbols.fresh()
 
     def numbers(self, index: int) -> list[int] | None:
@@ -70,6 +71,7 @@ class Op:
         if value is not None:
             return tuple(self.symbols.fresh() if size == -1 else size for size in value)
         shape = self.shape(index)
+        # 254 is the most dimensions that a tensor of TensorFlow has.
         if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= 254:
             return None
         return self.symbols.several(shape[0])
@@ -80,6 +82,7 @@ class Op:
         What is behind is no argument of the op: the picture of a diff has the inputs there that are gone.
         """
         count = self.attr("N")
+        # "N" of a hostile file may be a text.
         if not isinstance(count, int) or count < 1:
             count = len(self.ins) - others
         return self.ins[first : first + count]

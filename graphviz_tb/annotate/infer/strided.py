@@ -25,22 +25,26 @@ def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
     """The specification in full; inputs `first` and on are begin, end, strides. None where it cannot be read."""
     begins, ends, strides = op.value(first), op.value(first + 1), op.numbers(first + 2)
     lengths = [len(each) for each in (strides, begins, ends) if each is not None]
+    # Any of the three vectors says how many entries there are.
     count = lengths[0] if lengths else _length(op, first)
     if count is None:
         return None
     masks = {
         name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
+    # Entries that take a dimension of the input: all but new axes and the ellipsis, which takes what is left over.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
     specification: list[Entry] = []
     for place in range(count):
         if masks["ellipsis"] >> place & 1:
+            # x[..., 1] of four dimensions: the ellipsis is three.
             specification += [Entry("all")] * max(0, rank - used)
         elif masks["new_axis"] >> place & 1:
             specification.append(Entry("new"))
         else:
             specification.append(_entry(place, begins, ends, strides, masks))
     dims = sum(entry.kind != "new" for entry in specification)
+    # Dimensions behind the last entry are taken whole.
     return specification + [Entry("all")] * (rank - dims) if dims <= rank else None
 
 
@@ -55,6 +59,7 @@ def _entry(
     begin = begins[place] if begins is not None else HIDDEN
     end = ends[place] if ends is not None else HIDDEN
     stride = strides[place] if strides is not None else HIDDEN
+    # "end[i] and strides[i] are ignored in this case" (tf.strided_slice).
     if masks["shrink_axis"] >> place & 1:
         return Entry("shrink", begin, None, 1)
     return Entry(
@@ -73,6 +78,7 @@ def strided(op: Op, shape: Dims, first: int) -> Dims:
     if plan is None:
         return None
     sizes = iter(shape)
+    # "shrink" leaves no dimension.
     values: list[int] = []
     for entry in plan:
         if entry.kind == "new":
@@ -95,13 +101,13 @@ def part(op: Op, size: int, entry: Entry) -> int:
         return _of_symbols(op, size, entry)
     if size <= HIDDEN:
         return _of_unknown_size(op, size, entry)
+    # TensorFlow clips begin and end as Python does.
     return len(range(*slice(entry.begin, entry.end, entry.stride).indices(size)))
 
 
 def _of_unknown_size(op: Op, size: int, entry: Entry) -> int:
-    """Of a dimension that is not known: what is counted from its end is, if it is long enough, which it may not be."""
-    begin, end = entry.begin or 0, entry.end
-    if begin == 0 and end is None:
+    """`x[::k]` of an unknown size: the size divided by k, rounded up. Any other cut may lie beyond the end."""
+    if not entry.begin and entry.end is None:
         return op.symbols.calc("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.fresh()
     return op.symbols.fresh()
 

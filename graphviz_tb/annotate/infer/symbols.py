@@ -83,6 +83,7 @@ class Symbols:
             return result if result is not None and -LARGEST < result < LARGEST else self.fresh()
         if operation == "add":
             return self._sum(*numbers)
+        # n / 1, max(n, n), range(0, n, 1): n itself.
         if operation in ("floor", "ceil", "truncate") and numbers[1] == 1:
             return numbers[0]
         if operation in ("max", "min") and numbers[0] == numbers[1]:
@@ -95,9 +96,11 @@ class Symbols:
         """`symbol + known` is normal, so that what is added and taken away again leaves the symbol."""
         if a > HIDDEN:
             a, b = b, a
+        # (n + 2) - 2 is n: the offset is kept apart from its symbol.
         if b > HIDDEN:
             base, more = self._offset(a)
             return self._intern("add", (base, more + b)) if more + b else base
+        # In one order, so that a + b is b + a.
         return self._intern("add", (min(a, b), max(a, b)))
 
     def _offset(self, symbol: int) -> tuple[int, int]:
@@ -135,20 +138,23 @@ class Symbols:
         every: list[int] = []
         for number in numbers:
             made = self._made[HIDDEN - number] if number <= HIDDEN else None
+            # A product of products is flat: 7 * (batch * 7) is 49 * batch.
             every += made[1] if made is not None and made[0] == "product" else (number,)
         return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
 
     def quotient(self, above: Iterable[int], below: Iterable[int]) -> int:
         """The quotient of two products where it is a whole number, as that of a reshape is."""
         (over, left), (under, right) = self._factors(above), self._factors(below)
+        # What is above and below goes; each symbol once for each time that it occurs.
         for symbol in list(right):
             if symbol in left:
                 left.remove(symbol)
                 right.remove(symbol)
-        common = gcd(over, under) or 1
+        common = gcd(over, under) or 1  # gcd(0, 0) is 0
         over, under = over // common, under // common
         if under == 1 and not right:
             return self.product([over, *left])
+        # A fraction of known numbers only is no size.
         if not under or (not left and not right):
             return self.fresh()
         return self._intern("quotient", (self.product([over, *left]), self.product([under, *right])))
@@ -191,6 +197,7 @@ class Symbols:
                 values.setdefault(current, number)
                 waiting.pop()
                 continue
+            # Parts first: expressions may be nested deeper than Python recurses.
             missing = [part for part in made[1] if part <= HIDDEN and part not in values]
             if missing:
                 waiting += missing

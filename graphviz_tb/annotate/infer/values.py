@@ -44,6 +44,7 @@ def merge(a: Dims, b: Dims) -> Dims:
 
 def merged(a: int, b: int) -> int:
     """One number that both are."""
+    # A symbol says nothing against a number.
     if a <= HIDDEN:
         return b if b > HIDDEN else a
     if b > HIDDEN and a != b:
@@ -69,6 +70,7 @@ def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
     if a == b:
         return a
     value = None
+    # Elements are compared one by one only where they lie in equal shapes.
     if a.value is not None and b.value is not None and a.shape == b.shape and len(a.value) == len(b.value):
         value = join(a.value, b.value, symbols)
     return Out(join(a.shape, b.shape, symbols), value, join(a.held, b.held, symbols))

@@ -26,9 +26,12 @@ class Wiring:
         self.graph = graph
         data = ~graph.control
         target, slot = graph.target[data], graph.slot[data]
+        # The inputs of node n are the run starts[n] ... starts[n + 1]: edges are sorted by target.
         starts = np.searchsorted(target, np.arange(len(graph) + 1))
+        # "2" is an output's position; "output:2" of a function body needs the op's definition. Nine digits fit int32.
         plain = np.array([int(key) if key.isdecimal() and len(key) < 10 else -1 for key in graph.keys] or [0], np.int32)
-        self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])  # no input names nothing
+        # Whether every input names a node: then slots are positions in the run.
+        self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])
         self._source, self._position, self._slot = graph.source[data], plain[graph.key[data]], slot
         self._key = graph.key[data]
         self._starts = memoryview(starts)  # type: ignore[arg-type,unused-ignore]  # gives plain ints, in a fifth of the time
@@ -39,6 +42,7 @@ class Wiring:
         if start == stop:
             return []
         sources, positions = self._source[start:stop].tolist(), self._position[start:stop].tolist()
+        # Text keys are rare outside of functions.
         if -1 in positions:
             keys = self._key[start:stop].tolist()
             positions = [self.position(*each) for each in zip(sources, keys, strict=True)]
@@ -47,6 +51,7 @@ class Wiring:
             return pairs
         slots: list[Input | None] = []
         for slot, pair in zip(self._slot[start:stop].tolist(), pairs, strict=True):
+            # An input that names no node has no edge: its slot stays empty.
             slots += [None] * (slot - len(slots))
             slots.append(pair)
         return slots

@@ -76,5 +76,6 @@ def read_output(text: str) -> Output:
 
 @cache
 def _lines() -> dict[str, str]:
+    # Only cut into lines: of 1,800 ops a graph has some dozens, and `op_def` reads those.
     text = files(__name__).joinpath("ops.tsv").read_text(encoding="utf-8")
     return {op: rest for op, _, rest in (line.partition("\t") for line in text.splitlines())}

@@ -23,13 +23,13 @@ def main() -> None:
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    ops = sorted((op for op in listed.op if told(op)), key=lambda op: op.name)
+    ops = sorted((op for op in listed.op if is_listed(op)), key=lambda op: op.name)
     lines = [f"{op.name}\t{' '.join(outputs(op))}\t{defaults(op)}".rstrip("\t") + "\n" for op in ops]
     Path(__file__).with_name("ops.tsv").write_text("".join(lines), encoding="utf-8")
 
 
-def told(op: Any) -> bool:
-    """Ops of graphs that people write; not what only the runtime makes of them."""
+def is_listed(op: Any) -> bool:
+    """Whether an op is one of graphs that people write, not what only the runtime makes of them."""
     return not op.name.startswith(("_Mkl", "_MKL", "_Xla", "_TPU", "_Kernel"))
 
 
@@ -65,8 +65,10 @@ def plain(value: Any) -> Any:
     if kind in ("i", "b"):
         return getattr(value, kind)
     if kind == "f":
+        # As float32 has it: 0.001 is 0.0010000000474974513 in the registry.
         return round(value.f, 9)
     if kind == "list":
+        # A list in JSON does not say of what it is: the one field that is filled is taken.
         lists = [[text.decode("utf-8", "replace") for text in value.list.s], list(value.list.i), list(value.list.b)]
         return next((each for each in lists if each), None if value.list.ListFields() else [])
     return None

@@ -24,8 +24,9 @@ def reshape(op: Op) -> Given:
         return [filled(op, shape, target)]
     if shape is None:
         return [op.target(1)]
+    # Elements before = elements after: what is left of them is the size of the -1.
     rest = [size for size in target if size != -1]
-    size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.fresh()
+    size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.fresh()  # 0 = 0 * anything
     return [tuple(size if each == -1 else each for each in target)]
 
 
@@ -34,6 +35,7 @@ def filled(op: Op, shape: Dims, target: tuple[int, ...]) -> Dims:
     if shape is None or sum(size <= HIDDEN for size in target) != 1:
         return target
     rest = [size for size in target if size > HIDDEN]
+    # HIDDEN: no size follows, and the target stays as it is.
     size = op.symbols.quotient(shape, rest) if 0 not in rest else HIDDEN
     return tuple(size if each <= HIDDEN < size else each for each in target)
 
@@ -64,6 +66,7 @@ def transpose(op: Op) -> Given:
     if shape is None:
         return [None if order is None else op.symbols.several(len(order))]
     if order is None:
+        # A vector or a scalar is its own transpose, whatever the order.
         return [shape if len(shape) < 2 else unknown(op, shape)]
     axes = [axis_of(axis, len(shape)) for axis in order]
     return [
@@ -83,6 +86,7 @@ def concat_v2(op: Op) -> Given:
 
 
 def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
+    # Known ranks must be equal; parts of unknown rank may be of any.
     """Sizes along the axis add up, all others agree."""
     ranks = {len(shape) for shape in shapes if shape is not None}
     if len(ranks) != 1:
@@ -94,6 +98,7 @@ def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     whole = 0
     for shape in shapes:
         whole = op.symbols.calc("add", whole, shape[place] if shape is not None else op.symbols.fresh())
+    # The axis itself is left out of the comparison: there they may differ.
     around = agreed([None if shape is None else replaced(shape, place, 0) for shape in shapes])
     return None if around is None else replaced(around, place, whole)
 
@@ -132,8 +137,10 @@ def split_v(op: Op) -> Given:
     axis = axis_of(op.number(2), len(shape)) if shape is not None else None
     if shape is None or axis is None:
         return [unknown(op, shape)] * count
+    # One part is all of it; several may be of any size.
     if sizes is None or len(sizes) != count:
         sizes = op.symbols.several(count) if count > 1 else (shape[axis],)
+    # What the known parts leave is the size of the -1.
     rest = shape[axis]
     for size in sizes:
         rest = op.symbols.difference(rest, size) if size != -1 else rest
@@ -143,6 +150,7 @@ def split_v(op: Op) -> Given:
 def pad(op: Op) -> Given:
     """Paddings of input 1, before and after each dimension."""
     shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
+    # The paddings are (rank, 2), so that their shape says the rank.
     rank = len(shape) if shape is not None else table[0] if table and is_known(table[0]) else None
     if rank is None:
         return [None]

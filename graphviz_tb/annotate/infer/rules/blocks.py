@@ -21,9 +21,11 @@ def blocks(op: Op, down: bool) -> Dims:
     """Both ways, in both layouts of four dimensions."""
     shape, size, layout = op.shape(0), int(op.attr("block_size") or 0), op.attr("data_format") or "NHWC"
     if shape is None or len(shape) != 4 or not size or len(layout) != 4:
+        # NCHW_VECT_C has five dimensions.
         return op.symbols.several(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
     sizes = list(shape)
     for dim, letter in enumerate(layout):
+        # One way space shrinks and depth grows, the other way round it is turned.
         grows = (letter in "HW") != down
         if letter in "HWC":
             factor = size * size if letter == "C" else size
@@ -41,6 +43,7 @@ def space_to_batch(op: Op) -> Given:
     if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
         return [unknown(op, shape)]
     add, sizes = op.symbols.calc, list(shape)
+    # Dimension 0 is the batch; blocks begin behind it.
     for dim, size in enumerate(block):
         whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
         sizes[dim + 1] = op.symbols.quotient([whole], [size])

@@ -28,6 +28,7 @@ def windows(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
     counts = []
     for dim, place in enumerate(places):
+        # Two numbers for each dimension of the format, batch and channels included.
         pads = tuple(explicit[2 * place : 2 * place + 2]) if padding == "EXPLICIT" else ()
         counts.append(window(op, shape[place], kernel[dim], strides[dim], dilations[dim], padding, pads))
     return counts
@@ -47,8 +48,10 @@ def window(
         return size if stride == 1 else symbols.calc("ceil", size, stride)
     if padding not in ("VALID", "EXPLICIT") or stride < 1:
         return symbols.fresh()
+    # A filter of 3 with dilation 2 reaches over 5: (3 - 1) * 2 + 1.
     reach = symbols.calc("add", symbols.product([symbols.calc("add", kernel, -1), dilation]), 1)
     whole = symbols.calc("add", size, sum(pads))
+    # ceil((whole - reach + 1) / stride)
     return symbols.calc("ceil", symbols.calc("add", symbols.difference(whole, reach), 1), stride)
 
 
@@ -63,6 +66,7 @@ def convolution(spatial: int, depthwise: bool = False) -> Rule:
 
     def rule(op: Op) -> Given:
         shape, kernel = op.shape(0), op.shape(1)
+        # HWNC has the batch elsewhere, NCHW_VECT_C a filter in another order (OIHW_VECT_I).
         if str(op.attr("data_format") or "N")[0] != "N" or "VECT" in str(op.attr("data_format")):
             return [None]
         rank = 2 + spatial
@@ -105,6 +109,7 @@ def pooled(op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[i
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
     sizes = []
     for axis, size in enumerate(shape):
+        # Batch and channels are not pooled.
         if ksize[axis] == 1 and strides[axis] == 1 and not explicit[2 * axis : 2 * axis + 2]:
             sizes.append(size)
             continue
@@ -144,6 +149,7 @@ def fused_bn(op: Op) -> Given:
     channel_axis, _ = layout(op, 3 if len(shape) == 5 else 2)
     channels = shape[channel_axis] if len(shape) > channel_axis else op.symbols.fresh()
     scale = op.shape(1)
+    # Input and scale have as many channels: either may say how many.
     if channels <= HIDDEN and scale is not None and len(scale) == 1:
         channels = scale[0]
     y: Dims = shape

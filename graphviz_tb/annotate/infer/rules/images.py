@@ -58,6 +58,7 @@ def combined(op: Op) -> Given:
     if total is not None and not op.attr("pad_per_class"):
         most = total
     elif total is not None and each is not None and scores is not None and len(scores) == 3 and scores[2] > HIDDEN:
+        # At most `each` boxes of every class.
         most = min(total, each * scores[2])
     return [(batch, most, 4), (batch, most), (batch, most), (batch,)]
 

@@ -48,6 +48,7 @@ def gather_v2(op: Op) -> Given:
     shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     if shape is None or indices is None:
         return [None]
+    # A negative number of shared dimensions counts from the end of the indices.
     axis, shared = axis_of(op.number(2), len(shape)), shared + len(indices) * (shared < 0)
     if axis is None:
         return [op.symbols.several(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
@@ -65,7 +66,7 @@ def gather_nd(op: Op) -> Given:
 def resource_gather(op: Op) -> Given:
     """`ResourceGather`: rows of a variable."""
     shape, indices, shared = op.held(0), op.shape(1), int(op.attr("batch_dims") or 0)
-    return [None if not shape or indices is None else (*indices[:shared], *indices[shared:], *shape[shared + 1 :])]
+    return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
 
 
 def resource_gather_nd(op: Op) -> Given:
@@ -137,6 +138,7 @@ def dynamic_partition(op: Op) -> Given:
 def dynamic_stitch(op: Op) -> Given:
     """`DynamicStitch`: as many rows as the largest index says."""
     half = len(op.ins) // 2
+    # N vectors of indices, then N tensors of rows; an index tensor of rank r picks what has r dimensions less.
     indices, data = op.ins[:half], op.ins[half:]
     values = [each.value for each in indices]
     tails = {

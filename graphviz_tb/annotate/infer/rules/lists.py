@@ -13,6 +13,7 @@ def element_shape_input(op: Op, index: int) -> Dims:
     value, shape = op.value(index), op.shape(index)
     if shape == () or (value is None and shape is None):
         return None
+    # A size below -1 is none: what the input states is no shape.
     if value is not None and any(-1 > size > HIDDEN for size in value):
         return None
     return op.target(index)
@@ -38,7 +39,7 @@ def list_from(op: Op) -> Given:
 
 
 def pushed(op: Op) -> Given:
-    """`TensorListPushBack`, `TensorListSetItem`: the same list; its element may be as the item."""
+    """`TensorListPushBack`: the same list; its element may be as the item, which is the last input."""
     return [handle(both(op.held(0), op.shape(-1)))]
 
 

@@ -57,6 +57,7 @@ def einsum(op: Op) -> Given:
         for letter, size in zip(
             before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
         ):
+            # A symbol lies below every number: the larger one is known, or the one that was stretched from 1.
             letters[letter] = max(letters.get(letter, size), size)
     before, dots, after = output.partition("...")
     if stretched is None or any(letter not in letters for letter in before + after):

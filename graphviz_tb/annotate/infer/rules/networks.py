@@ -47,6 +47,7 @@ def block_lstm(op: Op) -> Given:
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
         return [None] * 7
+    # The bias has one number for each gate of each unit.
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
@@ -92,7 +93,7 @@ RULES: dict[str, Rule] = {
     "LSTMBlockCell": lstm_cell,
     "LSTMBlockCellGrad": lstm_cell_gradient,
     "BlockLSTM": block_lstm,
-    "BlockLSTMV2": lambda op: block_lstm(op),
+    "BlockLSTMV2": block_lstm,
     "GRUBlockCell": gru_cell,
     **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], cudnn_rnn),
     "CTCLoss": ctc_loss,

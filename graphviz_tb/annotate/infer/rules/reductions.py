@@ -18,20 +18,14 @@ def reduced(op: Op, shape: Dims, axes_at: int, keep: bool) -> Dims:
     if shape is None:
         return None
     if axes is None:
-        return reduced_somewhere(op, shape, op.shape(axes_at), keep)
+        # How many axes go is not known either: only with `keep_dims` the rank stays.
+        return op.symbols.several(len(shape)) if keep else None
     gone = {axis_of(axis, len(shape)) for axis in axes}
     if None in gone:
         return None
     if keep:
         return tuple(1 if dim in gone else size for dim, size in enumerate(shape))
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
-
-
-def reduced_somewhere(op: Op, shape: tuple[int, ...], axes: Dims, keep: bool) -> Dims:
-    """With axes that are not known only the rank may be: one axis, or all."""
-    if keep:
-        return op.symbols.several(len(shape))
-    return None
 
 
 def arg(op: Op) -> Given:
@@ -46,7 +40,7 @@ def arg(op: Op) -> Given:
 
 
 def segment(op: Op) -> Given:
-    """`SegmentSum`: as many rows as there are segments, which only the data say."""
+    """`SegmentSum`, `SparseSegmentSum`: as many rows as there are segments, which only the data say."""
     shape = op.shape(0)
     return [None if not shape else (op.symbols.fresh(), *shape[1:])]
 
@@ -59,20 +53,8 @@ def unsorted_segment(op: Op) -> Given:
     return [(op.size(2), *shape[len(ids) :])]
 
 
-def sparse_segment(op: Op) -> Given:
-    """`SparseSegmentSum`: rows of data, picked and summed by segment."""
-    shape = op.shape(0)
-    return [None if not shape else (op.symbols.fresh(), *shape[1:])]
-
-
 def sparse_segment_counted(op: Op) -> Given:
-    """`SparseSegmentSumWithNumSegments`."""
-    shape = op.shape(0)
-    return [None if not shape else (op.size(3), *shape[1:])]
-
-
-def sparse_segment_grad(op: Op) -> Given:
-    """`SparseSegmentMeanGrad`: as many rows as the data had."""
+    """`SparseSegmentSumWithNumSegments`, `SparseSegmentMeanGrad`: input 3 says how many rows come out."""
     shape = op.shape(0)
     return [None if not shape else (op.size(3), *shape[1:])]
 
@@ -94,10 +76,12 @@ RULES: dict[str, Rule] = {
         ],
         unsorted_segment,
     ),
-    **dict.fromkeys(["SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"], sparse_segment),
+    **dict.fromkeys(["SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"], segment),
     **dict.fromkeys(
         ["SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments"],
         sparse_segment_counted,
     ),
-    **dict.fromkeys(["SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad", "SparseSegmentSumGrad"], sparse_segment_grad),
+    **dict.fromkeys(
+        ["SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad", "SparseSegmentSumGrad"], sparse_segment_counted
+    ),
 }

@@ -25,6 +25,7 @@ def reordered(op: Op) -> Given:
 
 def reshaped(op: Op) -> Given:
     """`SparseReshape`: indices, and the new shape itself."""
+    # `new_shape` is a vector: its length is the new rank.
     indices, shape = op.shape(0), op.shape(2)
     rows = indices[0] if indices else op.symbols.fresh()
     width = shape[0] if shape else op.symbols.fresh()
