@@ -40,6 +40,7 @@ def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
     owned = hierarchy.owned(owner)
     start, stop = hierarchy.edge_from[owned].astype(np.int64), hierarchy.edge_to[owned].astype(np.int64)
     kept = (start >= 0) & (stop >= 0) & (start != stop) & ~hierarchy.graph.control[owned]
+    # A pair of rows as one number: sorted and made distinct by numpy, then taken apart.
     return [divmod(pair, 1 << 32) for pair in distinct(start[kept] << 32 | stop[kept]).tolist()]
 
 

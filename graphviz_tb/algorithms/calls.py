@@ -26,6 +26,7 @@ class OpsThroughCalls:
 
     def __init__(self, hierarchy: Hierarchy, without: Bools | None = None) -> None:
         self.hierarchy = hierarchy
+        # Sorted: a subtree is a slice.
         self.call_rows = sorted(call for call in hierarchy.calls if without is None or not without[call])
         self.total = (
             hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(hierarchy.ordinary & ~without)))
@@ -47,9 +48,10 @@ class OpsThroughCalls:
         total = int(self.total[self.hierarchy.end[row]] - self.total[row])
         for call in self._calls_below(row):
             total -= 1
+            # A function that two attributes of one op name (both branches of an `If`) counts once.
             for function in dict.fromkeys(function for _, function in self.hierarchy.calls[call]):
                 inside = self.memo.get(function)
-                if inside is None:
+                if inside is None:  # recursion: the function, or one that it calls, calls itself
                     return None
                 total += inside
         return total
@@ -65,6 +67,7 @@ class OpsThroughCalls:
         number = {row: index for index, row in enumerate(rows)}
         callers: list[list[int]] = [[] for _ in rows]
         for index, function in enumerate(rows):
+            # In any order: each has a list of its own.
             for callee in {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}:
                 callers[number[callee]].append(index)
         return [rows[index] for index in topological(callers)]
@@ -75,6 +78,7 @@ def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | Non
     ordinary = hierarchy.ordinary
     main = np.flatnonzero(stats.known & ordinary)
     inside = {path for step in stats.inside for path in step}
+    # Ops of functions have statistics in `inside`, once for each path of calls that leads to them.
     rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in inside)]
     counted = sum(bool(ordinary[row]) and row not in hierarchy.calls for row in rows)
     return counted, OpsThroughCalls(hierarchy)(0)

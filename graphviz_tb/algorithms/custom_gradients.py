@@ -28,6 +28,7 @@ def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
     """Before: which nodes come from gradients, and which feed them. After: which of these are worked out only when a
     gradient comes in, with what leads from there, and what in the same scope only they and gradients use."""
     ordered = np.array([bool(ORDERED.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
+    # By edge: control edges from what comes from gradients to what only feeds them (see the picture at the top).
     waits = graph.control & behind[graph.source] & ~ordered[graph.source]
     waits &= feeding[graph.target] & ~behind[graph.target] & ~ordered[graph.target]
     late = np.zeros(len(graph), bool)
@@ -45,8 +46,9 @@ def alone_for(graph: Graph, users: Bools, feeding: Bools, scopes: set[tuple[int,
     """Which nodes in some scopes feed nothing but `users`, or what feeds these alone."""
     found = np.zeros(len(graph), bool)
     data = ~graph.control
-    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))
+    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))  # edges to others than `users`
     given = np.bincount(graph.source[data], minlength=len(graph))
+    # Edges are filed by target: the inputs of node v are inputs[start[v]:start[v + 1]].
     inputs = graph.source[data]
     start = np.searchsorted(graph.target[data], np.arange(len(graph) + 1))
     candidates = np.flatnonzero((left == 0) & (given > 0) & feeding & ~users).tolist()

@@ -17,6 +17,7 @@ def gradient_scopes(hierarchy: Hierarchy) -> list[int]:
     scopes: list[int] = []
     behind = 0
     for row in np.flatnonzero(hierarchy.kind == SCOPE).tolist():
+        # Rows are in preorder: what comes before `behind` lies in the scope that was found last.
         if row >= behind and "gradient" in hierarchy.name[row] and GRADIENTS.fullmatch(hierarchy.leaf(row)):
             scopes.append(row)
             behind = int(hierarchy.end[row])
@@ -33,7 +34,7 @@ def differentiated(hierarchy: Hierarchy) -> list[int]:
     for head in gradient_scopes(hierarchy):
         around = len(hierarchy.name[head]) + 1
         scopes = head + np.flatnonzero(hierarchy.kind[head : hierarchy.end[head]] == SCOPE)
-        for row in scopes[1:].tolist():
+        for row in scopes[1:].tolist():  # without the scope of gradients itself
             name = hierarchy.name[row]
             if name.endswith(GRADIENT_OF):
                 node = index.get(name[around : -len(GRADIENT_OF)], -1)

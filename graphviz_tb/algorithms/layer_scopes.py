@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)
+COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
 Tree = Mapping[str, Sequence[str]]  # the names of what is in a scope or model, by its path
 
@@ -57,6 +57,7 @@ def tree_of_scopes(names: Iterable[str]) -> Tree:
 def tree_of_layers(layers: Collection[str]) -> Tree:
     """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
     tree: dict[str, list[str]] = defaultdict(list)
+    # The model around a layer is the longest path before it that is a layer: a slash may be part of a name.
     for path in layers:
         around = path.rpartition("/")[0]
         while around and around not in layers:

@@ -25,6 +25,6 @@ def nameless(names: Iterable[str], count: int) -> bool:
         form = DIGITS.sub("#", name)
         forms[form] += 1
         most = max(most, forms[form])
-        if count - (seen - most) <= ALIKE * count:  # though all others were alike
+        if count - (seen - most) <= ALIKE * count:  # too many differ, even if all names to come were alike
             return False
     return True

@@ -30,6 +30,7 @@ def is_between(a: tuple[float, float], b: tuple[float, float], c: tuple[float, f
     >>> is_between((0, 0), (1, 1), (2, 2)), is_between((0, 0), (2, 2), (1, 1)), is_between((0, 0), (1, 0), (2, 2))
     (True, False, False)
     """
+    # Cross and scalar product of the two steps: 0 where they are parallel, above 0 where they run the same way.
     across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
     onward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
     return across == 0 and onward > 0

@@ -31,9 +31,10 @@ def number(parent: Longs, key: Longs) -> Numbered:
     order = np.lexsort((key, parent))
     levels, depth = levels_of(parent, order)
     size = np.ones(len(parent), np.int64)
+    # From the deepest level up: the size of a subtree is complete before it is added to its parent.
     for level in reversed(levels[1:]):
         np.add.at(size, parent[level], size[level])
-    row = place_rows(parent, order, size, levels)
+    row = place_rows(parent, order, size, levels)  # (n,): by id
     back = np.empty(len(parent), np.int64)
     back[row] = np.arange(len(parent))
     parent_row = np.where(parent[back] < 0, -1, row[parent[back]])
@@ -46,6 +47,7 @@ def levels_of(parent: Longs, order: Longs) -> tuple[list[Longs], Longs]:
     """The ids of each depth, from the roots down, and each id's depth. One step a depth, nothing recurses."""
     cuts = runs(parent[order])
     heads = parent[order][cuts[:-1]]
+    # By parent, where its children begin in `order`, and how many; parent -1, of the roots, is the last place.
     first = np.zeros(len(parent) + 1, np.int64)
     count = np.zeros(len(parent) + 1, np.int64)
     first[heads], count[heads] = cuts[:-1], np.diff(cuts)
@@ -57,7 +59,7 @@ def levels_of(parent: Longs, order: Longs) -> tuple[list[Longs], Longs]:
         total = int(fan.sum())
         if not total:
             return levels, depth
-        offset = np.arange(total) - np.repeat(np.cumsum(fan) - fan, fan)
+        offset = np.arange(total) - np.repeat(np.cumsum(fan) - fan, fan)  # 0, 1, … among the children of each parent
         level = order[np.repeat(first[level], fan) + offset]
         depth[level] = len(levels)
         levels.append(level)
@@ -65,6 +67,7 @@ def levels_of(parent: Longs, order: Longs) -> tuple[list[Longs], Longs]:
 
 def place_rows(parent: Longs, order: Longs, size: Longs, levels: list[Longs]) -> Longs:
     """The row of each id: its parent's row, plus one, plus the sizes of the siblings before it."""
+    # Sizes of all that comes before in `order`; less those before the first sibling, what siblings before it take.
     before = np.cumsum(size[order]) - size[order]
     cuts = runs(parent[order])
     offset = np.empty(len(parent), np.int64)

@@ -34,6 +34,7 @@ def kahn(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
             missing[target] += 1
     order = [node for node, count in enumerate(missing) if not count]
     position = 0
+    # None: what comes free without force. Then each node that still waits is set free, in its turn.
     for node in (None, *otherwise):
         if node is not None and missing[node]:
             missing[node] = 0
@@ -59,6 +60,6 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
     for node in order:
         done[node] = True
         for target in after[node]:
-            if not done[target]:
+            if not done[target]:  # else the edge leads back in `order`, and closes a circle
                 depth[target] = max(depth[target], depth[node] + 1)
     return depth

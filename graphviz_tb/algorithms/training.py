@@ -19,6 +19,7 @@ from graphviz_tb.algorithms.reached import reached, spread
 from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 
+# e.g. `__backward_standard_lstm_123`, `while_body_45_grad_67`: how TensorFlow names gradients of functions.
 BACKWARD = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+")  # derived functions
 GRADIENT_TYPES = re.compile(r".*Grad(V[0-9])?|.*Backprop(Filter)?(V[0-9])?|BroadcastGradientArgs")  # a transposed
 # convolution of a model is a BackpropInput
@@ -51,6 +52,7 @@ class Training:
         seeds = self._gradients()
         forward, behind = ways(hierarchy, seeds) if seeds.any() else (seeds, seeds)
         named = differentiated(hierarchy)
+        # An op that gradients were taken of is part of the model even where no gradient needs its value.
         forward[named] |= ~behind[named]
         self._forward, self._behind = sums(forward), sums(behind)
 
@@ -72,8 +74,9 @@ class Training:
         """For each row which `Part` of its level it is."""
         hierarchy = self.hierarchy
         part_of = np.zeros(len(hierarchy), np.uint8)
-        size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
+        size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]  # ops under each row
         trains = (self.forward >= np.maximum(FEWEST_OPS, LEAST * size)) & ~self.quiet
+        # Only levels that hold both: enough of a model, and a child that is gradients or updates.
         around = hierarchy.parent[self.quiet & (hierarchy.parent >= 0)]
         for row in distinct(around[trains[around]]).tolist():
             for part, rows in self._parts(row).items():
@@ -83,8 +86,10 @@ class Training:
     def _parts(self, row: int) -> dict[Part, set[int]]:
         """The parts of the level that `row` opens to, but for the model."""
         children = self.hierarchy.children(row).tolist()
+        # Parts take from the children one after the other; each step only looks at what the earlier ones left.
         behind = {child for child in children if self.quiet[child]}
         after = self._after(row)
+        # Shapes and zeros that only gradients use: they are worked out from the model, but for them.
         shapes = {
             candidate
             for candidate in children
@@ -113,6 +118,7 @@ class Training:
 
     def _books(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """What hangs together beside a model and writes variables, is fed by variables alone, or fills new ones."""
+        # Union-find: what hangs together beside the model is judged as a whole.
         head = {child: child for child in beside}
         for child in sorted(beside):
             for user in after.get(child, ()):
@@ -165,6 +171,7 @@ class Training:
         if not writes:
             kept &= ~self._update[hierarchy.graph.op[hierarchy.graph.target[owned]]]
         after: dict[int, list[int]] = {}
+        # Pairs of rows as one number each.
         for pair in distinct(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
             after.setdefault(pair >> 32, []).append(pair & 0xFFFFFFFF)
         return after
@@ -177,6 +184,7 @@ def fitting(hierarchy: Hierarchy, pattern: re.Pattern[str]) -> Bools:
 
 def inside(hierarchy: Hierarchy, heads: Sequence[int]) -> Bools:
     """For each row whether it is one of `heads`, or lies in one."""
+    # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
     change = np.zeros(len(hierarchy) + 1, np.int64)
     np.add.at(change, np.array(heads, np.int64), 1)
     np.add.at(change, hierarchy.end[np.array(heads, np.int64)], -1)
@@ -210,7 +218,7 @@ def ways(hierarchy: Hierarchy, seeds: Bools) -> tuple[Bools, Bools]:
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
     """What nothing but `users` needs: rates, counters of steps."""
     helpers: set[int] = set()
-    left = {child: len(after[child]) for child in children if after.get(child)}
+    left = {child: len(after[child]) for child in children if after.get(child)}  # users not yet known to serve
     before: dict[int, list[int]] = {}
     for child in left:
         for user in after[child]:

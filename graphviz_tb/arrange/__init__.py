@@ -76,12 +76,14 @@ def arrange(
             skeleton = fresh(metagraph, options, outside)
         except TooManyBends:
             skeleton = plain(metagraph, outside)
+        # Also where a level has too many bends: it is not laid out in vain a second time.
         known.keep(key, rows, skeleton)
     return skeleton
 
 
 def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
     """The same, not from memory."""
+    # The order is that of the automatic mask: what is moved by hand is put in afterwards, and moves nothing else.
     mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)
     slots = ports(metagraph, bridges, outside)
@@ -102,12 +104,14 @@ def draw(
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
     backward = against(base, drawn, slots)
+    # None against the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted
     core = [child for child in range(base) if child not in away]
     parts = with_spines(pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     made = ENGINES[options.engine]([piece.part for piece in parts], options)
     widths = [[nominal(item, metagraph.units) for item in piece.items] for piece in parts]
+    # Rows that are wrapped have waypoints of their own, which then may join a bus.
     layers = [wrap(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
     layers = [
         join(laid, len(piece.items), buses(piece, drawn, backward)) for laid, piece in zip(layers, parts, strict=True)
@@ -124,7 +128,7 @@ def with_spines(parts: list[Piece], drawn: list[Line], backward: set[int], held:
     result = []
     for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
-        boxes = part.count - len(part.first) - len(part.last)
+        boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
         main = spine(part.count, part.edges, weights, boxes)
         result.append(replace(piece, part=replace(part, spine=main, held=held)))
     return result
@@ -144,11 +148,13 @@ def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
     """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
     turned = turn(base, [arc(drawn[i]) for i in inner])
+    # `arc` has turned lines that close a loop: one of those runs with the ranks where it was turned once more.
     backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
             inbound = line.source >= base
             port = line.source if inbound else line.target
+            # An edge that comes in by the last side, or goes out by the first.
             if slots[port - base].first is not inbound:
                 backward.add(i)
     return backward
@@ -177,6 +183,7 @@ def assemble(
     for piece, laid in zip(components, layers, strict=True):
         item = dict(enumerate(piece.items))
         for index, chain in zip(piece.lines, laid.chains, strict=True):
+            # Waypoints get numbers when a chain first passes them: several lines of a bus share one.
             for local in chain:
                 if local not in item:
                     item[local] = fresh + len(waypoint)
@@ -186,7 +193,7 @@ def assemble(
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
     main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
-    main = 0 if slots else -1
+    main = 0 if slots else -1  # `pieces` puts what hangs on ports first
     rest = range(main + 1, len(parts))
     rows = shelves([extent(parts[part], metagraph.units, broken[part]) for part in rest])
     placed = tuple(tuple(rest[part] for part in row) for row in rows)

@@ -22,6 +22,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     ({2}, {0})
     """
     component = components(count, arcs)
+    # No other arc is on a cycle.
     inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
     if not inner:
         return set()
@@ -32,7 +33,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
         if not order.add(source, target):
-            order.add(target, source)
+            order.add(target, source)  # closes none: a path leads from target to source
             turned.add(i)
     return turned
 
@@ -49,13 +50,14 @@ def components(count: int, arcs: Sequence[Arc]) -> list[int]:
     for root in range(count):
         if index[root]:
             continue
-        walk = [(root, 0)]
+        walk = [(root, 0)]  # (node, how many of its successors are done)
         while walk:
             node, step = walk.pop()
             if not step:
                 clock += 1
                 index[node] = low[node] = clock
                 stack.append(node)
+            # Back from a successor: what it reaches, this node reaches.
             elif low[after[node][step - 1]] < low[node] and not done[after[node][step - 1]]:
                 low[node] = low[after[node][step - 1]]
             for number in range(step, len(after[node])):
@@ -95,12 +97,14 @@ class Order:
 
     def add(self, source: int, target: int) -> bool:
         """Put in the edge unless it closes a cycle."""
+        # Only what lies between the two places can be out of order; the rest of the graph is not looked at.
         low, high = self.place[target], self.place[source]
         if low < high:
             ahead = self.reach(self.after, target, low, high)
             if source in ahead:
                 return False
             behind = self.reach(self.before, source, low, high)
+            # All that leads to the source, then all that the target leads to, on the same places as before.
             moved = sorted(behind, key=self.place.__getitem__) + sorted(ahead, key=self.place.__getitem__)
             for node, place in zip(moved, sorted(self.place[node] for node in moved), strict=True):
                 self.place[node] = place

@@ -43,6 +43,7 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
                 continue
             if wire.turned:
                 turned.setdefault(child, set()).add(other)
+            # From the child outwards, rank by rank: ways that part late are compared where they part.
             chain = wire.chain[::-1] if other[1] else wire.chain
             way = [place[item] for item in chain[1:]]
             sides.setdefault((child, other[1] is not wire.turned), []).append((way, other))

@@ -32,6 +32,7 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
     [(6, 13)]
     """
     sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
+    # Pieces at least half as high as this one are drawn beside it, and make the whole wider: `room` sums their widths.
     tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
@@ -56,6 +57,7 @@ def breadth(layers: Layers, widths: Sequence[int]) -> int:
 def in_columns(layers: Layers, wide: int, beside: int) -> tuple[int, ...]:
     """The breaks of one piece, `wide` px wide with others of `beside` px beside it; none where no joint is found."""
     ranks = len(layers.ranks)
+    # Height against width, as it is; then as so many columns, with all divisions multiplied out.
     if ROW * ranks <= THIN * (wide + beside):
         return ()
     columns = 2
@@ -85,6 +87,7 @@ def between(layers: Layers) -> list[Passing]:
         changes[start] += 1
         changes[stop] -= 1
     lines = list(accumulate(changes[:-1]))
+    # Boxes are counted only where a break is possible: a set for each rank of a dense level would be quadratic.
     few = [r for r, count in enumerate(lines) if count <= LINES]
     boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
     for chain, (start, stop) in zip(layers.chains, spans, strict=True):
@@ -108,7 +111,7 @@ def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
 def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]) -> tuple[int, ...]:
     """The same for one part."""
     ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
-    whole = {p for row in ranks for p, _ in row}
+    whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break
     if len(whole) != 1:
         return ()
     starts = []

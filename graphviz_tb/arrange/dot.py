@@ -91,9 +91,10 @@ def split(text: str) -> Iterator[Plain]:
     lines: dict[tuple[int, int], list[list[Point]]] = {}
     for line in text.splitlines():
         word = line.split()
-        if word[0] == "node":
+        if word[0] == "node":  # node name x y width height label …; lengths in inches
             nodes[int(word[1])] = (float(word[2]), -float(word[3]))
-        elif word[0] == "edge":
+        elif word[0] == "edge":  # edge tail head n x1 y1 … xn yn …
+            # Y grows upward in Graphviz.
             points = [(float(word[4 + 2 * i]), -float(word[5 + 2 * i])) for i in range(int(word[3]))]
             lines.setdefault((int(word[1]), int(word[2])), []).append(points)
         elif word[0] == "stop":
@@ -110,6 +111,7 @@ def layers(part: Part, plain: Plain) -> Layers:
     [[0], [1, 3], [2]]
     """
     nodes, lines = plain
+    # Hundredths of an inch: ranks are farther apart, boxes of one rank differ by rounding only.
     heights = sorted({round(y * 100) for _, y in nodes.values()})
     laid = normalize(
         part,
@@ -119,6 +121,7 @@ def layers(part: Part, plain: Plain) -> Layers:
     spare = {ends: list(held) for ends, held in lines.items()}
     height = {item: nodes[row[0]][1] for row in laid.ranks for item in row}
     for ends, chain in zip(part.edges, laid.chains, strict=True):
+        # Parallel edges have a line each.
         line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
         for item in chain[1:-1]:
             across[item] = at_height(line, height[item])

@@ -31,7 +31,7 @@ class Draft:
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = 0
-        self._found: dict[int, Place] | None = None
+        self._found: dict[int, Place] | None = None  # by item its part and rank; None: to be looked up again
 
     def find(self) -> dict[int, Place]:
         """The part and the rank of each item; `TooManyBends` where all of them were looked for too often."""
@@ -85,10 +85,12 @@ class Draft:
         """All parts become one, with every "left of" and "above" as it was on the shelves."""
         stacked: list[Row] = []
         for shelf in self.shelves:
+            # Parts of a shelf side by side, rank by rank from the top; the next shelf below.
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
         own = self.parts[self.main] if self.main >= 0 else []
+        # The rank of the first ports stays first, that of the last ones last.
         start = 1 if own and own[0][0] in self.ports else 0
         if self.main >= 0:
             end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
@@ -130,7 +132,7 @@ class Draft:
         """One more waypoint of a wire, above the item `lower` of its chain, at the right end of a rank."""
         item = self.fresh()
         chain = self.wires[key]
-        chain.insert(chain.index(lower) + (key in self.turned), item)
+        chain.insert(chain.index(lower) + (key in self.turned), item)  # chains of turned wires run upwards
         row.append(item)
 
     def open_rank(self, part: int, rank: int) -> None:
@@ -169,7 +171,7 @@ class Draft:
 
     def finish(self, order: list[Key]) -> Skeleton:
         """Number ports and waypoints anew; wires in the given order."""
-        slots = sorted(self.ports, key=lambda item: not self.ports[item].first)
+        slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last; stable
         name = {item: item for item in range(self.children)}
         name.update({item: self.children + i for i, item in enumerate(slots)})
         waypoint: list[int] = []

@@ -33,6 +33,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
             of.setdefault(end, []).append(line)
+    # One by one: a new child may hang on one that has just been put in.
     for child in added:
         insert(draft, child, of.get(child, []))
     for line in new:
@@ -84,7 +85,7 @@ def insert(draft: Draft, child: int, own: list[Line]) -> None:
     rows = draft.parts[part]
     near = sorted(draft.share(item) for item in (*before, *after))
     rank = rank_of(draft, part, [place[item][1] for item in before], [place[item][1] for item in after])
-    draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))
+    draft.put(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))  # at the median of its neighbours
     place = draft.find()
     for line in own:
         if line.source in place and line.target in place:
@@ -96,6 +97,7 @@ def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int
     rows = draft.parts[part]
     low = 1 if rows[0][0] in draft.ports and draft.ports[rows[0][0]].first else 0
     high = len(rows) - (1 if rows[-1][0] in draft.ports and not draft.ports[rows[-1][0]].first else 0)
+    # What comes before may lie on the rank of the last ports: its line is turned.
     bound = [r for r in before if r < high]
     rank = max(bound) + 1 if bound else min((r for r in after if r >= low), default=low) - 1
     if rank < low or rank >= high or rank in after:
@@ -113,10 +115,12 @@ def connect(draft: Draft, line: Line) -> None:
         place = draft.find()
     part, start_rank = place[line.source]
     end_rank = place[line.target][1]
+    # A line needs two ranks: its end moves to a new one, and all "left of" and "above" stay.
     if start_rank == end_rank:
         sink(draft, line.target)
         end_rank = start_rank + 1
     rows = draft.parts[part]
+    # Waypoints on the straight way between the two ends, as shares of the ranks' lengths.
     step = 1 if end_rank > start_rank else -1
     start, end = draft.share(line.source), draft.share(line.target)
     chain = [line.source]

@@ -26,6 +26,7 @@ def join(layers: Layers, count: int, kinds: Sequence[int]) -> Layers:
     after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
     name: dict[int, int] = {}
     ranks = []
+    # From the bottom up: where an item leads to is known by its last name, so that a bus grows upwards from its box.
     for row in reversed(layers.ranks):
         fresh: list[int] = []
         last: tuple[int, int, int] | None = None  # where the item before leads to: the next item, the box, the kind

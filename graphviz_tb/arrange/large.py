@@ -22,6 +22,7 @@ class TooManyBends(Exception):
 
 def too_large(metagraph: Metagraph) -> bool:
     """Whether a level has more boxes and lines than are laid out."""
+    # Cheap; stubs are left out only where that matters.
     if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= LARGE:
         return False
     mask = metagraph.automatic
@@ -86,8 +87,9 @@ def in_rows(ranks: list[list[int]]) -> list[list[int]]:
     ([[0], [1, 2], [3, 4]], [[0, 1], [2, 3]])
     """
     boxes = [box for rank in ranks for box in rank]
+    # n boxes in rows of m: 2 * UNIT * m wide and ROW * n / m high; m² = n * ROW / (2 * UNIT) * 8/5 makes it 8:5.
     most = max(1, isqrt(8 * len(boxes) * ROW // (10 * UNIT)))
-    if len(ranks) * most > len(boxes) + most:
+    if len(ranks) * most > len(boxes) + most:  # more places would be empty than a row has
         ranks = [boxes]
     return [rank[start : start + most] for rank in ranks for start in range(0, len(rank), most)]
 

@@ -26,6 +26,7 @@ def arrange_levels(
     paths = dict.fromkeys(opened)
     skeletons: dict[Path, Skeleton] = {}
     outside: dict[Path, Around] = {}
+    # Outermost first: each level tells those open in it how its lines lie.
     for path in paths:
         level = metagraph(path)
         skeleton = skeletons[path] = arrange(level, options, outside.get(path), known)

@@ -74,6 +74,7 @@ def ports(metagraph: Metagraph, bridges: Iterable[int], outside: Around) -> list
         side = [PortSlot(first, (place[1],)) for place in here if place in own]
         rest = tuple(place[1] for place in here if place not in own)
         if rest:
+            # One port for the rest, in the middle of where its neighbours lie.
             side.append(PortSlot(first, rest))
         slots += sorted(side, key=lambda slot: lies(slot.others[len(slot.others) // 2]))
     return slots
@@ -109,6 +110,7 @@ def thick(line: Metaedge | Bridge) -> int:
 def where(bridge: Bridge, turned: Turned) -> Place:
     """The flow side on which a bridge leaves the frame, and its neighbour."""
     other = (bridge.other, bridge.inbound)
+    # Inbound on the first side, unless its line is turned outside.
     return bridge.inbound is not (other in turned), other
 
 

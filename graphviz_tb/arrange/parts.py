@@ -37,10 +37,11 @@ def pieces(
         return item
 
     hung = [*first, *last]
+    # Union-find; the least item is the root. All ports are joined, as they lie on one frame.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
         low, high = sorted((find(source), find(target)))
         root[high] = low
-    members: dict[int, list[int]] = {find(hung[0]): []} if hung else {}
+    members: dict[int, list[int]] = {find(hung[0]): []} if hung else {}  # entered first, so that it comes first
     for item in items:
         members.setdefault(find(item), []).append(item)
     inside: dict[int, list[int]] = {key: [] for key in members}

@@ -30,10 +30,11 @@ def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
     low = max(width for width, _ in sizes)
     area = sum((width + PART) * (height + PART) for width, height in sizes)
-    widest = max(WIDEST, isqrt(area * 2 // 3))
+    widest = max(WIDEST, isqrt(area * 2 // 3))  # many parts: as wide as a whole of 2:3 has to be
     best: tuple[int, list[list[int]]] | None = None
     for step in range(6, 21):  # from 0.6 to twice the width that the area asks for, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
+        # Filling is greedy, so a little more or less width may give a much better whole.
         rows = fill(order, sizes, width)
         misfit = shape(rows, sizes)
         if best is None or misfit < best[0]:

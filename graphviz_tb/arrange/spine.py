@@ -26,6 +26,7 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
             below[source].append(target)
             out[source].append(edge)
     length, carried, onward = [0] * count, [0] * count, [-1] * count
+    # From the ends back: by item the most boxes and the greatest load of any path from it, and its first edge.
     for item in reversed(topological(below)):
         length[item] = 1 if item < boxes else 0
         for edge in out[item]:
@@ -43,6 +44,7 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
 
 def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
     """The main path of each part, as numbers of wires; `thick` is how thick each wire is, 0 for one without data."""
+    # Parts as they are drawn: boxes put in by hand may have joined two.
     part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
     wires: list[list[int]] = [[] for _ in skeleton.parts]
     for number, wire in enumerate(skeleton.wires):

@@ -66,6 +66,7 @@ def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
     """How many rows a rank needs to be no wider than `limit`."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT
+    # Lines pass all rows and take room in each, at most half of it.
     return max(1, min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2))))
 
 
@@ -94,6 +95,7 @@ class Wrapped:
         if rows == 1:
             self.ranks.append(row)
             return
+        # Boxes in turn, as cards are dealt: neighbours stay near each other, one row lower.
         turn = 0
         self.tail: dict[int, int] = {}  # the lowest item so far of each chain that leaves this rank
         level: dict[int, int] = {}
@@ -114,6 +116,7 @@ class Wrapped:
                 last = None
                 fresh.append(item)
                 continue
+            # Above its own row the lines to a box pass, below it those from it; a waypoint is on the first row.
             inward = goal > now
             for number in (self.into if inward else self.out).get(item, ()):
                 chain = self.chains[number]

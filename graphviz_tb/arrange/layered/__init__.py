@@ -35,6 +35,7 @@ def lay(part: Part) -> Layers:
 
 def check(part: Part, ranks: Sequence[int]) -> None:
     """Refuse what would take minutes: lines that pass too many ranks."""
+    # Before `normalize` makes an item for each of them.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
     if bends > LARGE:
         raise TooManyBends

@@ -23,6 +23,7 @@ def combine(state: State, orders: list[list[Row]]) -> list[Row]:
     Before: `orders` hold the same items on the same ranks. After: at most as many crossings as the best of them.
     """
     choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
+    # cost[2 * k] for choice k as it is, cost[2 * k + 1] for its mirror image; `back`, by rank, the best choice above.
     cost = [0] * (2 * len(choices[0]))
     if 0 in state.held:
         cost[1] = NEVER
@@ -62,12 +63,13 @@ def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> t
     place = state.place
     for row in lower:
         for number, item in enumerate(row):
-            place[item] = number
+            place[item] = number  # scratch: the order that is taken in the end sets all places
         plain = [crossings(other, place, state.below) * SCALE for other in upper]
         drift = [drifts(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
             sums = []
             for number, count in enumerate(plain):
+                # Mirroring one rank crosses exactly the pairs that did not cross; mirroring both changes nothing.
                 forward, mirrored = (pairs - count, count) if flip else (count, pairs - count)
                 same, other = drift[number][::-1] if flip else drift[number]
                 sums.append(cost[2 * number] + forward + same)
@@ -81,7 +83,7 @@ def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> t
 def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
     """How far lines run aside, in half places from the middle of the ranks: plain, and with one rank mirrored."""
     plain = mirrored = 0
-    here = 1 - len(row)
+    here = 1 - len(row)  # twice the distance from the middle, so that it is whole
     for item in row:
         for other in below[item]:
             there = 2 * place[other] + 1 - wide

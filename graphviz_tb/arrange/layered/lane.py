@@ -27,7 +27,7 @@ def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
         return
     inside = set(lane)
     others = [path for path in paths if not inside.intersection(path)]
-    rerouter = Rerouter(state, others, set(pairwise(lane)), HEAVY)
+    rerouter = Rerouter(state, others, set(pairwise(lane)), HEAVY)  # counts crossings of the lane more than once
     passes = PASSES
     while passes and rerouter.pass_over():
         passes -= 1
@@ -49,6 +49,7 @@ def to_middle(state: State, item: int) -> None:
     if state.rank[item] in state.held or not (above or below):
         return
     alike = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
+    # Equal neighbours: an exchange changes no crossing.
     middle = alike[(len(alike) - 1) // 2]
     here, there = state.place[item], state.place[middle]
     row[here], row[there] = middle, item

@@ -16,7 +16,7 @@ def normalize(part: Part, ranks: Sequence[int]) -> Layers:
     >>> normalize(Part(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
     Layers(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
     """
-    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
+    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}  # engines may leave ranks empty
     ranks = [dense[rank] for rank in ranks]
     rows: list[list[int]] = [[] for _ in dense]
     for node in range(part.count):

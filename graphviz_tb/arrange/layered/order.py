@@ -36,8 +36,9 @@ def order(part: Part, layers: Layers) -> Layers:
 
     Before: any order; ports by their numbers where these are held. After: the same items on the same ranks.
     """
-    if max(map(len, layers.ranks), default=0) < 2:
+    if max(map(len, layers.ranks), default=0) < 2:  # nothing to order
         return layers
+    # Nodes, and waypoints by chain without its ends.
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     held = sides_with_ports(part, len(layers.ranks)) if part.held else frozenset()
     state = State(count, layers.ranks, layers.chains, held)
@@ -70,6 +71,7 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
         begin(state, sweeps)
         reroute(state, paths, 1)
         tried.append(state.copy())
+    # Each rank from the start that was best there, then once more: where two orders meet, paths may go better ways.
     state.put(combine(state, tried))
     reroute(state, paths, 2)
 

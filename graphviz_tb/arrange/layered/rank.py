@@ -20,6 +20,7 @@ def rank(part: Part) -> list[int]:
     [0, 1, 2, 1]
     """
     graph = Ranking(part)
+    # The height is that of the longest path: tightening moves nodes within it.
     early = graph.early()
     graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
     tried = [graph.tightened(early), graph.tightened(graph.late())]
@@ -84,6 +85,7 @@ class Ranking:
         """Move each node once; whether any has moved."""
         moved = False
         last, pulls = self.part.last, self.pulls
+        # Up from the bottom, then down from the top: what hangs on a node follows it in the same pass.
         for node in [*reversed(self.free), *self.free]:
             if not pulls[node]:
                 continue
@@ -121,6 +123,7 @@ def dragged(
 def pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
     """More than 0 where edges get shorter in all when a node moves down, with all that hangs on it above; less than 0
     where they do when it moves up, with all that hangs on it below."""
+    # Moving down shortens every edge below and lengthens those above whose start stays; moving up the other way round.
     down = len(below) - sum([before[other] for other in above])
     up = len(above) - sum([after[other] for other in below])
     return down if up <= 0 else -up if down <= 0 else len(below) - len(above)

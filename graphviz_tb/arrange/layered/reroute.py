@@ -90,6 +90,7 @@ class Rerouter:
                 if not self.narrow(gap):
                     return True
                 table, start, end = self.prefix(gap), state.place[upper], state.place[lower]
+                # Lines that start left and end right of this one, or start right and end left.
                 if table[start, -1] - table[start, end + 1] or table[-1, end] - table[start + 1, end]:
                     return True
             gap += 1
@@ -161,6 +162,7 @@ class Rerouter:
         if crossed is None:
             if narrow:
                 table = self.prefix(gap)
+                # t[i, -1] - t[i, j] start left and end right, t[-1, j] - t[i, j] start right and end left.
                 crossed = table * -2
                 crossed += table[:, -1:]
                 crossed += table[-1]
@@ -187,13 +189,14 @@ class Rerouter:
             there = held[number] - spans[number][0]
             total = self.block(top + number - 1, spans[number - 1], spans[number]) + cost[:, None]
             row, column = WIDE + 1 - here, WIDE + 1 - there
+            # The path's own line is in the tables: where it would cross its new way, it is taken off again.
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
             best = total.argmin(0)
             back.append(best)
             cost = total[best, self.count[: len(best)]]
             here = there
         cost = self.end(path, top, spans[-1], cost)
-        cost[here] -= 1
+        cost[here] -= 1  # rather where it is
         return self.move(path, top, spans, back, int(np.argmin(cost)))
 
     def window(self, rank: int, place: int) -> Span:
@@ -227,9 +230,10 @@ class Rerouter:
         return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
     def ray(self, held: Table, free: Table, place: int, span: Span) -> Table:
-        """How many lines, `held` to `free`, a line from place `at` to each slot crosses, times `SCALE`."""
+        """How many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
+        # Lines from the left of `place` are crossed if they end right of the slot, those from the right if left of it.
         left = np.bincount(cells[held < place], minlength=width + 1)
         right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()

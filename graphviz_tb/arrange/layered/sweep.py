@@ -29,7 +29,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
         near = links[item]
         count = len(near)
         if count == 1:
-            key = 2 * place[near[0]]
+            key = 2 * place[near[0]]  # keys are twice the median, so that they are whole
         elif count == 2:
             key = place[near[0]] + place[near[1]]
         elif count:
@@ -38,6 +38,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
         else:
             continue
         keyed.append((key, number, item))
+    # Sorted into the places that they had: items without neighbours keep theirs in between.
     slots = [number for _, number, _ in keyed] if len(keyed) < len(row) else range(len(row))
     keyed.sort()
     for number, (_, _, item) in zip(slots, keyed, strict=True):
@@ -58,7 +59,7 @@ def depth_first(state: State, down: bool) -> list[list[int]]:
                 if not seen[item]:
                     seen[item] = True
                     order[state.rank[item]].append(item)
-                    stack += behind[item][::-1]
+                    stack += behind[item][::-1]  # below `ahead` on the stack: visited after it
                     stack += ahead[item][::-1]
     for rank in state.held:
         order[rank] = state.ranks[rank]
