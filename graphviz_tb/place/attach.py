@@ -36,12 +36,14 @@ def attach(
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children:
+                # Lines to one waypoint leave as one; lines straight to a box or a port leave each for itself.
                 trunk = -1 if other >= skeleton.first_waypoint else wire
                 sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]
     for (item, end), wires in sides.items():
         keys = sorted(wires)
         middle = next((number for number, key in enumerate(keys) if main.intersection(wires[key])), -1)
+        # Only lines that arrive from above join.
         kinds = [buses[wires[key][0]] if buses and end else -1 for key in keys]
         slots = slots_of(kinds, middle)
         middle = slots[middle] if middle >= 0 else -1
@@ -85,7 +87,7 @@ def spread(width: int, count: int, step: int, middle: int = -1) -> list[int]:
         step = min(step, (width // 2 - MARGIN) // most) if most else 0
         return [width // 2 + (place - middle) * step for place in range(count)]
     if count > 1:
-        room = max(width - 2 * MARGIN, width // 2, 0)
+        room = max(width - 2 * MARGIN, width // 2, 0)  # a short side gives up its margins, not all of its room
         step = min(step, room // (count - 1))
     start = width // 2 - (count - 1) * step // 2
     return [start + place * step for place in range(count)]

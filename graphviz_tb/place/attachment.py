@@ -39,14 +39,17 @@ def anchors(
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for index, wire in enumerate(skeleton.wires):
+        # `attach` knows upper and lower ends, a wire its source and target.
         touch = spread[index][::-1] if wire.turned else spread[index]
         for end, child in enumerate((wire.chain[0], wire.chain[-1])):
             if child < skeleton.children:
                 piece = pieces[child]
                 fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
+                    # True: the upper side.
                     sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
     for (child, _), ends in sides.items():
+        # Ports have their places: lines to them are fixed, and the others of that side stay in their turn between them.
         met = [gate_of(view, index, end, gates) for index, end in ends]
         across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
         order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
@@ -110,7 +113,7 @@ def gate_of(view: View, index: int, end: int, gates: Gates) -> int | None:
     else:
         edge = view.metagraph.edges[wire.edge]
         other = view.metagraph.children[edge.source if end else edge.target]
-    return inner.get((other, bool(end), bool(end) is not wire.turned))
+    return inner.get((other, bool(end), bool(end) is not wire.turned))  # row, inbound, on the first side
 
 
 def gates_of(view: View) -> dict[Gate, int]:
@@ -123,6 +126,7 @@ def border(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
     left, top = corner[0] + piece.x, corner[1] + piece.y
     right, bottom = left + piece.box[0], top + piece.box[1]
     if upright:
+        # Nearer to the top of the slot than to its foot.
         high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - piece.height)
         dent = round_end(piece, min(point[0] - left, right - point[0]))
         return point[0], top + dent if high else bottom - dent
@@ -141,4 +145,5 @@ def round_end(piece: Piece, inset: int) -> int:
     radius = min(12, piece.box[1] // 2)
     if not piece.pill or inset >= radius:
         return 0
+    # A quarter circle: at `inset` from the corner the outline is so far below the top.
     return radius - isqrt(radius * radius - (radius - max(inset, 0)) ** 2)

@@ -48,7 +48,7 @@ class Placement:
     def cost(self) -> int:
         """The area of the whole, and that of the screen that it fits on."""
         wide, tall = self.whole
-        screen = max(5 * wide // 8, tall, SCREEN)
+        screen = max(5 * wide // 8, tall, SCREEN)  # the height of the least screen of 8:5 that shows it in full size
         return wide * tall + 8 * screen * screen // 5
 
 
@@ -80,6 +80,7 @@ def beside_core(
             texts.append(_heading(heading, placement.corner))
             beside = Rule(left - half, top, left - half, top + tall)
             rules.append(beside if placement.beside else Rule(left, top - half, left + wide, top - half))
+        # With its rule: the next block keeps clear of both.
         sky.add_rect((left - half, top - half, left + wide, top + tall))
         whole = placement.whole
     if notes:
@@ -93,6 +94,7 @@ def beside_core(
 def best(core: Size, sky: Skyline, columns: Sequence[Sequence[Thing]], least: int, room: int) -> Placement:
     """The cheapest placement of all shapes of a block, `room` for its heading, in all corners; the first of equals."""
     possible: list[Placement] = []
+    # The shapes that fit beside the drawing, whole or in two or three columns, and some of fixed length.
     for limit in (core[1], *LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = block(columns, limit)
         wide, tall = max(wide, least), tall + room
@@ -138,6 +140,7 @@ def block(columns: Sequence[Sequence[Thing]], limit: int) -> tuple[list[Point], 
                 places.append((start + axis - mine, along))
                 along += tall + GAP
             longest = max(longest, along - GAP)
+            # The most on the left of the axis, and on its right.
             start += axis + max(thing[0] - thing[2] for thing in part) + GAP
     return places, (start - GAP, longest)
 

@@ -52,8 +52,8 @@ def column_width(column: Sequence[StubWords]) -> int:
 def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> Beside:
     """A column of stubs round the height `middle`, from `edge` (the x of the side that it hangs on) outwards,
     `off` further away. The lines meet the side within `reach` of the middle."""
-    top = middle - ROW * (len(words) - 1) // 2
-    sign = -1 if side == "in" else 1
+    top = middle - ROW * (len(words) - 1) // 2  # the y of the first stub's middle
+    sign = -1 if side == "in" else 1  # outwards: inputs to the left
     stubs, texts = [], []
     for index, stub in enumerate(words):
         y = top + ROW * index

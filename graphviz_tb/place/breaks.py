@@ -29,7 +29,7 @@ def joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[lis
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
         for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):
+            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
                 passing[part][number].append((wire, break_ - rank - 1))
     return passing
 
@@ -43,8 +43,8 @@ def side_by_side(
 ) -> list[int]:
     """Move the columns of each broken part to their places; the height of every part.
 
-    After: the first column begins at the left, each of the others beside and level with the one before, with room for
-    what leads from one to the next.
+    After: the first column begins at the left, each of the others beside the one before, with room beside and above
+    it for what leads there.
     """
     for p, passing in enumerate(between):
         ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
@@ -62,7 +62,7 @@ def side_by_side(
             if number < len(passing):
                 lines = len(passing[number])
                 left += high - low + 2 * BESIDE + (lines - 1) * STEP
-                head = TURN + lines * STEP
+                head = TURN + lines * STEP  # room for the turns above the next column
     return [height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
 
 
@@ -92,8 +92,13 @@ def detours(
             break_ = skeleton.breaks[p][number]
             rows = skeleton.parts[p][starts[number] : break_]
             right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            # column │        ┌── head ──┐
+            #        │        │          ▼ next column
+            #        └─ foot ─┘
+            #        x      lane       goal
             leave = [(across(joint, 0, chains, ends, lefts), joint) for joint in lines]
             leave.sort()
+            # From the right: the first turns nearest to the foot and to the column.
             for turn, (x, joint) in enumerate(leave[::-1]):
                 foot = layers[p][break_ - 1].bottom + TURN + turn * STEP
                 head = layers[p][break_].top - TURN - (len(lines) - 1 - turn) * STEP

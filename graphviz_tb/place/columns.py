@@ -33,8 +33,9 @@ def columns(
     Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of
     item k + 1. After: these distances hold.
     """
-    x = [0] * len(widths)
+    x = [0] * len(widths)  # by item, all parts: each part has a zero of its own
     room = Room(len(widths))
+    # Down, up, then with the ranks on both sides at once; long edges are straightened before and after the last.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
         starts = pack(ranks, widths, distances, x)
@@ -70,7 +71,7 @@ def pack(
         for step in steps:
             start.append(start[-1] + step)
         starts.append(start)
-        middle = (start[-1] + widths[row[-1]]) // 2
+        middle = (start[-1] + widths[row[-1]]) // 2  # half of the whole row, with the last item
         for item, left in zip(row, start, strict=True):
             x[item] = left - middle
     return starts
@@ -104,7 +105,7 @@ def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -
             path = [item]
             while below[path[-1]] and thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
-            if up or below[item]:
+            if up or below[item]:  # an item without links has nothing to be straight with
                 paths.append(path)
     return paths
 
@@ -119,6 +120,7 @@ def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, ro
 
     Each run goes on where the one before came from, as near as it can; the last keeps to where it must end.
     """
+    # `low` … `high`: where all items of the run so far have room; `offset`: how far an item is aside of the first.
     low, high, offset = -FAR, FAR, 0
     run: list[tuple[int, int]] = []
     up, down = above[path[0]], below[path[-1]]
@@ -129,7 +131,7 @@ def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, ro
         left, right = room.left[item], room.right[item]
         least = x[left] + room.before[item] - offset if left >= 0 else -FAR
         most = x[right] - room.after[item] - offset if right >= 0 else FAR
-        if least > high or most < low:
+        if least > high or most < low:  # no vertical is left for both: a new run begins
             goal = put(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
             run, low, high = [], -FAR, FAR
         if least > low:
@@ -160,6 +162,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
     wishes: list[list[Entry]] = []
     places: list[int] = []
     for number, item in enumerate(row):
+        # Without `start`, "so far apart at least" becomes "not less than the one before": an isotonic regression.
         shift = start[number]
         if links[item]:
             place, wish = wished(links[item], x, shift)
@@ -167,6 +170,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
             place = x[item] - shift
             wish = [(place, 1)]
         begin = number
+        # The pool before lies too far right: both become one, at the median of all their wishes.
         while places and places[-1] > place:
             begin = first.pop()
             places.pop()
@@ -181,7 +185,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
     first.append(len(row))
     for pool, place in enumerate(places):
         for number in range(first[pool], first[pool + 1]):
-            x[row[number]] = place + start[number]
+            x[row[number]] = place + start[number]  # packed within the pool
 
 
 def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, list[Entry]]:
@@ -212,6 +216,6 @@ def median(wishes: Sequence[Entry]) -> int:
         seen += 2 * weight
         if seen > half:
             return place
-        if seen == half:
+        if seen == half:  # anywhere up to the next wish is as good
             return (place + wishes[number + 1][0]) // 2
     return 0

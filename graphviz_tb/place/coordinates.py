@@ -17,13 +17,12 @@ from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.breaks import detours, joints, side_by_side
 from graphviz_tb.place.columns import Link, columns
 from graphviz_tb.place.funnel import Band, Corridors, beside
-from graphviz_tb.place.routes import bands, head_length, routes
-from graphviz_tb.place.steep import cross_steeply
-from graphviz_tb.place.tracks import FLAT, Hop, give_tracks, is_crossed, is_shut_in
+from graphviz_tb.place.routes import routes
+from graphviz_tb.place.strips import ranks_of, strips
+from graphviz_tb.place.tracks import Hop, give_tracks
 
 Size = tuple[int, int]
 PLAIN = Stroke()
-ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label is beside the line
 LANE = 11  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8); 16 would
 # straighten four more of 570 steps in pictures one level deep, and lengthen all lines by 3 %
 
@@ -54,6 +53,7 @@ def coordinates(
     drawn = [given.get(wire, PLAIN) for wire in range(len(skeleton.wires))]
     chains = downward(skeleton)
     ends = attach(skeleton, chains, sizes, gaps) if anchors is None else anchored(skeleton, anchors)
+    # From here on by item: children, then ports, then waypoints.
     widths, heights = extents(skeleton, sizes)
     thick = thicknesses(skeleton, drawn)
     above, below = links(skeleton, chains, ends, len(widths))
@@ -61,12 +61,14 @@ def coordinates(
     lefts = columns(skeleton.parts, widths, steps, above, below, lane(skeleton))
     flush_left(skeleton, lefts)
     wires, passing = hops_of(skeleton, chains, ends, lefts, drawn)
+    # Each part begins at (0, 0) until `shelve`, which moves it to its place.
     layers = strips(skeleton, chains, heights, passing, drawn, gaps)
     between = joints(skeleton, chains)
     tall = side_by_side(skeleton, layers, lefts, widths, between)
     width, height = shelve(skeleton, layers, lefts, widths, tall, gaps)
     around = detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    # Items are centred on the middle of their rank.
     tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
     corridors = Corridors(skeleton, lefts, widths, thick, gaps)
     lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
@@ -129,7 +131,7 @@ def hops_of(
             upper, lower = chain[step], chain[step + 1]
             start = lefts[upper] + (ends[wire][0] if not step else 0)
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
-            key = (upper, lower, start, end)
+            key = (upper, lower, start, end)  # wires of a bus: one hop, as thick as the thickest
             if key not in known:
                 known[key] = Hop(wire, step, start, end, strokes[wire].thick)
                 passing[part][rank + step].append(known[key])
@@ -139,102 +141,6 @@ def hops_of(
         for hops in part_gaps:
             give_tracks(hops)
     return wires, passing
-
-
-def ranks_of(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
-    """The part and the rank of each item."""
-    return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-
-
-def strips(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    heights: Sequence[int],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
-    gaps: Gaps,
-) -> list[list[Band]]:
-    """The bands of each part. After: hops that cross do so steeply."""
-    place = ranks_of(skeleton)
-    labelled = rooms_for_labels(skeleton, chains, place, passing, strokes)
-    straight = straight_ends(skeleton, chains, place, passing, strokes, gaps)
-    made = []
-    for p, part_rows in enumerate(skeleton.parts):
-        ends = [
-            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else straight[p][r]
-            for r, row in enumerate(part_rows)
-        ]
-        strip = bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
-        for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
-            cross_steeply(hops, following.top - following.before - band.bottom - band.after)
-        made.append(strip)
-    return made
-
-
-def rooms_for_labels(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
-) -> list[dict[int, int]]:
-    """For each part the ranks below which a label must find room, with what it needs besides all that passes."""
-    labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
-    main = set(skeleton.spine)
-    for wire, chain in enumerate(chains):
-        stroke = strokes[wire]
-        part, rank = place[chain[0]]
-        if len(chain) == 2 and stroke.label[1]:
-            more = beside_main(wire, stroke.label, passing[part][rank]) if wire in main else 0
-            labelled[part][rank] = max(labelled[part].get(rank, 0), more)
-        slants = stroke.room[1]
-        if slants:
-            labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
-    return labelled
-
-
-def straight_ends(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[Hop]]],
-    strokes: Sequence[Stroke],
-    gaps: Gaps,
-) -> list[list[tuple[int, int]]]:
-    """For each rank of each part, how much of the gaps above and below is kept for straight ends: for arrow heads, for
-    lines that go far aside, and for labels."""
-    heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
-    straight = [[[0, 0] for _ in part] for part in skeleton.parts]
-    for wire, chain in enumerate(chains):
-        stroke = strokes[wire]
-        part, rank = place[chain[0]]
-        top, _, bottom, late = stroke.room
-        straight[part][rank][1] = max(straight[part][rank][1], top)
-        straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
-        final = rank + len(chain) - 2
-        straight[part][final][1] = max(straight[part][final][1], late)
-        if stroke.tip >= 0:
-            upper = stroke.tip == skeleton.wires[wire].turned
-            room = heads[part][rank if upper else rank + len(chain) - 1]
-            room[upper] = max(room[upper], head_length(stroke.thick) + gaps.straight)
-    for p, part_gaps in enumerate(passing):
-        for r, hops in enumerate(part_gaps):
-            if any(hop.aside > FLAT for hop in hops):
-                heads[p][r][1] = max(heads[p][r][1], gaps.start)
-    return [
-        [(head[0] + run[0], head[1] + run[1]) for head, run in zip(part_heads, runs, strict=True)]
-        for part_heads, runs in zip(heads, straight, strict=True)
-    ]
-
-
-def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
-    """How much room a gap needs, besides all that passes, for the label of a main path: one that lies along its line
-    finds a place before or behind what comes near."""
-    across, along = label
-    lies = along > across
-    if is_shut_in(wire, hops, across) or (lies and is_crossed(wire, hops)):
-        return along + (ASLANT if lies else 0)
-    return 0
 
 
 def extents(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
@@ -271,10 +177,11 @@ def links(
         for number in range(final + 1):
             upper, lower = chain[number], chain[number + 1]
             if upper >= first or lower >= first:
-                if (upper, lower) in trunks:
+                if (upper, lower) in trunks:  # lines that share waypoints pull once
                     continue
                 trunks.add((upper, lower))
             shift = (start if not number else 0) - (end if number == final else 0)
+            # By how many ends are waypoints.
             weight = LANE if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
@@ -299,6 +206,7 @@ def shelve(
         width, height = spans[skeleton.main]
         origin = width + gaps.parts
     top = 0
+    # On the screen the first shelf is the upper one.
     for shelf in skeleton.shelves[::-1] if gaps.upward else skeleton.shelves:
         left, deep = origin, 0
         for part in shelf:
@@ -312,6 +220,7 @@ def shelve(
         width = max(width, left - gaps.parts)
         height = max(height, top + deep)
         top += deep + gaps.parts
+    # Ports of the last side lie on the frame, below everything.
     if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
         layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
     return width, height

@@ -17,7 +17,7 @@ from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
-from graphviz_tb.place.coordinates import ASLANT, coordinates
+from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.label_places import Label, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.names import names_of
@@ -25,6 +25,7 @@ from graphviz_tb.place.own import own_parts
 from graphviz_tb.place.parting import parted
 from graphviz_tb.place.pieces import Piece, framed, piece
 from graphviz_tb.place.rows import in_rows
+from graphviz_tb.place.strips import ASLANT
 from graphviz_tb.place.titles import BAR
 from graphviz_tb.place.turn import Turn, across_along, top_side, vertical
 
@@ -81,7 +82,7 @@ class Core:
             wide, tall = sizes[wire].size
             sky.add_rect((x - wide // 2, y - tall // 2, x + wide // 2, y + tall // 2))
         for x, y in self.ports:
-            if y if upright else x:
+            if y if upright else x:  # those at the top or at the left end right at the frame
                 sky.add_ray((x, y), upright)
         return sky
 
@@ -144,6 +145,7 @@ def drawn(
         wire: reach(view, wire, [turn.point(point) for point in level.routes[wire]], slots, turn) for wire in lines
     }
     axis = 0 if turn.vertical else 1
+    # Labels of the main path may stand out at the sides: the level grows, and all in it moves by `before`.
     before, after = overhang(routes, said, turn.size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
     wide, tall = turn.size
@@ -155,7 +157,7 @@ def drawn(
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
-    out = OUTSIDE if view.row else -1
+    out = OUTSIDE if view.row else -1  # the picture itself has no frame to stand out into
     own = own_parts(view.skeleton, routes, tuple(said))
     thick = {wire: thickness(line) for wire, line in lines.items()}
     bounds = (-out, 1, size[0] + out, size[1] - 1)
@@ -207,6 +209,7 @@ def laid_out(
     and above their lower end."""
     main = set(view.metagraph.core())
     count = len(view.metagraph.children)
+    # (across, along) the flow.
     sizes = [across_along(direction, _size(pieces[i])) if i in main else (0, 0) for i in range(count)]
     if view.skeleton.plain:
         return in_rows(view.skeleton, sizes, GAPS)

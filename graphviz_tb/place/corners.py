@@ -32,6 +32,7 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
             result.append(corner)
             fresh = False
             continue
+        # At most half of a run, as its other end may be cut too; the outer runs have one corner only.
         reach = 16 * CUT
         run = length(before, corner)
         reach = min(reach, run - 16 * first if number == 1 else run // 2)
@@ -42,7 +43,7 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
             fresh = False
             continue
         enter, leave = towards(corner, before, reach), towards(corner, after, reach)
-        if fresh and length(result[-1], enter) < 16 * CLOSE:
+        if fresh and length(result[-1], enter) < 16 * CLOSE:  # two cuts that nearly meet
             previous = result.pop()
             enter = (previous[0] + enter[0]) // 2, (previous[1] + enter[1]) // 2
         result += [enter, leave]
@@ -53,7 +54,7 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
 
 def sharp(a: Point, b: Point, c: Point) -> bool:
     """Whether a line turns by more than 48° at b."""
-    along = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
+    along = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])  # at most 0: it turns by 90° or more
     across = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
     return along <= 0 or UNIT * across * across > TANGENT * along * along
 
@@ -74,4 +75,5 @@ def towards(start: Point, goal: Point, distance: int) -> Point:
     if not whole:
         return start
     dx, dy = goal[0] - start[0], goal[1] - start[1]
+    # (d + ½) rounded down, with all divisions in one: the same in JavaScript.
     return start[0] + (2 * dx * distance + whole) // (2 * whole), start[1] + (2 * dy * distance + whole) // (2 * whole)

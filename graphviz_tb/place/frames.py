@@ -66,9 +66,11 @@ def frame(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
     )
+    # What comes later needs what is known now: the area the drawing, the title the width of both, ports the whole size.
     core = core_of(view, pieces, lines, said, inner, direction)
     area = area_of(view, core, said, pieces, direction)
     bar = title_bar(view, heading, core, area, direction)
+    # The picture itself has neither title bar nor border.
     shift = (AROUND + bar.shift, BAR + AROUND) if heading else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if heading else (area.width, area.height)
     ports = tuple(
@@ -158,6 +160,7 @@ def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift
     slots: list[Slot | None] = [None] * len(pieces)
     for position, (piece, corner) in core.slots.items():
         slots[position] = (piece, _add(corner, shift))
+    # The order of `area.places`.
     listed = [position for _, columns in aside(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
         slots[position] = (pieces[position], _add(corner, shift))
@@ -167,7 +170,7 @@ def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift
 def _port(first: bool, point: Point, size: tuple[int, int], direction: Direction) -> Point:
     """A port's place on the border."""
     if vertical(direction):
-        return point[0], size[1] if first is (direction == "BT") else 0
+        return point[0], size[1] if first is (direction == "BT") else 0  # BT: the flow begins at the foot
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 

@@ -60,7 +60,7 @@ class Corridors:
         """The room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
         x = self.at[side]
         here, left, right = x[item], self.left[item], self.right[item]
-        if item in self.shared:
+        if item in self.shared:  # the lines of a bus stay together
             return y, here, here
         low, high = -FAR, FAR
         if left >= 0:
@@ -75,6 +75,7 @@ class Corridors:
 
     def keep(self, waypoints: Sequence[int], windows: Sequence[Window], bends: Sequence[Point]) -> None:
         """Note where a line now passes its waypoints, two windows each."""
+        # Windows and bends both run down: one pass over each, by straight lines between bends.
         number = 1
         for index, (y, _, _) in enumerate(windows):
             while bends[number][1] < y:
@@ -90,7 +91,7 @@ def beside(lines: int, thick: int, gaps: Gaps) -> int:
     >>> beside(1, 10, Gaps()), beside(2, 20, Gaps()), beside(2, 120, Gaps())
     (10, 6, 11)
     """
-    return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20
+    return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20  # half of tenths of a pixel, rounded up
 
 
 def exits(
@@ -110,6 +111,7 @@ def exits(
     for item, leaving in starts.items():
         places = sorted(leaving)
         middles = [(before + after) // 2 for before, after in pairwise(places)]
+        # Half way to the next line on each side.
         lows, highs = [min(0, places[0]), *middles], [*middles, max(widths[item], places[-1])]
         room.update(((item, x), (low, high)) for x, low, high in zip(places, lows, highs, strict=True))
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
@@ -131,14 +133,16 @@ def funnel(windows: Sequence[Window]) -> list[Point]:
     number, fresh = 1, True
     while number < len(windows):
         y, low, high = windows[number]
-        down, low, high = y - top, low - x, high - x
+        down, low, high = y - top, low - x, high - x  # from the last bend on
         if fresh:
             left, right, fresh = (low, down, number), (high, down, number), False
+        # The window lies beside the view: the way bends at the corner in between, and goes on from the window there.
         elif high * left[1] < left[0] * down or low * right[1] > right[0] * down:
             aside, down, number = left if high * left[1] < left[0] * down else right
             x, top, fresh = x + aside, top + down, True
             bends.append((x, top))
         else:
+            # Slopes are compared crosswise, aside · down: no division. A window can only narrow the view.
             left = (low, down, number) if low * left[1] >= left[0] * down else left
             right = (high, down, number) if high * right[1] <= right[0] * down else right
         number += 1

@@ -34,7 +34,7 @@ def in_order(view: View) -> list[Open]:
     todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
         current, heading, outside, above, position = todo.pop()
-        above[position] = len(groups)
+        above[position] = len(groups)  # tells the group around which number this one has
         below: dict[int, int] = {}
         groups.append(Open(current, heading, below, outside))
         node_labels = (*current.node_labels, *current.functions)
@@ -44,7 +44,7 @@ def in_order(view: View) -> list[Open]:
             *range(len(current.node_labels), len(node_labels)),
         }
         labels = line_labels(current) if current.opened else {}
-        for child, inner in sorted(current.opened.items(), reverse=True):
+        for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first is taken first
             if child in shown:
                 todo.append(
                     (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)

@@ -22,6 +22,7 @@ def of_wire(view: View, index: int) -> Identity:
             view.node_labels[edge.target].address,
         )
     bridge = view.metagraph.bridges[wire.bridge]
+    # As it goes out; an inbound one is turned.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
     return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends))
 

@@ -57,6 +57,7 @@ class Obstacles:
 
     def is_free(self, owner: int, rect: Rect) -> bool:
         """Whether a label of wire `owner` may take `rect`: its own line may be nearer than others."""
+        # Free of boxes; where lines may come too near.
         boxed, lined = grown(rect, BOX_ROOM), grown(rect, LINE_ROOM + THICKEST)
         if any(overlap(boxed, other) for other in self.large):
             return False
@@ -111,6 +112,7 @@ def place_labels(
         for middle in candidates(own[wire] if own else lines[wire], label):
             rect = centred(middle, label.size)
             if within(rect, bounds) and obstacles.is_free(wire, rect):
+                # Greedy: each label takes the first place that is free, and is an obstacle to all after it.
                 placed[wire] = middle
                 obstacles.add_rect(grown(rect, LABEL_ROOM))
                 break
@@ -144,6 +146,7 @@ def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
         for start, stop in straight[:RUNS]:
             dx, dy = stop[0] - start[0], stop[1] - start[1]
             steep = abs(dy) >= abs(dx)
+            # The label's side along the line, and the line's length there.
             need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
             if along < need:
                 continue
@@ -228,5 +231,6 @@ def touches(run: Run, rect: Rect) -> bool:
         return False
     (ax, ay), (bx, by) = run
     corners = ((rect[0], rect[1]), (rect[0], rect[3]), (rect[2], rect[1]), (rect[2], rect[3]))
+    # With all four corners on one side of it, the line misses the rectangle.
     sides = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in corners]
     return min(sides) <= 0 <= max(sides)

@@ -35,7 +35,7 @@ def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
     names = [name_of(node) for node in nodes]
     alike: dict[str, list[int]] = {}
     for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
-        if name.label != called(node):
+        if name.label != called(node):  # only names that were cut can have become alike
             alike.setdefault(name.label, []).append(number)
     for group in alike.values():
         texts = [called(nodes[number]) for number in group]
@@ -84,7 +84,7 @@ def agreed(names: Sequence[str]) -> tuple[int, int]:
     head = tail = 0
     while head < shortest and all(name[head] == first[head] for name in names):
         head += 1
-    while head and first[head - 1] not in BETWEEN_WORDS:
+    while head and first[head - 1] not in BETWEEN_WORDS:  # back to the end of a word
         head -= 1
     while tail < shortest - head and all(name[len(name) - 1 - tail] == first[len(first) - 1 - tail] for name in names):
         tail += 1

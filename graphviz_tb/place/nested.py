@@ -21,7 +21,7 @@ def place(view: View, options: PictureOptions) -> Scene:
     lines end at borders, and an edge that crosses a border goes on exactly where it met it."""
     groups = lead_through(in_order(view))
     frames: dict[int, Frame] = {}
-    for number in range(len(groups) - 1, -1, -1):
+    for number in range(len(groups) - 1, -1, -1):  # the size of a frame depends on the frames in it
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
         frames[number] = frame(group.view, group.heading, below, group.outside, options.direction)

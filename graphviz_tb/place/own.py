@@ -57,6 +57,7 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
     ending: dict[Track, list[int]] = {}
     for track, ends in changes.items():
         running = 0
+        # In order along the track, ends before beginnings at one place: lines that only meet there share nothing.
         for end, change in sorted(ends):
             running += change
             if running == (2 if change > 0 else 1):
@@ -75,7 +76,7 @@ def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Seq
         if start != stop:
             track = track_of(start, stop)
             bounds, here = shared.get(track, ()), along(track, start)
-            following = bisect_right(bounds, here)
+            following = bisect_right(bounds, here)  # odd: `here` lies within a shared stretch
             begins = here if following % 2 else bounds[following] if following < len(bounds) else along(track, stop)
             if begins < along(track, stop):
                 dx, dy, _ = track

@@ -21,10 +21,11 @@ def parted(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis:
     chains = [list(wire.chain) for wire in skeleton.wires]
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
+    # A bus ends in one box: where that is open, its lines go on to ports that may lie far apart.
     for item, wires in sharers(skeleton).items() if gates else ():
         ways = by_port(view, wires, gates, ports, axis)
         beside[item] = []
-        for place in sorted(ways)[1:]:
+        for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
             fresh = skeleton.first_waypoint + len(waypoint)
             waypoint.append(ways[place][0])
             beside[item].append(fresh)
@@ -65,6 +66,7 @@ def by_port(
 ) -> dict[int, list[int]]:
     """Wires that have an end in common, by where their port is, if the box there is open."""
     chains = [view.skeleton.wires[wire].chain for wire in wires]
+    # Lines of a bus share their target; others a source.
     end = 1 if all(chain[-1] == chains[0][-1] for chain in chains) else 0
     box = chains[0][-1 if end else 0]
     found: dict[int, list[int]] = {}

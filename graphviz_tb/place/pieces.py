@@ -58,7 +58,7 @@ def _upright(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: b
     reach = max(0, (tall - shape.top) // 2 - 10)
     left = beside.column(incoming, "in", middle, 0, reach, 0)
     right = beside.column(outgoing, "out", middle, wide, reach, room)
-    y = max(0, height // 2 - middle)
+    y = max(0, height // 2 - middle)  # the box is centred on its columns, by the middle of its front sheet
     return Piece(
         lead + wide + max(tail + room, room),
         max(height, y + tall),

@@ -51,6 +51,7 @@ def bends(points: tuple[Point, ...]) -> int:
 
 def crossings(routes: tuple[Route, ...]) -> int:
     """Pairs of lines that cross; each stretch is compared with those that touch the same squares of the plane."""
+    # By square of the plane: only stretches that touch the same one can cross.
     filed: dict[tuple[int, int], list[tuple[int, Run]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
@@ -71,6 +72,7 @@ def along(run: Run) -> set[tuple[int, int]]:
     passed: set[tuple[int, int]] = set()
     for part in range(parts):
         start = ax + (bx - ax) * part // parts, ay + (by - ay) * part // parts
+        # Rounded up: no square is missed.
         stop = ax + (bx - ax) * (part + 1) // parts + 1, ay + (by - ay) * (part + 1) // parts + 1
         passed.update(cells(around((start, stop))))
     return passed

@@ -51,7 +51,7 @@ def bands(
             height = gap_height(hops[r - 1], result[-1].after, before, gaps.beyond if ports else 0, gaps)
             room = labelled.get(r - 1, -1)
             top += max(height + max(room, 0), gaps.labelled if room >= 0 and not ports else 0)
-        bottom = top + max(heights[item] + heights[item] % 2 for item in row)
+        bottom = top + max(heights[item] + heights[item] % 2 for item in row)  # even: the middle is whole
         result.append(Band(top, bottom, before, after))
         top = bottom
     return result
@@ -84,6 +84,7 @@ def routes(
         out, on = free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)
         begin = (lefts[upper] + ends[wire][0], tops[upper] + heights[upper] - out)
         stop = (lefts[lower] + ends[wire][1], tops[lower] + on)
+        # Windows of the line so far, and the waypoints that it passes, since it began or came into this column.
         windows = [(begin[1], begin[0], begin[0])]
         below = band[upper].bottom + band[upper].after + hops[wire][0].late - out
         if below > begin[1] and (wire, 0) not in around:
@@ -102,7 +103,7 @@ def routes(
             near = hops[wire][number - 1].early, hops[wire][number].late
             windows += beside_rank(corridors, item, band[item], near, turns, around.get((wire, number)))
         above = band[lower].top - band[lower].before - hops[wire][-1].early + on
-        windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))
+        windows.append((max(above, windows[-1][0] + 1), stop[0], stop[0]))  # the funnel wants each below the one before
         bends += shortest(corridors, windows, passed)
         thick = max(strokes[wire].thick, *(corridors.thick[item] for item in chain[1:-1]), 0)
         result.append(finished([*bends, stop], wire, skeleton, thick, strokes[wire].tip, gaps))
@@ -142,6 +143,7 @@ def beside_rank(
 def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:
     """The bends of a line within one column, which passes some waypoints, two windows each, before its last window."""
     bends = funnel(windows)
+    # What comes after keeps clear of where the line is, not of where its waypoint was.
     corridors.keep(passed, windows[len(windows) - 1 - 2 * len(passed) : -1], bends)
     return bends
 

@@ -35,6 +35,7 @@ class Sketch:
         self.texts: list[Text] = []
         self.rules: list[Rule] = []
         self.webs: list[Web] = []
+        # Ports are numbered before anything is drawn: lines outside name ports of groups that are drawn later.
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
         self.port_number: dict[PortKey, int] = {key: index for index, key in enumerate(touched)}
 
@@ -71,6 +72,7 @@ class Sketch:
     def touched(self, number: int) -> dict[int, list[int]]:
         """The ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
+        # A plain level draws its lines as webs, not one by one: all of its ports are touched.
         lines: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
         for index in self.frames[number].lines:
             chain = skeleton.wires[index].chain
@@ -114,8 +116,9 @@ class Sketch:
         made, view = self.frames[number], self.groups[number].view
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
-        source, target = (numbers[end] if end < count else -1 for end in ends)
+        source, target = (numbers[end] if end < count else -1 for end in ends)  # -1: a port of the frame
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
+        # An arrow head is where a line ends, not where it crosses a frame and goes on.
         goes_on = [
             end >= count or gate_of(view, index, end_number, gates) is not None for end_number, end in enumerate(ends)
         ]

@@ -64,6 +64,7 @@ def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
     part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
     chains = [wire.chain for wire in skeleton.wires]
     path = [*wires]
+    # A spine passes each item once: by the item where a wire of it ends, and by that where one begins.
     before = {chains[wire][-1]: wire for wire in skeleton.spine}
     after = {chains[wire][0]: wire for wire in skeleton.spine}
     while chains[path[0]][0] in before:
@@ -110,6 +111,7 @@ def longest(paths: Paths, groups: Sequence[Open]) -> list[Step]:
     count = len(paths.boxes)
     best = [(box, 0, 0) for box in paths.boxes]
     onward: list[tuple[Step, int] | None] = [None] * count
+    # From the ends back: by node the best of all paths from it, (boxes, load, wires of levels' own paths).
     for node in reversed(topological(paths.below)):
         for (number, wire), target, load in paths.steps[node]:
             boxes, carried, kept = best[target]

@@ -25,6 +25,7 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
     >>> inner.late, inner.early
     (5, 11)
     """
+    # Outer ones first: their tracks are final when inner ones are led by them.
     flat = sorted((hop for hop in hops if hop.aside > FLAT), key=lambda hop: (-hop.aside, hop.wire))
     if len(flat) > MANY:
         return
@@ -33,9 +34,11 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
         if outer is None:
             continue
         others = [other for other in flat if other is not hop]
+        # As it is: taken on a tie.
         best = (near(hop, (hop.late, height - hop.early), others, height), 0, hop.late, hop.early)
         away = apart(outer.thick, hop)
         top, bottom = below(outer, hop.start, height), below(outer, hop.end, height)
+        # Above the outer line from end to end, or below it: it then crosses where it runs up or down.
         for side, shift in ((1, -away), (2, away)):
             run = top + shift, bottom + shift
             if 0 <= run[0] < run[1] <= height:
@@ -71,6 +74,6 @@ def nearness(first_hop: Hop, second_hop: Hop, height: int) -> int:
     first = below(first_hop, low, height) - below(second_hop, low, height)
     last = below(first_hop, high, height) - below(second_hop, high, height)
     same = (first_hop.end > first_hop.start) == (second_hop.end > second_hop.start)
-    if first * last <= 0:
+    if first * last <= 0:  # one is above at this end, the other at that
         return 1 if same else 0
     return 2 if min(abs(first), abs(last)) < apart(second_hop.thick, first_hop) else 0

@@ -46,7 +46,7 @@ def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Ti
     if not count:
         return Title((_name(node, name),), shift, wide)
     need = width(count, SMALL_SIZE)
-    if not moved:
+    if not moved:  # no edge in the way: the frame may grow for the count
         wide = max(wide, end + BETWEEN + need + RIGHT)
     for start, stop in _gaps(end + BETWEEN, moved, wide):
         if stop - start >= need:

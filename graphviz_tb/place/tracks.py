@@ -57,12 +57,14 @@ def give_tracks(hops: Sequence[Hop]) -> None:
     """
     for way in (1, -1):
         running = [hop for hop in hops if (hop.end - hop.start) * way > 0]
+        # Each gets a track farther off than the last while it begins before the earlier ones have ended; then 0 again.
         running.sort(key=lambda hop: (hop.start * way, hop.end * way, hop.wire))
         reach, track, last = -FAR, 0, 0
         for hop in running:
             track = min(MOST, track + apart(last, hop)) if hop.start * way < reach else 0
             reach, last = max(reach, hop.end * way), hop.thick if hop.aside > FLAT else 0
             hop.early = track
+        # The same from the other end for the turns at their starts.
         running.sort(key=lambda hop: (-hop.end * way, -hop.start * way, hop.wire))
         reach, track, last = FAR, 0, 0
         for hop in running:

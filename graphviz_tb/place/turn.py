@@ -39,6 +39,7 @@ class Turn:
         """The upper left corner on the screen of a rectangle with upper left corner `point` and `size` on the
         screen."""
         along = size[1] if self.vertical else size[0]
+        # Turned over, the far edge of the rectangle becomes the near one.
         if self.direction in ("BT", "RL"):
             return self.point((point[0], point[1] + along))
         return self.point(point)

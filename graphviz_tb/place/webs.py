@@ -18,6 +18,7 @@ def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, i
     joins_of: dict[EdgeKind, list[tuple[int, int]]] = {}
     for index, line in view.lines().items():
         chain = view.skeleton.wires[index].chain
+        # -1 - p: port number p.
         ends = [boxes[item] if item < count else -1 - ports[item - count] for item in (chain[0], chain[-1])]
         joins_of.setdefault(line.kind, []).append((ends[0], ends[1]))
     return [Web(kind, frame, tuple(joins)) for kind, joins in joins_of.items()]

@@ -2117,9 +2117,84 @@ function free_run(end, item, skeleton, gaps) {
   return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
 }
 
+// place.strips
+const ASLANT = 24;
+function strips(skeleton, chains, heights, passing, strokes, gaps) {
+  let place_, labelled, straight_, made, p, part_rows, ends_, strip, hops, band_, following;
+  place_ = ranks_of(skeleton);
+  labelled = rooms_for_labels(skeleton, chains, place_, passing, strokes);
+  straight_ = straight_ends(skeleton, chains, place_, passing, strokes, gaps);
+  made = [];
+  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
+    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
+    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
+    for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
+      cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
+    }
+    made.push(strip);
+  }
+  return made;
+}
+function rooms_for_labels(skeleton, chains, place_, passing, strokes) {
+  let labelled, main, wire, chain, stroke, part, rank, more, slants;
+  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
+  main = new Set(skeleton.spine);
+  for ([wire, chain] of py_enumerate(chains)) {
+    stroke = strokes.at(wire);
+    [part, rank] = place_.get(chain[0]);
+    if (((chain.length === 2) && stroke.label[1])) {
+      more = (main.has(wire) ? beside_main(wire, stroke.label, passing.at(part).at(rank)) : 0);
+      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
+    }
+    slants = stroke.room[1];
+    if (slants) {
+      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
+    }
+  }
+  return labelled;
+}
+function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
+  let heads, straight_, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
+  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    stroke = strokes.at(wire);
+    [part, rank] = place_.get(chain[0]);
+    [top, _, bottom, late] = stroke.room;
+    straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
+    straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
+    final = ((rank + chain.length) - 2);
+    straight_.at(part).at(final)[1] = Math.max(straight_.at(part).at(final)[1], late);
+    if ((stroke.tip >= 0)) {
+      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
+      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
+      room[Number(upper)] = Math.max(room.at(Number(upper)), (head_length(stroke.thick) + gaps.straight));
+    }
+  }
+  for ([p, part_gaps] of py_enumerate(passing)) {
+    for ([r, hops] of py_enumerate(part_gaps)) {
+      if ((() => { for (const hop of hops) { if ((hop.aside > FLAT)) return true; } return false; })()) {
+        heads.at(p).at(r)[1] = Math.max(heads.at(p).at(r)[1], gaps.start);
+      }
+    }
+  }
+  return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight_)) { out.push((() => { const out = []; for (const [head_, run] of py_zip(part_heads, runs)) { out.push([(head_[0] + run[0]), (head_[1] + run[1])]); } return out; })()); } return out; })();
+}
+function beside_main(wire, label_, hops) {
+  let across_, along, lies;
+  [across_, along] = label_;
+  lies = (along > across_);
+  if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
+    return (along + (lies ? ASLANT : 0));
+  }
+  return 0;
+}
+function ranks_of(skeleton) {
+  return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+}
+
 // place.coordinates
 const PLAIN = new Stroke();
-const ASLANT = 24;
 const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
   let given, drawn, chains, ends_, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines_, base;
@@ -2206,79 +2281,6 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
     }
   }
   return [wires, passing];
-}
-function ranks_of(skeleton) {
-  return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
-}
-function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, labelled, straight_, made, p, part_rows, ends_, strip, hops, band_, following;
-  place_ = ranks_of(skeleton);
-  labelled = rooms_for_labels(skeleton, chains, place_, passing, strokes);
-  straight_ = straight_ends(skeleton, chains, place_, passing, strokes, gaps);
-  made = [];
-  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
-    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
-    for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
-      cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
-    }
-    made.push(strip);
-  }
-  return made;
-}
-function rooms_for_labels(skeleton, chains, place_, passing, strokes) {
-  let labelled, main, wire, chain, stroke, part, rank, more, slants;
-  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
-  main = new Set(skeleton.spine);
-  for ([wire, chain] of py_enumerate(chains)) {
-    stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
-    if (((chain.length === 2) && stroke.label[1])) {
-      more = (main.has(wire) ? beside_main(wire, stroke.label, passing.at(part).at(rank)) : 0);
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
-    }
-    slants = stroke.room[1];
-    if (slants) {
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
-    }
-  }
-  return labelled;
-}
-function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
-  let heads, straight_, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
-  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
-  straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
-  for ([wire, chain] of py_enumerate(chains)) {
-    stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
-    [top, _, bottom, late] = stroke.room;
-    straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
-    straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
-    final = ((rank + chain.length) - 2);
-    straight_.at(part).at(final)[1] = Math.max(straight_.at(part).at(final)[1], late);
-    if ((stroke.tip >= 0)) {
-      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
-      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
-      room[Number(upper)] = Math.max(room.at(Number(upper)), (head_length(stroke.thick) + gaps.straight));
-    }
-  }
-  for ([p, part_gaps] of py_enumerate(passing)) {
-    for ([r, hops] of py_enumerate(part_gaps)) {
-      if ((() => { for (const hop of hops) { if ((hop.aside > FLAT)) return true; } return false; })()) {
-        heads.at(p).at(r)[1] = Math.max(heads.at(p).at(r)[1], gaps.start);
-      }
-    }
-  }
-  return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight_)) { out.push((() => { const out = []; for (const [head_, run] of py_zip(part_heads, runs)) { out.push([(head_[0] + run[0]), (head_[1] + run[1])]); } return out; })()); } return out; })();
-}
-function beside_main(wire, label_, hops) {
-  let across_, along, lies;
-  [across_, along] = label_;
-  lies = (along > across_);
-  if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
-    return (along + (lies ? ASLANT : 0));
-  }
-  return 0;
 }
 function extents(skeleton, sizes) {
   let none;

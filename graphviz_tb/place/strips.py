@@ -1,0 +1,113 @@
+"""The bands of a level: how high each rank is, and how much of the gaps between ranks is kept free, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from graphviz_tb.model.level import Gaps, Stroke
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.place.funnel import Band
+from graphviz_tb.place.routes import bands, head_length
+from graphviz_tb.place.steep import cross_steeply
+from graphviz_tb.place.tracks import FLAT, Hop, is_crossed, is_shut_in
+
+Size = tuple[int, int]
+ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label is beside the line
+
+
+def strips(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    heights: Sequence[int],
+    passing: Sequence[Sequence[Sequence[Hop]]],
+    strokes: Sequence[Stroke],
+    gaps: Gaps,
+) -> list[list[Band]]:
+    """The bands of each part. After: hops that cross do so steeply."""
+    place = ranks_of(skeleton)
+    labelled = rooms_for_labels(skeleton, chains, place, passing, strokes)
+    straight = straight_ends(skeleton, chains, place, passing, strokes, gaps)
+    made = []
+    for p, part_rows in enumerate(skeleton.parts):
+        ends = [
+            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else straight[p][r]
+            for r, row in enumerate(part_rows)
+        ]
+        strip = bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
+        for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
+            cross_steeply(hops, following.top - following.before - band.bottom - band.after)
+        made.append(strip)
+    return made
+
+
+def rooms_for_labels(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    place: Mapping[int, tuple[int, int]],
+    passing: Sequence[Sequence[Sequence[Hop]]],
+    strokes: Sequence[Stroke],
+) -> list[dict[int, int]]:
+    """For each part the ranks below which a label must find room, with what it needs besides all that passes."""
+    labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
+    main = set(skeleton.spine)
+    for wire, chain in enumerate(chains):
+        stroke = strokes[wire]
+        part, rank = place[chain[0]]
+        if len(chain) == 2 and stroke.label[1]:  # a longer line has room beside boxes
+            more = beside_main(wire, stroke.label, passing[part][rank]) if wire in main else 0
+            labelled[part][rank] = max(labelled[part].get(rank, 0), more)
+        slants = stroke.room[1]
+        if slants:
+            labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
+    return labelled
+
+
+def straight_ends(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    place: Mapping[int, tuple[int, int]],
+    passing: Sequence[Sequence[Sequence[Hop]]],
+    strokes: Sequence[Stroke],
+    gaps: Gaps,
+) -> list[list[tuple[int, int]]]:
+    """For each rank of each part, how much of the gaps above and below is kept for straight ends: for arrow heads, for
+    lines that go far aside, and for labels."""
+    heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
+    straight = [[[0, 0] for _ in part] for part in skeleton.parts]
+    for wire, chain in enumerate(chains):
+        stroke = strokes[wire]
+        part, rank = place[chain[0]]
+        top, _, bottom, late = stroke.room
+        straight[part][rank][1] = max(straight[part][rank][1], top)
+        straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
+        final = rank + len(chain) - 2
+        straight[part][final][1] = max(straight[part][final][1], late)
+        if stroke.tip >= 0:
+            upper = stroke.tip == skeleton.wires[wire].turned
+            room = heads[part][rank if upper else rank + len(chain) - 1]
+            # [0]: above the rank, [1]: below it.
+            room[upper] = max(room[upper], head_length(stroke.thick) + gaps.straight)
+    for p, part_gaps in enumerate(passing):
+        for r, hops in enumerate(part_gaps):
+            if any(hop.aside > FLAT for hop in hops):
+                heads[p][r][1] = max(heads[p][r][1], gaps.start)
+    return [
+        [(head[0] + run[0], head[1] + run[1]) for head, run in zip(part_heads, runs, strict=True)]
+        for part_heads, runs in zip(heads, straight, strict=True)
+    ]
+
+
+def beside_main(wire: int, label: Size, hops: Sequence[Hop]) -> int:
+    """How much room a gap needs, besides all that passes, for the label of a main path: one that lies along its line
+    finds a place before or behind what comes near."""
+    across, along = label
+    lies = along > across
+    if is_shut_in(wire, hops, across) or (lies and is_crossed(wire, hops)):
+        return along + (ASLANT if lies else 0)
+    return 0
+
+
+def ranks_of(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
+    """The part and the rank of each item."""
+    return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
