@@ -25,6 +25,7 @@ from colours import costed, metered, painted, striped
 from drawn_boxes import folded_boxes, spaced
 from drawn_levels import arranged_broad, arranged_levels, decided
 from drawn_models import model as drawn_model
+from drawn_places import beside, coordinated, tracked
 from drawn_programs import program
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
@@ -449,6 +450,9 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "place": (placed, [*SMALL[::2], *(path.name for path in REAL), "cifar10_shapes.pb", "keras2_functional.pb"]),
     "networks": (grouped_anew, NETWORKS),
     "orders": (arranged_anew, NETWORKS[:60]),
+    "coordinates": (coordinated, [f"place {number}" for number in range(150)]),
+    "beside": (beside, [f"beside {number}" for number in range(10)]),
+    "tracks": (tracked, [f"tracks {number}" for number in range(10)]),
     "scenes": (placed_models, MODELS[:60]),
     "places": (placed_anew, NETWORKS[:60]),
     "expand": (expanded, [*PLAIN, "control_heavy.pb", "input_queue.pb", "keras2_functional.pb", "word2vec_nce.pb"]),

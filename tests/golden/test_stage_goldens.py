@@ -32,7 +32,7 @@ def test_arrange(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("place", "places", "scenes"))
+@pytest.mark.parametrize(("stage", "name"), both("place", "places", "scenes", "coordinates", "beside", "tracks"))
 def test_place(stage: str, name: str) -> None:
     check(stage, name)
 

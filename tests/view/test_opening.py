@@ -64,19 +64,28 @@ def test_the_names_of_a_first_picture_are_legible_on_a_screen(path: Path) -> Non
     assert 11 * min(1600 / sheet.width, 1000 / sheet.height) >= 7
 
 
-def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_closed() -> None:
-    # x ─▶ g0 ─▶ g1 ─▶ g2, each with a stack of six layers between three ops before and four after: 25 boxes
+def high() -> Model:
+    """x ─▶ g0 ─▶ g1 ─▶ g2, each with a stack of six layers between three ops before and four after: 25 boxes."""
     nodes: list[dict[str, object]] = [{"name": "x", "op": "P"}]
     for group in range(3):
         single = [(f"s{n}", f"S{group}{n}") for n in range(7)]
         layers = [(f"l_{layer}/n{n}", f"T{group}{n}") for layer in range(6) for n in range(4)]
         for name, op in (*single[:3], *layers, *single[3:]):
             nodes.append({"name": f"g{group}/{name}", "op": op, "input": [str(nodes[-1]["name"])]})
-    model = graphviz_tb.load(GraphDef(node=nodes), folds=False)
+    return graphviz_tb.load(GraphDef(node=nodes), folds=False)
+
+
+def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_closed() -> None:
+    model = high()
     assert model.picture(depth=1).scene.height > 1500 >= model.picture().scene.height
     assert opened(model.picture()) == {"g0", "g1"}
     head, _ = data(model, PictureOptions())
     assert len(head["open"]) == 2
+
+
+def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphviz_tb.layout.is_legible", lambda scene: False)
+    assert opened(high().picture()) == {"g0"}
 
 
 @pytest.mark.parametrize(
