@@ -39,9 +39,11 @@ class Expander:
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
-        self.orders: dict[Path, dict[int, int]] = {}
+        # By open group: `order_of` its children, `continuations` of their lines (both in `drawable`).
+        self.orders: dict[Path, dict[int, int | None]] = {}
         self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[Path, Metagraph] = {}
+        # Tables over the whole file, each made when the first group needs it.
         self._edges: EdgeFiles | None = None
         self._filed: Filed | None = None
         self._marks: MarkFiles | None = None
@@ -51,6 +53,7 @@ class Expander:
 
     def metagraph(self, path: Path) -> Metagraph:
         """What the group at `path` holds. The groups around it are opened first, from the outside in."""
+        # A group's bridges depend on what the group around it draws: from the outside in, without recursion.
         chain: list[Path] = []
         ancestor: Path | None = path
         while ancestor is not None and ancestor not in self._cache:
@@ -74,6 +77,7 @@ class Expander:
         rows = content_rows(hierarchy, path)
         place = {row: index for index, row in enumerate(rows)}
         if self._filed is not None:
+            # Found in one pass over all edges, or only over those that this group owns: both give the same.
             edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
         else:
             edges, loops = find_metaedges(hierarchy, self.facts, path, place)
@@ -82,6 +86,7 @@ class Expander:
         marks = self._marks.of_level(rows) + handed_constants(hierarchy, path, rows)
         level = self._level(path, rows, edges, marks)
         automatic, mask = self._masks(path, rows, level)
+        # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
         bridges = self._bridges(path, rows, automatic.extracted & mask.extracted)
         return Metagraph(
             row=path[-1],
@@ -106,6 +111,7 @@ class Expander:
     def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list[Beside]) -> Level:
         sides: list[frozenset[str]] = [NO_SIDE] * len(rows)
         for mark in marks:
+            # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is put away.
             if self.options.tensorboard or mark.kind not in ("constant", "weight"):
                 sides[mark.child] |= {mark.side}
         sink = self._sinks[rows]
@@ -123,6 +129,7 @@ class Expander:
     def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
         """Stacks and folds in a circle of two with a larger scope, and what trains, in any circle."""
         hierarchy = self.hierarchy
+        # Pairs of children that data leads from and to.
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors}
         data = sorted(pairs)
         reversed_pairs = {
@@ -131,6 +138,7 @@ class Expander:
             if (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
         trains = [at for at, row in enumerate(rows) if row in self._training]
+        # The smallest first, each without what is out already: putting one aside may break the circle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
@@ -176,6 +184,7 @@ class Expander:
         ops = np.flatnonzero(hierarchy.node >= 0)
         kinds = np.array([op in types for op in hierarchy.graph.op_types], bool)
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
+        # Only an op called `…/(leaf)` can be the root op of a scope: scopes around others need not be asked.
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
         around = distinct(hierarchy.parent[roots])
         for row in around[hierarchy.kind[around] == SCOPE].tolist():
@@ -184,12 +193,14 @@ class Expander:
 
     def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
+        # TensorBoard extracts nothing inside a series; our folds are series of another kind.
         if self.hierarchy.kind[path[-1]] in STACKS:
             automatic = mask = decide_circling(level)
         else:
             automatic = mask = decide(level, self.options)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
+            # `--main` decides anew, with these children exempt; `--aux` only takes its children out of the result.
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
                 mask = decide(replace(level, included=included), self.options)
@@ -200,8 +211,10 @@ class Expander:
 
     def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
         parent = parent_path(self.hierarchy, path)
+        # The root has no outside.
         if parent is None:
             return []
+        # Inside calls bridges differ from call to call: those are found for each path.
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             return decide_drawable(self, path, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
@@ -220,6 +233,7 @@ def left_over(hierarchy: Hierarchy) -> Bools:
     alone = np.zeros(len(graph), bool)
     for chosen in (summaries, ~summaries):  # what has other edges too is no left-over
         alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)
+    # Ops that summaries do not touch, or not alone; `busy` counts them before each row.
     plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = np.concatenate(([0], np.cumsum(plain)))
@@ -233,6 +247,7 @@ def put_away(mask: Mask, level: Level, node: int) -> Mask:
     out = [index for index, edge in enumerate(level.edges) if edge.source == node]
     into = [index for index, edge in enumerate(level.edges) if edge.target == node]
     stubbed = mask.stubbed.union(out, into)
+    # TensorBoard's rule for what a user removes from the main graph.
     if len(out) > len(into):
         return Mask(mask.in_extract, (*mask.out_extract, node), stubbed)
     return Mask((*mask.in_extract, node), mask.out_extract, stubbed)

@@ -35,6 +35,7 @@ class MarkFiles:
         beside = hierarchy.graph.beside
         rows = hierarchy.row_of_node[beside.host]
         self.order: Longs = np.argsort(rows, kind="stable")
+        # The marks beside row r are `order[start[r]:start[r + 1]]`.
         self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
         self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
@@ -59,6 +60,7 @@ class MarkFiles:
 
 def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[Beside]:
     """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
+    # A call of several functions shows these; then the arguments are in one of them.
     call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION else path[-1]
     if call not in hierarchy.calls:
         return []
@@ -81,6 +83,7 @@ def list_annotations(
     annotations: dict[tuple[int, Side, int], Annotation] = {}
 
     def push(child: int, side: Side, other: int, kind: StubKind, count: int, control: bool) -> None:
+        # TensorBoard draws one stub for each node on a side: what comes first gives it its kind.
         old = annotations.get((child, side, other))
         if old is None:
             annotations[child, side, other] = Annotation(child, side, other, kind, count, control)

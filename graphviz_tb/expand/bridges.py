@@ -42,6 +42,7 @@ class EdgeFiles:
     """Edges between ordinary ops, filed by the row of either end; made once."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
+        # `edge_order` lists the edges between ordinary ops: none to marks or to nodes that are left out.
         plain = hierarchy.edge_order
         graph = hierarchy.graph
         out_row = hierarchy.row_of_node[graph.source[plain]]
@@ -60,6 +61,7 @@ class EdgeFiles:
 
     def around(self, path: Path) -> int:
         """How many of the calls on `path`, from the outermost on, are known already."""
+        # Emptied as a whole: the few calls on the next path are found anew.
         if len(self.calls) > KEPT_CALLS:
             self.calls.clear()
         length = len(path)
@@ -86,6 +88,7 @@ class Borders:
     def __init__(self, hierarchy: Hierarchy) -> None:
         graph, plain = hierarchy.graph, hierarchy.edge_order
         start, stop = hierarchy.edge_from[plain], hierarchy.edge_to[plain]
+        # Both ends under one child of the owner: an op that feeds itself, which crosses no border.
         plain, start, stop = plain[start != stop], start[start != stop], stop[start != stop]
         source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
         into = climbed(hierarchy, plain, target, stop, start, graph.slot[plain])
@@ -109,6 +112,7 @@ def climbed(
     group, and the four columns of a crossing."""
     kept: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
     around = inner
+    # One border further out in each step, for all edges that have not reached the top.
     while not kept or len(around):
         below = around != top
         edge, inner, top, other, slot = edge[below], inner[below], top[below], other[below], slot[below]
@@ -129,6 +133,7 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across
+        # A function has no outside but its calls: no edge of its body leaves it.
         across = nothing() if hierarchy.kind[row] == FUNCTION else inside_body(hierarchy, files, row)
         if len(outer.edge):
             across = join(across, handed_in(hierarchy, outer, path[length - 2], row))
@@ -148,6 +153,7 @@ def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Cros
 
 def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int = 0) -> Crossings:
     """The edges of `call` that end or start below `row` (0: anywhere) inside its functions."""
+    # `entry`: which crossing, the row inside, the output or input position there.
     passed = through_call(hierarchy, call, outer.edge, outer.slot, outer.inbound)
     kept = [entry for entry in passed if not row or row <= entry[1] < hierarchy.end[row]]
     rows = np.array([entry[0] for entry in kept], np.int64)
@@ -169,6 +175,7 @@ def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
     start, end = row, int(hierarchy.end[row])
     out, into = files.leaving(start, end), files.arriving(start, end)
     target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
+    # Without those whose other end is inside too; ids are in file order.
     out = np.sort(out[(target < start) | (target >= end)])
     into = np.sort(into[(source < start) | (source >= end)])
     return join(
@@ -208,7 +215,9 @@ def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children
         return []
     rows = np.array(children, np.int64)
     by_row = np.argsort(rows)
+    # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
     position = by_row[np.searchsorted(rows[by_row], across.inner, side="right") - 1]
+    # One number for (child, neighbour, direction); rows fit 31 bits.
     code = (position.astype(np.int64) << 33) | (across.other.astype(np.int64) << 1) | across.inbound
     bridges = []
     groups = first_seen_groups(code)

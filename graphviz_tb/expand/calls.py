@@ -22,11 +22,13 @@ def through_call(
     node = int(hierarchy.node[call])
     joined_ends: list[tuple[int, int, int]] = []
     for attr, body in first_of_each(hierarchy.calls[call]):
+        # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = joined_to(graph, node, attr, function)
         for index, (edge, slot, comes_in) in enumerate(
             zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
         ):
+            # What a call waits for reaches no argument of its body.
             if graph.control[edge]:
                 continue
             if comes_in:
@@ -35,6 +37,7 @@ def through_call(
                 ends = joined.results(function, graph.keys[slot])
             for inner, key in ends:
                 row = int(hierarchy.row_of_node[inner])
+                # The end inside may be left out of the hierarchy (row -1), or be drawn as a mark.
                 if row >= 0 and not graph.mark[inner]:
                     joined_ends.append((index, row, graph.keys.index(key)))
     return joined_ends
@@ -44,6 +47,7 @@ def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
     """The constants that a call is given, and the argument that each of them leads to: `(row of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
     into = range(*span(graph.target, node, node + 1))
+    # From marks: they are no edges between ops, and cross no border.
     given = [edge for edge in into if graph.mark[graph.source[edge]] and not graph.control[edge]]
     if not given:
         return []
@@ -66,6 +70,7 @@ def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     """
     attr_of: dict[int, str] = {}
     for attr, body in bodies:
+        # Of a While with one function for both, `body` says how it is wired: `cond` only gives a truth value.
         if body not in attr_of or attr_of[body] == "cond":
             attr_of[body] = attr
     return [(attr, body) for body, attr in attr_of.items()]

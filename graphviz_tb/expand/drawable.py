@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge
-from graphviz_tb.model.paths import Path, content_rows, parent_path
+from graphviz_tb.model.paths import Path, parent_path
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def decide_drawable(
     if parent is None or not bridges:
         return bridges
     goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
+    # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
     sides, controls = crowded(bridges, options.max_bridge_degree)
     decided = []
     for bridge in bridges:
@@ -48,6 +49,7 @@ def decide_drawable(
 
 def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
     """The neighbours that more than `limit` bridges lead to: of data on a side, of control alone on any."""
+    # Fewer bridges than the limit: no neighbour can have more.
     if len(bridges) <= limit:
         return set(), set()
     data = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
@@ -72,8 +74,10 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
+        # Seen from inside a child: a line from `source` comes into `target`, and goes out of `source`.
         continued.setdefault(target, set()).add((source, True))
         continued.setdefault(source, set()).add((target, False))
+    # A line that crosses the border of the level itself goes on through it.
     for index in around.core_bridges():
         bridge = around.bridges[index]
         continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
@@ -82,23 +86,23 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
 
 def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOptions) -> bool:
     """Whether a control bridge runs against the data order at the level where both its ends are seen."""
-    ancestor: Path | None = path
-    while ancestor is not None:
-        parent = parent_path(expander.hierarchy, ancestor)
-        if parent is None:
-            return False
-        rows = content_rows(expander.hierarchy, parent)
-        if bridge.other in rows:
-            break
+    ancestor = path
+    while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
+        order = order_of(expander, parent, options)
+        if bridge.other in order:
+            inner, outer = order[ancestor[-1]], order[bridge.other]
+            if inner is None or outer is None:
+                return False
+            return outer > inner if bridge.inbound else inner > outer
         ancestor = parent
-    else:
-        return False
-    level = expander.metagraph(parent)
-    order = expander.orders.get(parent)
+    return False
+
+
+def order_of(expander: Expander, path: Path, options: ExpandOptions) -> dict[int, int | None]:
+    """The place of each child (by row) of group `path` in the order of its data; None without one. Found once."""
+    order = expander.orders.get(path)
     if order is None:
-        order = expander.orders[parent] = (tensorboard_order if options.tensorboard else data_order)(level.edges)
-    inner, outer = order.get(level.children.index(ancestor[-1])), order.get(level.children.index(bridge.other))
-    if inner is None or outer is None:
-        return False
-    source, target = (outer, inner) if bridge.inbound else (inner, outer)
-    return source > target
+        level = expander.metagraph(path)
+        places = (tensorboard_order if options.tensorboard else data_order)(level.edges)
+        order = expander.orders[path] = {row: places.get(index) for index, row in enumerate(level.children)}
+    return order

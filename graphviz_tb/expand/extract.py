@@ -65,6 +65,7 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
     if not options.extract or not level.count:
         return Mask()
     hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
+    # As many as there are edges: a bound that nothing exceeds.
     most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
     if not hubs and plain(level):
         return Mask()
@@ -75,6 +76,7 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
         take_high_degrees(work, options)
     cut_control(work, most_control)
     take_isolated(work)
+    # e.g. a hub and nothing but its inputs: TensorBoard leaves the main drawing empty.
     if not work.core and not options.tensorboard:
         return Mask()
     return mask_of(work)
@@ -116,6 +118,7 @@ def begin(level: Level) -> Work:
 
 def cut(work: Work, source: int, target: int) -> None:
     """Turn a metaedge into stubs, unless one end was asked for in the main area."""
+    # An edge of a child that was asked for stays a line, whatever its other end is.
     if source in work.level.included or target in work.level.included:
         return
     work.stubbed.add(work.links_out[source].pop(target))
@@ -134,6 +137,7 @@ def take(work: Work, node: int, side: str) -> None:
                 cut(work, other, node)
             else:
                 cut(work, node, other)
+    # An edge to a child that was asked for is left: then the node stays in the core.
     if not work.links_in[node] and not work.links_out[node]:
         move(work, node, side)
 
@@ -151,6 +155,7 @@ def move(work: Work, node: int, side: str) -> None:
 
 def take_sinks(work: Work, options: ExpandOptions) -> None:
     """Sink types (NoOp) go out, whole scopes whose root op is one too."""
+    # A scope whose root op is a NoOp may compute what others need: it is no sink then.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     for node in range(work.level.count):
         if work.level.sink[node] and node not in work.level.included | handing and node in work.core:
@@ -180,14 +185,17 @@ def take_high_degrees(work: Work, options: ExpandOptions) -> None:
     """Children of a degree far above the others' go out: the upper fence of quartiles, at least four."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
+    # TensorBoard counts nodes without edges too: they pull the quartiles down.
     total = len(nodes) + level.unseen
     if total < max(QUARTILES, options.min_nodes):
         return
     into = {node: degree(work.links_in[node], level.edges) for node in nodes}
     out = {node: degree(work.links_out[node], level.edges) for node in nodes}
+    # Extracted is what exceeds the bound: `min_degree` does, one less does not.
     floor = options.min_degree - 1
     in_bound = fence([*into.values(), *[0] * level.unseen], 1, floor)
     out_bound = fence([*out.values(), *[0] * level.unseen], 4, floor)
+    # Degrees are those before anything was cut, also for the second loop.
     for node in highest(into, in_bound):
         if node not in level.included:
             take(work, node, "in")
@@ -215,6 +223,7 @@ def fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     (11, 23)
     """
     ordered = sorted(degrees)
+    # round(0.75 n) and round(0.25 n) in whole numbers, halves up as in JavaScript.
     third = ordered[(3 * len(ordered) + 2) // 4]
     first = ordered[(len(ordered) + 2) // 4]
     return max(floor, third + factor * (third - first))

@@ -40,9 +40,11 @@ class Filed:
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
         self.tensor = facts.tensor
+        # An edge that crosses twelve borders is in twelve bridges: their tensors are decoded once.
         self.met: dict[tuple[tuple[int, int], ...], Carried] = {}
         place = places(hierarchy)
         edges = hierarchy.edge_order
+        # The owner of each edge of `edge_order`, which lists them owner after owner.
         owner = np.repeat(np.arange(len(hierarchy)), np.diff(hierarchy.owner_start))
         source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
         self.inside = bundled(hierarchy.graph, len(hierarchy), owner, source, target, edges)
@@ -95,6 +97,7 @@ def places(hierarchy: Hierarchy) -> Longs:
     """The place of each row among the children of its parent."""
     place = np.zeros(len(hierarchy), np.int64)
     rows = hierarchy.child_order
+    # `child_order` lists the children of each row as one run, from `child_start` of the row on.
     place[rows] = np.arange(len(rows)) - hierarchy.child_start[hierarchy.parent[rows]]
     return place
 
@@ -106,6 +109,7 @@ def crossings_of_all(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:
     levels: list[tuple[Ints, ...]] = []
     for inbound, node in ((0, graph.source[edges]), (1, graph.target[edges])):
         ends = (hierarchy.edge_to, hierarchy.edge_from) if inbound else (hierarchy.edge_from, hierarchy.edge_to)
+        # From the op at one end up to the child of the owner that holds it: each step crosses one border.
         row, stop = hierarchy.row_of_node[node], ends[0][edges]
         other = ends[1][edges] * 2 + inbound
         inside = np.flatnonzero(row != stop)
@@ -125,6 +129,7 @@ def bundled(graph: Graph, rows: int, group: NDArray[Any], near: Longs, far: Long
 
     Before: columns sorted by group.
     """
+    # Equal (group, near, far) become neighbours; the sort is stable, so that edges of a bundle keep their order.
     order = np.lexsort((far, near, group))
     new = np.ones(len(order), bool)
     new[1:] = False
@@ -132,9 +137,11 @@ def bundled(graph: Graph, rows: int, group: NDArray[Any], near: Longs, far: Long
         new[1:] |= column[1:] != column[:-1]
     cuts = np.flatnonzero(new)
     sizes = np.diff(np.append(cuts, len(order)))
+    # Each bundle by its first edge: `order[cuts]` is where that is in the columns.
     by_first = np.argsort(order[cuts], kind="stable")
     cuts, sizes = cuts[by_first], sizes[by_first]
     start = np.concatenate(([0], np.cumsum(sizes)))
+    # All runs `order[cut : cut + size]`, one behind the other, without a loop.
     members = order[np.repeat(cuts - start[:-1], sizes) + np.arange(len(order))]
     edge, first = edges[members], order[cuts]
     control, reference = graph.control[edge], graph.reference[edge]
@@ -164,6 +171,7 @@ def distinct_outputs(
         & (source[order][1:] == source[order][:-1])
         & (key[order][1:] == key[order][:-1])
     )
+    # The first of each equal (bundle, source, key), back in the order of the file.
     kept = np.sort(order[~same])
     outputs = list(zip(source[kept].tolist(), key[kept].tolist(), strict=True))
     return outputs, np.searchsorted(bundle[kept], np.arange(count + 1)).tolist()

@@ -27,6 +27,7 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
     represents no edge of the graph: nothing counts it.
     """
     graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
+    # First rows of the children, ascending, to find by bisection the child that holds a node.
     starts = [rows[index] for index in order]
 
     def holder(node: int) -> int:
@@ -38,6 +39,7 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
 
     body = graph.functions[function]
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    # Result n of the body is argument n of the next round.
     for argument, (node, key) in zip(body.args, body.returns, strict=False):
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:

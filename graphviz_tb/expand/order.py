@@ -26,6 +26,7 @@ def tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
         node = queue.popleft()
         order[node] = count
         count += 1
+        # A node is numbered at each visit but followed only once, which is what makes the order wrong.
         if node not in done:
             done.add(node)
             queue.extend(after.get(node, ()))

@@ -38,6 +38,7 @@ def first_seen_groups(codes: Longs) -> list[Longs]:
             seen.setdefault(code, []).append(index)
         return [np.array(group) for group in seen.values()]
     _, first, inverse, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    # `inverse` sorts groups by code; the last line puts them in the order of their first positions.
     groups = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
     return [groups[index] for index in np.argsort(first, kind="stable").tolist()]
 
