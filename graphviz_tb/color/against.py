@@ -63,6 +63,7 @@ class Against(ByNumber):
     def change(self, path: Path) -> float | None:
         """How much more it is than before; None where one of the two is not known."""
         now, before = self.now.at(path), self.before.at(path)
+        # Not measured is not 0: an op that is new in the program has no difference.
         return self.value(now) - self.value(before) if now.known and before.known else None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
@@ -98,6 +99,7 @@ class Against(ByNumber):
     def shade(self, change: float) -> Fill:
         """The colour of a difference."""
         ramp = (MORE if change > 0 else LESS)[self.theme.name]
+        # By the root, as in `measured`: a few ops differ by most, and the others are to be seen too.
         tone = between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
@@ -128,6 +130,7 @@ class Against(ByNumber):
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks from the largest gain to the largest loss; what hatching means."""
         rows = [LegendRow(self.signed(self.top * tick), self.shade(self.top * tick)) for tick in TICKS]
+        # Where nothing differs all five are the same.
         rows = list(dict.fromkeys(rows))
         unknown = next((path for path in shown if self.change(path) is None), None)
         if unknown is not None:

@@ -114,6 +114,7 @@ class ByNumber(Colouring, ABC):
 
 def is_op(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a row is drawn like an op: an op, or a stack whose members are ops."""
+    # Stacks may hold stacks; the first member represents them all.
     while hierarchy.kind[row] in STACKS:
         below = hierarchy.children(row)
         if not len(below):

@@ -66,6 +66,7 @@ class ByCost(ByNumber):
         """The cost of every row, the same in every call; rows of equal cost are asked once."""
         distinct, costs = self.costs.distinct(len(self.hierarchy))
         value = [self.value(cost) or -1 for cost in distinct]
+        # Rows of equal cost have the same words, but a stack's are shorter (`second`): 2 · cost + stack says which.
         stack = np.isin(self.hierarchy.kind, list(STACKS))
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
         listed = [(row,) for row in first.tolist()]
@@ -83,6 +84,7 @@ class ByCost(ByNumber):
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
         ramp = RAMPS[self.theme.name]
+        # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
         tone = between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
@@ -101,6 +103,7 @@ class ByCost(ByNumber):
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; then the ops whose operations nobody counts."""
+        # Squares, since colours go by the root: the ticks are evenly set along the colours.
         ticks = dict.fromkeys(round(self.top * (tick / (TICKS - 1)) ** 2) for tick in range(TICKS))
         rows = [LegendRow(self.format_value(value), self.shade(value)) for value in ticks]
         uncounted = sum(self.costs.uncounted.values())

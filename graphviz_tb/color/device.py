@@ -58,13 +58,17 @@ def short(names: list[str]) -> list[str]:
     parts = [[part for part in name.split("/") if part] for name in names]
     common = 0
     while len(parts) > 1 and all(
-        len(segments) > common + 1 and segments[common] == parts[0][common] for segments in parts
+        # The last segment always stays, so that no name is empty.
+        len(segments) > common + 1 and segments[common] == parts[0][common]
+        for segments in parts
     ):
         common += 1
+    # One device has all in common with itself: of `/job:…/device:GPU:0` the last segment says which.
     if len(parts) == 1 and LAST.search(names[0]):
         common = len(parts[0]) - 1
     labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments[common:]) for segments in parts]
     cased = [
         re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
     ]
+    # A short name counts only while all names stay distinct.
     return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names

@@ -26,6 +26,7 @@ def contrast(colour: str, other: str) -> float:
 
 def luminance(colour: str) -> float:
     """Relative luminance, from 0 to 1."""
+    # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in channels(colour))]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -51,6 +52,7 @@ def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
     hue = theme.hues[rank % len(theme.hues)]
     if lettered:
         return hued(hue, theme, letters(rank))
+    # Two categories of one hue are told apart by the letter.
     turn = rank // len(theme.hues)
     return hued(hue, theme, letters(turn) if turn else "")
 

@@ -71,6 +71,7 @@ class Measured(ByNumber):
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
+        # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
         tone = between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
@@ -96,6 +97,7 @@ class Measured(ByNumber):
         """Five ticks, evenly set along the colours; what hatching means; how much was measured."""
         rows = [
             LegendRow(self.format_value(value), self.shade(value))
+            # Squares, since colours go by the root; equal ones once, where all are 0.
             for value in dict.fromkeys(self.top * (tick / (TICKS - 1)) ** 2 for tick in range(TICKS))
         ]
         unknown = [path[-1] for path in shown if not self.figures(path).known]
@@ -112,6 +114,7 @@ class Measured(ByNumber):
 def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
     """A box of which nothing is known: hatched, its label in the second colour."""
     ground = theme.op if is_op(hierarchy, row) else theme.neutral
+    # Of the two quiet inks the one that is read better on this ground.
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
     return Fill(ground, mixed(theme.stroke, theme.background, FAINT), quiet, quiet, hatch=True)
 
@@ -119,6 +122,7 @@ def unmeasured(hierarchy: Hierarchy, theme: Theme, row: int) -> Fill:
 def faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> Tints:
     """A fainter colour for the lines that lead to boxes of which nothing is known; `known` is by box."""
     routes = tuple(
+        # An end is -1 where the line goes to a port: what is beyond is asked of no box here.
         None if all(known[end] for end in (route.source, route.target) if end >= 0) else Tint(faint(route, theme))
         for route in scene.routes
     )
@@ -138,6 +142,7 @@ def between(ramp: tuple[str, ...], share: float) -> str:
     ('#808080', '#FFFFFF')
     """
     position = share * (len(ramp) - 1)
+    # At a share of 1 the end of the last stretch, not the start of one more.
     first = min(int(position), len(ramp) - 2)
     return mixed(ramp[first], ramp[first + 1], round((position - first) * 100))
 

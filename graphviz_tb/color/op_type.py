@@ -15,6 +15,7 @@ def op_type(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.ordinary]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
+    # Equal counts by name: the order in the file would change colours when nodes are reordered.
     order = sorted(range(len(counts)), key=lambda index: (-int(counts[index]), graph.op_types[index]))
     place = np.zeros(len(counts), np.int32)
     place[order] = np.arange(len(order))

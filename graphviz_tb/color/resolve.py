@@ -16,6 +16,7 @@ def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
 
     After: a value that no longer depends on the colouring.
     """
+    # Only boxes shown closed set the scale: an open group's sum would outshine what is in it.
     paths, closed = shown(colouring, view)
     colouring = colouring.scaled(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
@@ -45,6 +46,7 @@ def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path]
                 todo.append((path, level.opened[position]))
             else:
                 closed.append(path)
+        # `opened` counts on: children first, then the functions listed beside the main graph.
         listed = enumerate(level.functions, len(level.node_labels))
         todo += [((node.row,), level.opened[child]) for child, node in listed if child in level.opened]
     return paths, closed

@@ -45,6 +45,7 @@ class Shares(Colouring):
         if counts is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
+            # Shifted by one: place 0 counts ops without a category.
             tally = enumerate(np.bincount(ops + 1).tolist(), -1)
             counts = sorted((entry for entry in tally if entry[1]), key=lambda entry: entry[0] < 0)
             self._counts[row] = counts
@@ -53,6 +54,7 @@ class Shares(Colouring):
     def fill(self, path: Path) -> Fill:
         """One colour, or bands in proportion."""
         counts = self.counts(path[-1])
+        # Ops without a category are last: first they are only where there is nothing else.
         if not counts or counts[0][0] < 0:
             return super().fill(path)
         if len(counts) == 1:
@@ -93,6 +95,7 @@ class Shares(Colouring):
         if len(counts) == 1:
             return name
         total = sum(count for _, count in counts)
+        # Rounded half up in whole numbers; never 100 % while other categories are in the group.
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
     def account(self, path: Path) -> str:
@@ -124,6 +127,7 @@ def shares(
     are in the order of the hues.
     """
     category = np.full(len(hierarchy), -1, np.int32)
+    # Groups have no category of their own: they show those of the ops under them.
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)

@@ -97,6 +97,7 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
         alike_to.setdefault(alike(hierarchy, row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
+        # Size first, then place; a way is good if it tells all of them apart, else they are numbered.
         ways = ([more(first[member]) for member in templates] for more in (size, place))
         numbers = [f" #{index}" for index in range(1, len(templates) + 1)]
         apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
@@ -106,6 +107,7 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
 
 def is_slot(graph: Graph, name: str) -> bool:
     """Whether a scope is a variable below another one, as TensorFlow 1 names what an optimizer keeps of a variable."""
+    # e.g. the variables `dense/kernel` and `dense/kernel/Adam_1`.
     nodes = [graph.index[0].get(each, -1) for each in (name, name.rpartition("/")[0])]
     return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in nodes)
 
@@ -131,6 +133,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
     whatever is open.
     """
+    # Series are coloured as their members are (`unit`).
     groups = np.flatnonzero((hierarchy.template >= 0) & (hierarchy.kind != SERIES))
     ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
     groups, ops = groups[ops > 1], ops[ops > 1]
@@ -138,6 +141,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
         hierarchy.template[groups], return_index=True, return_inverse=True, return_counts=True
     )
     cover = np.bincount(inverse, weights=ops)
+    # By template: the least depth at which it occurs, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     often = np.flatnonzero(counts > 1)
@@ -161,12 +165,14 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
     Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
     """
     levels, starts = levels_of(hierarchy, groups, rank)
+    # (levels, hues): how many structures of each hue are on a level.
     used = np.zeros((len(levels), count), np.int32)
     everywhere: Counter[int] = Counter()
     hue_of: dict[int, int] = {}
     for template, place in rank.items():
         here = levels[starts[place] : starts[place + 1]]
         taken = used[here].sum(0).tolist()
+        # Least used on its own levels, then in the whole file.
         hue = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
         hue_of[template] = hue
         everywhere[hue] += 1
@@ -182,11 +188,13 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
     within = (hierarchy.kind == SERIES) | (
         (hierarchy.kind == FOLD) & (hierarchy.how == SEGMENT) & (hierarchy.kind[hierarchy.parent] == SERIES)
     )
+    # Out of series and the ranges in them: the level on which the whole series is drawn.
     around = parent.copy()
     while len(
         inner := np.flatnonzero(within[around])
     ):  # neither the root nor the last row (where -1 leads) is a series
         around[inner] = hierarchy.parent[around[inner]]
+    # One number for each (rank, level); + 1 as the parent of a function is -1.
     pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
     place, level = np.divmod(pairs, len(hierarchy) + 1)
     return np.unique(level, return_inverse=True)[1], np.searchsorted(place, np.arange(len(rank) + 1))
