@@ -32,12 +32,14 @@ def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """New ops that feed new ops, removed ones that fed removed ones."""
     for side, kind in ((m.b, "added"), (m.a, "removed")):
+        # Number of the item by the node that came, or went, with it.
         at_node = {
             node: number
             for number, item in enumerate(items)
             if item.change.kind == kind
             for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
         }
+        # Rewired ops, by their node on that side: what is new behind one of them is part of the same edit.
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in rewired_at(item)}
         for node, number in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
@@ -63,6 +65,7 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
     for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.detail.get("links", ()):
+                # "name:key" without the output.
                 source = str(wire["old"] or "").partition(":")[0]
                 if wire["input"] != "control" and source in removed:
                     yield removed[source], number
@@ -94,7 +97,9 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
         }
         for number, item in enumerate(items):
             wires = [wire for pair in rewired_at(item) for wire in rewires(m, *pair) if not wire.control]
+            # What came took over the input that an op lost; seen from the other side, what went gave one back.
             for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
+                # Lost and not replaced; `fed` holds what the new (or gone) nodes take.
                 source = int(partner[other.graph.source[lost]]) if lost >= 0 > kept else -1
                 if source in fed:
                     yield fed[source], number
@@ -112,6 +117,7 @@ def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Another type of numbers, and the casts that came or went for it."""
     types = [number for number, item in enumerate(items) if is_precision(item.change)]
+    # All with the first: one type is set for a whole model, wherever its casts are.
     if types:
         for number, item in enumerate(items):
             if (

@@ -30,6 +30,7 @@ def is_independent(item: Item, near: frozenset[Layer], said: set[str]) -> bool:
         return False
     if wording(item.change) in said:
         return False
+    # Whole numbers are sizes and axes, which follow; a float is a rate that somebody set.
     whole = detail.get("constant") and isinstance(detail["old"], int | list) and isinstance(detail["new"], int | list)
     return not whole and detail["key"] not in ENTAILED
 

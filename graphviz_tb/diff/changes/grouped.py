@@ -24,6 +24,7 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     if len(inputs[0]) != 1 or len(inputs[1]) != 1:
         return None
     (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
+    # Groups divide what comes in evenly; without a call on exactly one side it is another edit.
     if called_before == called_now or max(old, new) % min(old, new):
         return None
     return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
@@ -36,6 +37,7 @@ def input_sizes(side: Side, nodes: Iterable[int]) -> set[tuple[int, bool]]:
         called = holds_convolution(side, node)
         if called or side.graph.op_types[side.graph.op[node]] in CONVOLUTIONS:
             for shape in kernels(side, node):
+                # The last two dimensions of a kernel are what comes in and what goes out.
                 if shape[-2]:
                     sizes.add((shape[-2], called))
     return sizes

@@ -119,6 +119,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
     for key in sorted({*here, *there}):
         mine, other = here.get(key), there.get(key)
         before, after = _spec(mine), _spec(other)
+        # Same type and shape: then the change is that another tensor is meant.
         if before == after and mine is not None and other is not None and not same_tensor(m, mine.tensor, other.tensor):
             before, after = mine.tensor, other.tensor
         if before != after:
@@ -129,6 +130,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
 def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
     """The new tensors by key; one that was only counted anew (`keras_tensor_9`) has the key of the old one."""
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
+    # Keys of the old signature that are gone, by what they are without their number.
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:

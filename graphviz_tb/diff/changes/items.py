@@ -88,12 +88,14 @@ def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
         wanted = {index for name in names for index in side.functions_called.get(name, ())}
         seen: set[int] = set()
         nodes: set[int] = set()
+        # From called functions to their callers, one call further out each time, up to the main graph.
         while wanted:
             seen |= wanted
             calling = {node for function in wanted for node in side.callers.get(function, ())}
             nodes |= {node for node in calling if side.block[node] == 0}
             wanted = {int(side.block[node]) - 1 for node in calling if side.block[node]} - seen
         by_side.append(nodes)
+    # Old calls with a partner are counted on the new side.
     return ({node for node in by_side[0] if m.to_b[node] < 0}, by_side[1])
 
 

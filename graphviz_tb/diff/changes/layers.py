@@ -54,12 +54,14 @@ class Layers:
         graph, helping = side.graph, ~self.forward
         alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~nodes_of(graph, MAIN.match)
         data = ~graph.control
+        # How many users each op has that are not known to serve gradients alone.
         left = np.bincount(graph.source[data], minlength=len(side))
         front = np.flatnonzero(helping)
         while len(front):
             edges = edges_into(side, front)
             left -= np.bincount(graph.source[edges], minlength=len(side))
             front = np.unique(graph.source[edges])
+            # An op joins once all its users have; main ops and what lies in a layer, constants excepted, never do.
             front = front[(left[front] == 0) & ~helping[front] & alone[front]]
             helping[front] = True
         return helping & self.forward
@@ -68,14 +70,17 @@ class Layers:
     def of_row(self) -> Ints:
         """For each scope the layer that it is or lies in; -1 for one that is made of layers."""
         side, scopes = self.side, self.side.scopes
+        # Prefix sums over nodes in the order of scopes: how many main ops lie under each.
         total = np.concatenate(([0], np.cumsum(nodes_of(side.graph, MAIN.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
+        # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & (parent >= 0)], minlength=len(scopes))
         made = children >= 2
         if side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
+        # Before what is around is marked: an attention is one layer of a block.
         made[attentions(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and parent[row] >= 0:
@@ -84,6 +89,7 @@ class Layers:
         for row in range(len(scopes)):
             around = int(parent[row])
             if around >= 0 and not made[row]:
+                # Parents come first in preorder: the outermost scope that is not made of layers names all below it.
                 layer_of[row] = layer_of[around] if layer_of[around] >= 0 else row
         return layer_of
 
@@ -103,8 +109,10 @@ class Layers:
             users = graph.target[edges[~graph.control[edges]]]
             if not len(users):
                 break
+            # Gradients and updates read a weight too; the model's own use says which layer it is of.
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
+            # The deepest name, then the first: the same whatever the order of the file.
             current = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]))
         return current
 

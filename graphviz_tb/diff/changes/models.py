@@ -18,6 +18,7 @@ def model_settings(m: Matching) -> Iterator[Change]:
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if partner >= 0 else ""
+        # A scope that is a layer: a model, or a model in a model; layers proper are nodes and compared there.
         if name in old.layers and other in new.layers and name not in old.index[0]:
             differences = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
             for key, before, after in differences:

@@ -63,6 +63,7 @@ class Numbers:
         old[[*edits.removed, *(mine for mine, _ in pairs)]] = True
         new[[*edits.added, *(other for _, other in pairs)]] = True
         own = change.edits
+        # Layers only of what the change itself did, not of its consequences: those may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
         old |= in_layers(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)])
         new |= in_layers(self.layers[1], [*own.added, *(other for _, other in pairs)])
@@ -70,6 +71,7 @@ class Numbers:
 
     def with_partners(self, old: Bools, new: Bools) -> tuple[Bools, Bools]:
         """Nodes with those that they are matched with."""
+        # Old nodes with a partner.
         held = np.flatnonzero(self.to_new >= 0)
         both = old[held] | new[self.to_new[held]]
         old[held], new[self.to_new[held]] = both, both
@@ -119,10 +121,12 @@ def parameters_of(layers: Layers) -> Column:
         counts = {
             graph.index[0][name]: layer.parameters for name, layer in graph.layers.items() if name in graph.index[0]
         }
+        # A layer that does not say how many makes the sum unknown, not smaller.
         if None in counts.values():
             return None
         sizes[list(counts)] = [count or 0 for count in counts.values()]
         return sizes
+    # A variable may be read by several nodes; the first of them brings its numbers.
     variables: dict[str, list[int]] = defaultdict(list)
     for node, weight in sorted(graph.weights.items()):
         if layers.forward[node]:

@@ -24,6 +24,7 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = order(layers[1], [new for _, new in pairs], layers[1].name)
     old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
+    # The same layers in another order; without what is equal at both ends.
     if set(old) == set(new) and old != new:
         while old[-1] == new[-1]:
             old.pop(), new.pop()
@@ -53,6 +54,7 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
             if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
                 before[layers.of(node)].add(layers.of(source))
     names: list[str] = []
+    # Kahn's order, rank by rank; layers in a circle are left out.
     while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
         for name, layer in ready:
             names.append(last_segment(name))

@@ -67,6 +67,7 @@ def of_layers(m: Matching) -> Iterator[Ends]:
     """Outputs of Keras models: those of the layers that give them, in order."""
     old, new = m.a.graph.layers, m.b.graph.layers
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
+        # Scopes directly below the root are the models of the file.
         model, partner = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
         if m.scope_to_b[row] < 0 or model not in old or partner not in new:
             continue
@@ -82,6 +83,7 @@ def results(layers: Mapping[str, Layer], model: str) -> list[str]:
     while waiting:
         name = waiting.pop()
         if layers[name].parts:
+            # On a stack: reversed, so that the outputs come in their order.
             waiting += reversed([result for result in layers[name].results or last(layers, name) if result in layers])
         else:
             names.append(name)
@@ -106,6 +108,7 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     old, new = ends(layers[0]), ends(layers[1])
     pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in new]
     known = dict(pairs)
+    # Results without a partner, e.g. of other op types, go together in the order of their names.
     left = [node for node in old if node not in known], [node for node in new if node not in known.values()]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
@@ -121,6 +124,7 @@ def ends(layers: Layers) -> list[int]:
     graph = side.graph
     is_end = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
     is_end &= ~nodes_of(graph, (SOURCES | LOOSE).__contains__)
+    # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
     results = [node for node in nodes if is_result(side, [node])]

@@ -21,6 +21,7 @@ def is_precision(change: Change) -> bool:
 def other_types(changes: list[Change], severity: Severity) -> Change:
     """Another type of numbers, with the casts that it needs: named by the scope around all."""
     types = [change for change in changes if is_precision(change)]
+    # Where both types are written, then the largest: a default that is left out says less.
     first = max(types, key=lambda change: (None not in change.detail.values(), change.ops, change.name))
     casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
     names = [

@@ -20,8 +20,10 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
         return in_order(others)
+    # The op that ends a result came or went with it: the signature already says so.
     said = [item for item in others if is_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
+    # Somebody changed what goes in, or what is given: that is a cause, and what the graph says of it follows.
     if not only_outputs(ports):
         behind = [*inputs, *said]
         kept = [item for item in others if item not in behind]
@@ -50,6 +52,7 @@ def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
     or another type of all numbers."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
     keys = {port["key"] for port in ports.detail["ports"]}
+    # First of all changes, then of those that bear the name of an output.
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]

@@ -31,6 +31,7 @@ def is_replaced(m: Matching, name: Change, group: Sequence[Item]) -> bool:
     gone, fresh = (set().union(*part) for part in zip(*(touched(item.change) for item in group), strict=True))
     for before, row in name.edits.scopes:
         old, new = set(m.a.scopes.nodes(before).tolist()), set(m.b.scopes.nodes(row).tolist())
+        # Nodes of the scope that are in both and that this edit did not touch.
         kept = sum(int(m.to_b[node]) in new - fresh for node in old)
         if 3 * kept <= 2 * max(len(old), len(new)) and 2 * len((gone & old) | (fresh & new)) > len(gone) + len(fresh):
             return True

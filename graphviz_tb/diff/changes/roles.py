@@ -41,6 +41,7 @@ def forward_nodes(side: Side) -> Bools:
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     op[target[read_edges(graph)[data]]] = "source"  # a variable's own read, that nobody may use, leads nowhere
+    # Seeds are ops that nobody uses, and what feeds a gradient or a summary: from these backwards is the model.
     seeds = np.ones(len(side), bool)
     seeds[source] = False
     seeds[source[gradient[target] | (op[target] == "summary")]] = True
@@ -74,6 +75,7 @@ def gradients(side: Side) -> tuple[Bools, Bools]:
     own = in_gradient_scopes(side) | nodes_of(side.graph, GRADIENT_OP.search)
     own &= ~nodes_of(side.graph, ACCUMULATORS.__contains__)
     behind = reached(side, np.flatnonzero(own), backward=False)
+    # Between two gradient ops: what leads from one to the other, though its own type says nothing (Mul, Reshape).
     return behind & reached(side, np.flatnonzero(own), backward=True), behind
 
 
@@ -124,6 +126,7 @@ def edges_into(side: Side, nodes: np.ndarray) -> np.ndarray:
 def _runs(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The numbers `start[r]:start[r + 1]` of many rows, one after the other."""
     counts = start[rows + 1] - start[rows]
+    # The run of row r is start[r] + 0, 1, …: `arange` less where that run begins in the result.
     first = np.repeat(start[rows] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
     numbers: np.ndarray = first + np.arange(int(counts.sum()))
     return numbers

@@ -25,6 +25,7 @@ def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
         return number
 
     for mine, other in pairs:
+        # Union by the least number: groups come out in the order of their first members.
         low, high = sorted((top(mine), top(other)))
         first[high] = low
     groups: dict[int, list[int]] = {}

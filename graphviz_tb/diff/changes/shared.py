@@ -27,6 +27,7 @@ def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
             continue
         shared = {name for change in parts for name in lenders(m, layers, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
+        # The layer that lends its weights may be rewired too; it is not the one that has its own now.
         apart = [pair for pair in users if layers[which].name(layers[which].of(pair[which])) not in shared]
         if users and shared:
             own = [[layers[side].name(layers[side].of(pair[side])) for pair in apart or users] for side in (0, 1)]
@@ -63,6 +64,7 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     other = layers[1 - which]
     graph, index = other.side.graph, other.side.graph.index[0]
     names = []
+    # What the rewired ops took on the side where the weights were shared.
     taken = [(wire["old" if which else "new"] or "").partition(":")[0] for wire in change.detail.get("links", ())]
     for node in [variable(other.side, index[name]) for name in taken if name in index]:
         if (m.to_b if which else m.to_a)[node] >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:

@@ -45,6 +45,7 @@ def training(layers: Layers) -> Training:
     words: Counter[str] = Counter()
     trained = set()
     for node in np.flatnonzero(updates).tolist():
+        # The first input of an update is its variable; the others are what it is set to.
         variable, *values = side.graph.source[side.in_edges(node)].tolist() or [node]
         if not computed[values].any() or not layers.forward[variable] or is_whole(side, node):
             continue
@@ -80,6 +81,7 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, detail))
     if not (old.trained and new.trained):
         return changes
+    # Variables that either side trains, with their partners; -1 where there is none.
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
     for word in (False, True):
         differences = {

@@ -44,10 +44,12 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
     """
     scopes = side.scopes
     free = (partner < 0) & ~left_behind(side)
+    # Prefix sums: free nodes under each scope, and (`taken`) matched scopes under it, itself counted.
     start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
     left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
     taken = np.concatenate(([0], np.cumsum(scope_partner >= 0)))
     whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & (scopes.parent >= 0)
+    # The outermost only: what is in them belongs to them.
     tops = np.flatnonzero(whole & ~whole[scopes.parent])
     held = np.isin(scopes.block, list(compared))
     unit_of = np.full(len(side), -1, np.int32)
@@ -62,6 +64,7 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
         block = int(side.block[node])
         if block not in compared:
             continue
+        # TensorFlow 1 names the variable `w` like the scope of its initialiser, `w/…`.
         unit = by_name.get((block, side.graph.name[node]), -1)
         if unit < 0:
             unit = len(units)
@@ -103,6 +106,7 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
     """
     by_end: dict[tuple[int, bool, str], list[Unit]] = {}
     groups = []
+    # The shortest name first: what mirrors it ends in it, and comes later.
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any())
         main = next((by_end[*kind, end] for end in endings(unit.name) if (*kind, end) in by_end), None)
@@ -122,6 +126,7 @@ def endings(name: str) -> list[str]:
     """
     first = name.removesuffix("_grad")
     cuts = [position + 1 for position, letter in enumerate(name) if letter in "/_"]
+    # Only ends of two segments and more: `dense` alone would mirror any layer of that name.
     ends = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
     return [word for word in ends if word]
 

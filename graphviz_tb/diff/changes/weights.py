@@ -42,6 +42,7 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
+    # The most telling phrase of all weights of the layer; ties go by the word.
     score, key, old, new = max([words(ops, *pair) for pair in shapes] + heads(shapes) + recurrent(shapes))
     names = layers[0].name(layers[0].of(members[0][0])), layers[1].name(layer)
     detail = {
@@ -68,6 +69,7 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     }
     phrases: list[Words] = []
     for old, new in known.items():
+        # width×heads×key is there as heads×key×width too, before and after: queries and results.
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
             phrases += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
             phrases += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
@@ -87,6 +89,7 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     ]
     phrases: list[Words] = []
     for old, new in known:
+        # The input kernel has as many columns as the recurrent one: gates × units.
         beside = any(shape != old and shape[1] == old[1] for shape, _ in known)
         for gates in GATES if beside and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:

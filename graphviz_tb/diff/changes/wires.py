@@ -60,6 +60,7 @@ def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
     groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
     for pair, members in by_node.items():
         wire, block = members[0], int(m.b.block[pair[1]])
+        # Only a single exchange can be the same at another node; several inputs are a change of that node.
         alone = len(members) == 1 and not wire.reordered
         key = (source_name(m.a, wire.before), source_name(m.b, wire.after), wire.control) if alone else pair
         groups[block, key].append(pair)

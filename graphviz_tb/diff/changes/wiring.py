@@ -36,6 +36,7 @@ class Rewire:
 def rewired(m: Matching) -> tuple[Ints, Ints]:
     """The matched nodes whose inputs differ."""
     old, new = m.together()
+    # Numbers of the new graph for both sides; old nodes without a partner get -2, -3, …, which no new node has.
     names_a = np.where(m.to_b >= 0, m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
     names_b = np.arange(len(m.b), dtype=np.int64)
     differ = input_sums(m.a, names_a)[old] != input_sums(m.b, names_b)[new]
@@ -73,8 +74,10 @@ def _data(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     tokens = [token for token, _ in before], [token for token, _ in after]
+    # Equal outputs of equal nodes: at most their places are others.
     if tokens[0] == tokens[1]:
         return _by_slot(m, old, new, before, after)
+    # As many as before: place by place; aligned, a swap of two would be one that went and one that came.
     if len(before) == len(after):
         changed = [slot for slot in range(len(before)) if tokens[0][slot] != tokens[1][slot]]
         same = Counter(tokens[0]) == Counter(tokens[1])
@@ -100,6 +103,7 @@ def _aligned(
     """Inputs came or went: align what stayed, pair what lies between."""
     pairs = common([token for token, _ in before], [token for token, _ in after]) or []
     changed, position = [], (0, 0)
+    # Between two kept inputs: the first that went with the first that came, and so on.
     for stop in [*pairs, (len(before), len(after))]:
         mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
         for place in range(max(len(mine), len(other))):
@@ -118,6 +122,7 @@ def _control(old: int, new: int, before: list[tuple[Token, int]], after: list[tu
         if here[token] > there[token]:
             here[token] -= 1
             changed.append(Rewire(old, new, -1, edge, -1, True))
+    # Counted anew: the loop above has used the counts up.
     here = Counter(token for token, _ in before)
     for token, edge in after:
         if there[token] > here[token]:
