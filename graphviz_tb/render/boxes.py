@@ -101,7 +101,7 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
     >>> band_widths(100, [985, 10, 5])
     [92, 4, 4]
     """
-    total = sum(shares) or 1
+    total = sum(shares)
     wide = [max(BAND_LEAST, width * share // total) for share in shares]
     largest = max(range(len(wide)), key=lambda index: (wide[index], -index))
     wide[largest] += width - sum(wide)
@@ -110,7 +110,7 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
 
 def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[Step, ...]:
     """The outline of one band; the outer ones take the corners of the box."""
-    radius = min(radius, width) if first or last else 0
+    radius = min(radius, width)
     a, b = (radius if first else 0), (radius if last else 0)
     right, bottom = x + width, y + height
     steps: list[Step] = [("M", (x + a, y)), ("L", (right - b, y))]

@@ -27,8 +27,8 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
 
     Raises `RequestError` where groups are open deeper than DOT can be written.
     """
-    deepest = max((box.depth for box in scene.boxes), default=0)
-    if deepest > DEEPEST:
+    if any(box.depth > DEEPEST for box in scene.boxes):
+        deepest = max(box.depth for box in scene.boxes)
         raise RequestError(
             f"{deepest:,} groups are open one within another, and DOT takes {DEEPEST}",
             hint="open fewer groups, or write SVG",

@@ -3878,7 +3878,7 @@ function bands_of_boxes(x, y, width, height_, radius, fill) {
 }
 function band_widths(width, shares) {
   let total, wide, largest;
-  total = (py_sum(shares) || 1);
+  total = py_sum(shares);
   wide = (() => { const out = []; for (const share of shares) { out.push(Math.max(BAND_LEAST, Math.floor((width * share) / total))); } return out; })();
   largest = py_max(py_range(wide.length), {key: (index) => [wide.at(index), -index]});
   wide[largest] += (width - py_sum(wide));
@@ -3886,7 +3886,7 @@ function band_widths(width, shares) {
 }
 function _band(x, y, width, height_, radius, first, last) {
   let a, b, right, bottom, steps;
-  radius = ((first || last) ? Math.min(radius, width) : 0);
+  radius = Math.min(radius, width);
   [a, b] = [(first ? radius : 0), (last ? radius : 0)];
   [right, bottom] = [(x + width), (y + height_)];
   steps = [["M", [(x + a), y]], ["L", [(right - b), y]]];

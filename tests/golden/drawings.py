@@ -53,6 +53,11 @@ TURNS: tuple[tuple[Point, ...], ...] = (
     ((0, 0), (0, 4), (6, 10), (60, 70)),
     ((0, 0), (0, 4), (6, 10), (0, 60)),
     ((0, 0), (0, 1), (1, 2), (2, 2), (2, 60)),
+    ((0, 0), (4, 0), (10, 6), (10, 60)),
+    ((0, 0), (4, 0), (10, 6), (9, 60)),
+    ((0, 0), (4, 0), (10, 6), (2, 60)),
+    ((0, 0), (4, 0), (10, 6), (-30, 16)),
+    ((0, 0), (4, 3), (10, 3), (4, 9)),
 )
 
 
@@ -117,8 +122,8 @@ def lines(count: int) -> tuple[Route, ...]:
                 arrow=number % 4 != 3,
                 frame=-1 if number % 3 else 5,
                 title=f"line {number}" if number % 2 else "",
-                source_port=number % 3 if number % 6 == 4 else -1,
-                target_port=number % 2 if number % 8 == 5 else -1,
+                source_port=number // 6 % 3 if number % 6 == 4 else -1,
+                target_port=number // 8 % 3 if number % 8 == 5 else -1,
                 main=number % 6 == 0,
             )
         )
@@ -167,7 +172,7 @@ def texts(count: int) -> tuple[Text, ...]:
     outside = [
         Text(
             *(9 * number, 480, f"t{number}", f"t{number}" + "…" * (number % 2), 10, 20, role),
-            box=(-1, 5, 6)[number % 3],
+            box=(-1, 5, 0)[number % 3],
         )
         for number, role in enumerate((*roles, "edge", "edge"))
     ]

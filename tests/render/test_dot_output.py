@@ -11,7 +11,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.render.dot import DEEPEST
+from graphviz_tb.render.dot import DEEPEST, LONGEST, quoted
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -60,3 +60,9 @@ def test_groups_open_too_deep_for_dot_are_refused() -> None:
     assert written(DEEPEST).count(b"subgraph") == DEEPEST
     with pytest.raises(RequestError, match="1,000 groups are open one within another"):
         written(1000)
+
+
+def test_a_text_that_graphviz_would_refuse_is_cut() -> None:
+    assert LONGEST == 1500
+    assert quoted("x" * LONGEST) == f'"{"x" * LONGEST}"'
+    assert len(quoted("x" * (LONGEST + 1))) == LONGEST + 2

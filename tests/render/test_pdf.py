@@ -137,6 +137,21 @@ def test_the_widths_of_a_font_are_those_of_its_outlines() -> None:
     assert list(map(int, heights.groups())) == [round(number * unit) for number in wanted]
 
 
+@pytest.mark.parametrize(
+    ("size", "box"), [((1000, 40_000), "360 14400"), ((40_000, 1000), "14400 360"), ((19_200, 9), "14400 6.75")]
+)
+def test_a_side_of_a_page_is_never_longer_than_readers_take(size: tuple[int, int], box: str) -> None:
+    parts, _, _ = document(pdf(Drawing(*size, "", "", "#FFFFFF", ()), PictureOptions()))
+    assert f"/MediaBox[0 0 {box}]" in parts[3].words
+
+
+@pytest.mark.parametrize("table", [b"glyf", b"loca"])
+def test_a_font_without_a_table_of_outlines_has_none(table: bytes) -> None:
+    data = Path(font_files((), alone("a"))[0]).read_bytes()
+    assert Typeface(data).outlined
+    assert not Typeface(data.replace(table, b"zzzz", 1)).outlined
+
+
 def alone(content: str) -> Drawing:
     """A sheet with one text."""
     text = Label(content, 4, 20, 12, 900, "#112233")

@@ -1,0 +1,61 @@
+"""The legend explains what a picture shows, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphviz_tb.model.scene import Box, Route, Scene, Stub, Web
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.render.legend import signs
+
+BOX = Box("a", 1, "scope", -1, 0, 0, 0, 90, 30, open=False, openable=False)
+EDGE = Route(((0, 0), (0, 9)), "data", 0, 0, 10)
+STUB = Stub(0, 0, 9, 9, "constant", "in", 0, 1, ((0, 0), (0, 9)))
+
+
+def said(**things: Any) -> list[str]:
+    """The words of the signs of a scene."""
+    empty = Scene(100, 100, "BT", (), (), (), (), ())
+    return [entry.label for entry in signs(replace(empty, **things), THEMES["light"])]
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({}, []),
+        ({"openable": True}, ["opens, is open"]),
+        ({"open": True, "openable": True}, ["opens, is open"]),
+        ({"open": True, "kind": "series"}, []),
+        ({"kind": "op"}, ["operation"]),
+        ({"kind": "call"}, ["function call"]),
+        ({"kind": "function"}, ["function"]),
+        ({"kind": "series", "sheets": 2}, ["series, apart"]),
+        ({"kind": "series", "sheets": 2, "connected": True}, ["series, linked"]),
+        ({"kind": "fold", "sheets": 2, "connected": True}, ["fold of many"]),
+    ],
+)
+def test_a_box_has_the_sign_of_its_kind_where_it_is_closed(choices: dict[str, Any], words: list[str]) -> None:
+    assert said(boxes=(replace(BOX, **choices),)) == words
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({}, ["data"]),
+        ({"kind": "control"}, ["control"]),
+        ({"kind": "reference"}, ["reference"]),
+        ({"back": True}, ["data", "against the flow"]),
+    ],
+)
+def test_a_line_has_the_sign_of_its_kind(choices: dict[str, Any], words: list[str]) -> None:
+    assert said(routes=(replace(EDGE, **choices),)) == words
+
+
+def test_a_web_and_a_stub_have_those_of_theirs() -> None:
+    assert said(webs=(Web("control", -1, ((0, 1),)),)) == ["control"]
+    kinds = {"constant": ["constant"], "weight": ["weight"], "summary": ["summary"], "shortcut": ["link to elsewhere"]}
+    assert {kind: said(stubs=(replace(STUB, kind=kind),)) for kind in kinds} == kinds
+    assert said(stubs=(replace(STUB, kind="more"),)) == []
