@@ -20,14 +20,14 @@ def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
     paths, closed = shown(colouring, view)
     colouring = colouring.scaled(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
-    others = [(stub.other,) for stub in scene.stubs if stub.other >= 0]
+    others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
     return Paint(
         theme=colouring.theme,
         scheme=colouring.scheme,
         heading=colouring.heading,
         boxes=tuple(colouring.fill(path) for path in boxes),
         accounts=tuple(colouring.account(path) for path in boxes),
-        stubs=tuple(colouring.fill((stub.other,)) if stub.other >= 0 else None for stub in scene.stubs),
+        stubs=tuple(None if stub.kind == "more" else colouring.fill((stub.other,)) for stub in scene.stubs),
         tints=colouring.tints(scene, view, boxes),
         legend=tuple(colouring.legend(list(dict.fromkeys([*boxes, *others])))),
     )

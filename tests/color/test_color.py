@@ -201,3 +201,16 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
     words = distinguished(hierarchy, dict(enumerate(cells)))
     assert words == {0: "like cell in a", 1: "like cell in b"}
+
+
+def test_groups_below_an_op_that_is_no_variable_are_no_slots() -> None:
+    # a0 and a1 are ops and scopes, and so is what is below them
+    nodes = [
+        NodeDef(name=f"a{copy}{name}", op=op)
+        for copy in range(2)
+        for name, op in (("", "Fill"), ("/b", "Exp"), ("/b/x", "Sin"), ("/b/y", "Cos"))
+    ]
+    model = load(GraphDef(node=nodes), folds=False, series_min=100)
+    hierarchy = model.hierarchy
+    rows = [row for row in range(len(hierarchy)) if hierarchy.opens(row) and hierarchy.name[row] == "a0/b"]
+    assert distinguished(hierarchy, dict(enumerate(rows))) == {0: "like b"}

@@ -97,3 +97,12 @@ def costed(name: str) -> Iterator[Any]:
 def metered(model: Model) -> Iterator[Any]:
     """What run statistics look like."""
     yield from numbers(model, tuple(scheme for scheme, row in SCHEMES.items() if row.measured))
+
+
+def resolved(model: Model) -> Iterator[Any]:
+    """Every colour of a picture with all open."""
+    for scheme in ("structure", "op-type", "device"):
+        paint = model.picture(open_all=True, max_open=60, max_annotations=2, color_by=scheme).paint
+        yield [(fill.fill, fill.badge) for fill in paint.boxes], paint.accounts
+        yield [None if fill is None else (fill.fill, fill.badge) for fill in paint.stubs]
+        yield paint.scheme, paint.heading, [row.label for row in paint.legend]

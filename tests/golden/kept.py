@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colours import costed, metered, painted, striped
+from colours import costed, metered, painted, resolved, striped
 from drawn_boxes import folded_boxes, spaced
 from drawn_levels import arranged_broad, arranged_levels, decided
 from drawn_models import model as drawn_model
@@ -418,6 +418,7 @@ FORMS = ("json", "frozen.pb", "train.pb")
 EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") if not path.name.startswith("base."))
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
+PAINTS = ["plant 0", "plant 9", "while_v1.pb", "func_library_recursive.pbtxt", "legacy_function_calls.pb", "xor.pbtxt"]
 DOCUMENTS = [
     *("plant 3", "forest 8", "names_to_escape.pbtxt", "function_two_bodies.pbtxt", "unknown_shapes.pbtxt"),
     *(
@@ -465,6 +466,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "legends": (legends, [path.name for path in ALL]),
     "measured": (measured, list(MEASURED)),
     "hues": (painted, FORESTS),
+    "paints": (lambda name: resolved(model_of(name) if " " in name else load(name)), PAINTS),
     "stripes": (striped, [f"stretch {number}" for number in range(6)]),
     "costs": (costed, FORESTS[:5]),
     "numbers": (numbered, ["one step", "all steps", "against a step"]),

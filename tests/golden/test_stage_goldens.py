@@ -47,7 +47,9 @@ def test_view(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("color", "measured", "legends", "hues", "stripes", "costs", "numbers"))
+@pytest.mark.parametrize(
+    ("stage", "name"), both("color", "measured", "legends", "hues", "paints", "stripes", "costs", "numbers")
+)
 def test_color(stage: str, name: str) -> None:
     check(stage, name)
 
