@@ -10,6 +10,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, function_of, parent_path
 
 MOST_BOXES = 40  # boxes that may be shown before a way to one more change stays closed: what one look takes in
+MOST_NESTED = 100  # groups in each other: the titles of more are higher than a screen on which names can be read
 
 
 def ways(
@@ -34,7 +35,7 @@ def ways(
     for place in dict.fromkeys(shown):
         row = next((row_of[place_of] for place_of in place if place_of in row_of), -1)
         path = path_of(hierarchy, row, callers) if row >= 0 else None
-        chain = groups_around(hierarchy, path, signs, closed) if path else []
+        chain = groups_around(hierarchy, path, signs, closed)[:MOST_NESTED] if path else []
         fresh = [group for group in chain if group not in opened]
         more = sum(len(metagraph(group).children) for group in fresh)
         if fresh and opened and boxes + more > most:

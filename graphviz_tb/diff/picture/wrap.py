@@ -8,6 +8,9 @@ from graphviz_tb.model.measure import clean, elide, width
 
 BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
 
+LINES = 2
+WORDS = 10  # times as long as what fits may a text be whose names are made shorter one by one
+
 
 def wrapped(text: str, most: int, size: int) -> list[str]:
     """`text` on one or two lines of at most `most` pixels. What does not fit loses the middle of its longest names.
@@ -22,7 +25,9 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     text = clean(text)
     if width(text, size) <= most:
         return [text]
-    while True:
+    room = LINES * most  # letters: none is narrower than a pixel
+    text = " ".join(last_segments(word, room) for word in text.split(" "))
+    while len(text) <= WORDS * room:  # what is longer is so for its many words
         if lines := broken(text, most, size):
             return lines
         shorter = shortened(text)
@@ -34,10 +39,23 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     return [elide(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
 
 
+def last_segments(name: str, letters: int) -> str:
+    """A name of more than some letters without its first segments; the last segment stays.
+
+    >>> last_segments("scope/inner/deep", 16), last_segments("scope/inner/deep", 15), last_segments("a/kernel", 3)
+    ('scope/inner/deep', '…/inner/deep', '…/kernel')
+    """
+    if len(name) <= letters or "/" not in name:
+        return name
+    return "…/" + (name[1 - letters :].partition("/")[2] or name.rpartition("/")[2])
+
+
 def broken(text: str, most: int, size: int) -> list[str]:
     """`text` in two lines that fit, ended at the best place; nothing where there is none."""
     if width(text, size) <= most:
         return [text]
+    if len(text) > LINES * most:
+        return []
     for break_ in BREAKS:
         for match in reversed(list(re.finditer(break_, text))):
             lines = [text[: match.end()].rstrip(), text[match.end() :]]
