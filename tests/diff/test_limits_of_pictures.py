@@ -9,9 +9,13 @@ from graphviz_tb.diff import diff
 from graphviz_tb.diff.match.follow import ways
 from graphviz_tb.diff.match.found import Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import body_hashes
-from graphviz_tb.diff.picture.rows import HOLDS, group_signs
+from graphviz_tb.diff.picture import wrap
+from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.opened import ways as groups_to_open
+from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.measure import width
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
@@ -108,3 +112,31 @@ def test_a_graph_without_nodes(empty: str) -> None:
     )
     assert changes.numbers["ops"] == {"old": (0, 2), "new": (2, 0), "both": (0, 0)}[empty]
     assert changes.same == (empty == "both")
+
+
+@pytest.mark.parametrize(("deep", "opened"), [(99, 99), (100, 100), (101, 100)])
+def test_a_hundred_groups_in_each_other_open(deep: int, opened: int) -> None:
+    name = "/".join(["s"] * deep + ["x"])
+    changes = diff(graph(f"{name} Relu", "y Abs"), graph(f"{name} Tanh", "y Abs"))
+    merged = merge(changes)
+    model = load(merged.graph_def)
+    where = places(model.hierarchy)
+    signs = ["" for _ in model.hierarchy.name]
+    assert len(groups_to_open(model.hierarchy, model.metagraph, signs, where, merged.shown, 1000)[0]) == opened
+
+
+def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(text: str, size: int) -> float:
+        asked.append(len(text))
+        return width(text, size)
+
+    monkeypatch.setattr(wrap, "width", counted)
+    text = "s/" * 20_000 + "kernel: op Relu → Tanh"
+    first, second = wrap.wrapped(text, 300, 11)
+    assert first.startswith("…/s/s/")
+    assert first.endswith("/s/kernel:")
+    assert second == "op Relu → Tanh"
+    assert sum(asked) < 20 * len(text)  # without a bound: 10,000 times
+    assert all(width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
