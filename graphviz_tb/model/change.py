@@ -48,7 +48,7 @@ class Edits:
     versions: bool = False
 
     def __add__(self, other: Edits) -> Edits:
-        names = [field.name for field in fields(self) if field.name != "versions"]
+        names = [field.name for field in fields(self) if field.name != "versions"]  # all others are tuples
         merged = {name: (*getattr(self, name), *getattr(other, name)) for name in names}
         return Edits(**merged, versions=self.versions or other.versions)
 

@@ -64,4 +64,4 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     [3, 5]
     """
     ordered = np.sort(values, axis=None)
-    return ordered[runs(ordered)[:-1]]
+    return ordered[runs(ordered)[:-1]]  # the first of each run of equals

@@ -33,6 +33,7 @@ class Cost:
     unsized: int = 0
 
     def __post_init__(self) -> None:
+        # Rare: only then a loop over the names.
         if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST:
             for name in QUANTITIES:
                 object.__setattr__(self, name, min(MOST, getattr(self, name)))
@@ -89,6 +90,7 @@ class Costs:
         sums = self._sums.get(role)
         if sums is None:
             own = [cost if role in (-1, mine) else NOTHING for cost, mine in zip(self.counted, self.role, strict=True)]
+            # Python's integers: sums may pass 2^63.
             sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in FIELDS]
             self._sums[role] = sums
         return sums

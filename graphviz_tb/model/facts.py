@@ -41,6 +41,6 @@ class Facts:
             if outputs is None:
                 outputs = self.cache[node] = self.decode(node)
             tensor = outputs(self.graph.keys[key])
-            if len(self.known) < REMEMBERED:
+            if len(self.known) < REMEMBERED:  # no more memory, however many lines are asked about
                 self.known[node, key] = tensor
         return tensor

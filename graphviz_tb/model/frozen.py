@@ -26,6 +26,7 @@ def frozen(cls: type[Class], eq: bool = True) -> type[Class]:
     >>> Spot(3), Spot(y=2, x=1) == Spot(1, 2)
     (Spot(x=3, y=0), True)
     """
+    # What a class defines itself stays; `__hash__` is None where it defines `__eq__` alone, and is made.
     own = {name for name, value in vars(cls).items() if value is not None}
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
@@ -34,6 +35,7 @@ def frozen(cls: type[Class], eq: bool = True) -> type[Class]:
         "__repr__": representation([field.name for field in fields if field.repr]),
         "__setattr__": refuse_setting,
         "__delattr__": refuse_deleting,
+        # Pickle and copy would set attributes, which is refused.
         "__getstate__": lambda self: [getattr(self, field.name) for field in fields],
         "__setstate__": lambda self, state: restore(self, fields, state),
     }
@@ -53,7 +55,7 @@ def initializer(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
     parameters, body = ["self"], []
     for field in fields:
         name, made = field.name, field.default_factory is not MISSING
-        names[f"set_{name}"] = vars(cls)[name].__set__
+        names[f"set_{name}"] = vars(cls)[name].__set__  # the slot's own setter: `__setattr__` refuses
         names[f"make_{name}"], names[f"usual_{name}"] = field.default_factory, MISSING if made else field.default
         optional = made or field.default is not MISSING
         if field.init:

@@ -132,6 +132,7 @@ class Hierarchy:
     def _filed_children(self) -> tuple[Ints, Longs]:
         held = (self.parent >= 0) & (self.mark == 0)
         rows = np.flatnonzero(held)
+        # Stable: siblings stay in file order.
         order = rows[np.argsort(self.parent[rows], kind="stable")].astype(np.int32)
         counts = np.bincount(self.parent[rows], minlength=len(self))
         return order, np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
@@ -166,6 +167,7 @@ class Hierarchy:
             return label
         name = self.name[row]
         parent = int(self.parent[row])
+        # Series and folds are not in names: what is in them is named below the scope around them.
         while parent > 0 and self.kind[parent] in STACKS:
             parent = int(self.parent[parent])
         if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):

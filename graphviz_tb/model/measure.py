@@ -19,7 +19,7 @@ PICTURE = EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
 NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops, all other words in a drawing
 LONG = 500  # letters of a text past which counting each letter is faster
-LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")
+LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
 # What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -36,6 +36,7 @@ def sections() -> dict[str, str]:
 def table(semibold: bool) -> dict[str, int]:
     """Advance of each character of the font, in 1/2048 em."""
     advance_of: dict[str, int] = {}
+    # A line: the first code point in hexadecimal, then an advance for it and for each one after it.
     lines = sections()["SEMIBOLD" if semibold else "REGULAR"].replace("\n ", " ").splitlines()
     for line in lines:
         first, *widths = line.split()
@@ -58,7 +59,7 @@ def within(name: str, code: int) -> bool:
     (True, True, False)
     """
     firsts, lasts = _ranges(name)
-    index = bisect_right(firsts, code) - 1
+    index = bisect_right(firsts, code) - 1  # the last range that begins at or before it
     return index >= 0 and code <= lasts[index]
 
 
@@ -141,7 +142,7 @@ def elide(text: str, limit: int, size: int, semibold: bool = False) -> str:
     number = LAST_NUMBER.search(text)
     last = number.group() if number else ""
     kept = sum(_advance(char, semibold) for char in last)
-    if kept * 2 > room:
+    if kept * 2 > room:  # a number that takes more than half leaves no name
         last, kept = "", 0
     middle = text[: len(text) - len(last)]
     tail = _tail(middle, (room - kept) // 4, semibold)

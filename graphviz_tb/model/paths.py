@@ -45,6 +45,7 @@ def owner_row(hierarchy: Hierarchy, path: Path) -> int:
 
 def child_path(hierarchy: Hierarchy, path: Path, child: int) -> Path:
     """The path of a child of group `path`."""
+    # Only calls stay in a path, not the scopes between them.
     return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
 
 
@@ -71,7 +72,7 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
     home = function_of(hierarchy, row)
     if inside and any(body == home for _, body in hierarchy.calls.get(path[-1], ())):
         return (*path, row)
-    for depth in range(len(path) - 1, -1, -1):
+    for depth in range(len(path) - 1, -1, -1):  # from the inside out: a function may call itself
         if function_of(hierarchy, path[depth]) == home:
             return (*path[:depth], row)
     return (row,)
@@ -98,5 +99,5 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
 def function_of(hierarchy: Hierarchy, row: int) -> int:
     """The root row of the main graph or of the function that `row` lies in."""
     rows = hierarchy.function_rows
-    following = bisect_right(rows, row)
+    following = bisect_right(rows, row)  # function rows ascend, and follow the main graph
     return rows[following - 1] if following else 0

@@ -60,7 +60,7 @@ def note_line(heights: Heights, points: Sequence[tuple[int, int]], pieces: int =
     for (start, low), (stop, high) in pairwise(points):
         first, last = (start, stop) if start < stop else (stop, start)
         if start == stop or low == high:
-            heights.raise_to(first - STRIP, last + STRIP, max(low, high) + 1)
+            heights.raise_to(first - STRIP, last + STRIP, max(low, high) + 1)  # a strip of white on both sides
             continue
         run, rise = stop - start, high - low
         before, reach = max(first, 0) // STRIP, low if first == start else high
@@ -105,6 +105,7 @@ class Heights:
         ahead = list(range(count + 1))  # where to look for the next strip that is not yet painted
         self.notes.sort(reverse=True)
         for height, strip, last in self.notes:
+            # ahead[s] > s: strip s is painted, and the next to look at is there; ways are halved as they are gone.
             while strip <= last:
                 following = ahead[strip]
                 if following > strip:

@@ -168,7 +168,7 @@ class Stats:
         """The samples of each step that lie in `calls` and, there, under `row`."""
         if not self._filed:
             self._file()
-        first, stop = (row,), (int(self.end[row]),)
+        first, stop = (row,), (int(self.end[row]),)  # (row,) comes before each (row, path, sample)
         return [
             [(path, sample) for _, path, sample in step[bisect_left(step, first) : bisect_left(step, stop)]]
             for step in self._filed.get(calls, ())
@@ -178,12 +178,12 @@ class Stats:
         """File every sample under each run of calls that it lies in, by the row where it lies there."""
         for index, step in enumerate(self.inside):
             for path, sample in step.items():
-                for place, row in enumerate(path):
+                for place, row in enumerate(path):  # () are all calls together, path[:place] one run of calls
                     filed = self._filed.setdefault(path[:place], [[] for _ in self.inside])
                     filed[index].append((row, path, sample))
         for steps in self._filed.values():
             for step_filed in steps:
-                step_filed.sort(key=lambda entry: entry[:2])
+                step_filed.sort(key=lambda entry: entry[:2])  # samples have no order
 
     def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
         rows = {path[place] for step in steps for path, _ in step}
@@ -195,7 +195,7 @@ class Stats:
         def middle(quantity: str) -> float:
             return median(sum(getattr(sample, quantity) for _, sample in step) for step in steps)
 
-        times = [sum(sample.time for _, sample in step) / 1000 for step in steps]
+        times = [sum(sample.time for _, sample in step) / 1000 for step in steps]  # nanoseconds to microseconds
         return Figures(
             time=middle("time") / 1000,
             span=median(spans) / 1000 if spans else 0.0,

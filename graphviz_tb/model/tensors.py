@@ -61,7 +61,7 @@ class Carried:
         return isinstance(other, Carried) and len(self) == len(other) and list(self) == list(other)
 
     def __hash__(self) -> int:
-        return hash(len(self))
+        return hash(len(self))  # nothing is decoded for it
 
     def __repr__(self) -> str:
         return f"Carried({len(self)} tensors)"
@@ -75,7 +75,7 @@ class Carried:
 
     def size(self, enough: int | None = None) -> int:
         """Elements of all tensors (unknown dimension = 1); with `enough`, counting stops where it is reached."""
-        if self._counted is not None and self._counted[0] == enough:
+        if self._counted is not None and self._counted[0] == enough:  # a bounded count is no full one
             return self._counted[1]
         total = 0
         for tensor in self:

@@ -59,7 +59,7 @@ def significant(value: float) -> str:
     """
     if not value:
         return "0"
-    rounded = float(f"{value:.3g}")
+    rounded = float(f"{value:.3g}")  # "1.02e+03" for 1023: written without the exponent below
     return f"{rounded:.12f}".rstrip("0").rstrip(".")
 
 

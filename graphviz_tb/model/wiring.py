@@ -82,7 +82,7 @@ def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> Wiring
         return Wiring(gives="none")
     if is_dataset(definition):
         return dataset(definition, attr, count)
-    inputs = sum(not name.startswith("^") for name in definition.input)
+    inputs = sum(not name.startswith("^") for name in definition.input)  # "^NAME": a control input
     return Wiring(((0, 0, count),)) if inputs == count else Wiring(gives="none")
 
 

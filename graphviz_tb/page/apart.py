@@ -51,10 +51,12 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     rank = ranks(base, series)
     bits = chains(base, rank)
     seen: dict[Path, Neighbours] = {}
+    # A level of rank r comes apart with any of the levels around it: with each set of the ranks below r.
     for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
         top = mask.bit_length() - 1
         apart = [row for row in rank if mask >> rank[row] & 1]
         hierarchy = grouping.without([base.name[member] for row in apart for member in series[row]])
+        # A hierarchy of its own for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
         Walk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
@@ -115,6 +117,7 @@ def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
     The graph itself has a kind of its own: a scope may have no name either.
     """
     rows = np.flatnonzero(hierarchy.node < 0)
+    # Names are unique within the main graph (0) and within each function (1, 2, …).
     body = np.searchsorted(np.sort(np.array(hierarchy.function_rows, np.int64)), rows, side="right").tolist()
     kind = np.where(rows > 0, hierarchy.kind[rows], -1).tolist()
     return [(row, (home, what, hierarchy.name[row])) for row, home, what in zip(rows.tolist(), body, kind, strict=True)]
@@ -148,6 +151,7 @@ class Walk:
         while queue and not held.full:
             path = queue.popleft()
             level, skeleton, outside = self.laid(path)
+            # The same as without: nothing inside can differ either.
             if not self.put_one(held, path, level, skeleton, mark):
                 continue
             if level.mask.extracted:
@@ -181,6 +185,7 @@ class Walk:
     def laid(self, path: Path) -> Laid:
         """A level with its order of drawing, that of all around it found first."""
         chain = [path]
+        # From the inside out, without recursion.
         while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
             chain.append(around)
         for row in reversed(chain):

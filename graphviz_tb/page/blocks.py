@@ -27,7 +27,7 @@ class Block:
     @cached_property
     def packed(self) -> str:
         """The block as it is in the page: gzip, then base64."""
-        return b64encode(gzip.compress(self.data, LEVEL, mtime=0)).decode("ascii")
+        return b64encode(gzip.compress(self.data, LEVEL, mtime=0)).decode("ascii")  # no clock: the same bytes each time
 
     def digest(self) -> str:
         """What says whether the block is whole: the first 16 bytes of its SHA-256, in hexadecimal."""
@@ -45,7 +45,7 @@ def ints(name: str, numbers: Iterable[int]) -> Block:
 
 def words(name: str, value: Any) -> Block:
     """A block of JSON."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))  # ASCII holds lone surrogates too, as escapes
     return Block(name, "json", text.encode("ascii"))
 
 

@@ -78,14 +78,17 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "notices": [notice.message for notice in (*model.notices, *notices)],
         **extra.head,
     }
+    # From here on no text may be added to the table: attributes have texts of their own.
     texts = table.listed()
     head["advances"] = advances(texts)
     first, last = [words("words", texts), columns], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
     attributes = list(cards.attributes(hierarchy))
+    # Levels first; attributes have half of the room if they need it, and what levels leave.
     runs = fitting(runs, room - min(weight(attributes), room // 2))
     attributes = fitting(attributes, room - weight(runs))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
+    # In the main graph and in functions: keys inside calls have a dot.
     head["left"] = sum(str(row) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", kept), *runs, *last, *attributes]
 
@@ -118,6 +121,7 @@ def put_levels(
             inside += [child for child in children if len(child) > 1]
             if level.mask.extracted:
                 away.append((path, level, outside))
+        # Levels with everything in the main graph come after all others, and are the first to be left out.
         for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
             held.put(".".join(map(str, path)) + "+", path, level, skeleton)
         return inside, {} if whole else put_apart(model, held, usual, lay)

@@ -23,6 +23,7 @@ LONGEST = 1_000  # characters of a value that are kept
 SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
 LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that a card shows
 FIRST = 12  # values of a constant, and items of a list, that are kept
+# By number of `DataType` in types.proto: numpy's form of `tensor_content`, and the field for single values.
 LAYOUT = {
     1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
     5: ("<i2", "int_val"), 6: ("i1", "int_val"), 9: ("<i8", "int64_val"), 10: ("?", "bool_val"),
@@ -38,7 +39,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
     kept = listed(hierarchy)
     keys = [table(key) for key in graph.keys]
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
-    outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]
+    outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]  # node and key as one number
     each, place = np.unique(outputs, return_inverse=True)
     carried = [table(tensor(facts, *divmod(output, max(len(keys), 1)))) for output in each.tolist()]
     return ints(
@@ -177,10 +178,11 @@ def values(tensor: TensorProto) -> tuple[list[str], int]:
     if tensor.tensor_content:
         size = np.dtype(form).itemsize
         numbers: Any = np.frombuffer(
-            tensor.tensor_content[: size * FIRST // 1], form, min(FIRST, len(tensor.tensor_content) // size)
+            tensor.tensor_content[: size * FIRST], form, min(FIRST, len(tensor.tensor_content) // size)
         )
         return [number_word(number) for number in numbers], len(tensor.tensor_content) // size
     held = getattr(tensor, field)
+    # `half_val` has the 16 bits of each number as a whole number.
     numbers = np.array(held[:FIRST], np.uint16).view("<f2") if field == "half_val" else held[:FIRST]
     return [number_word(number) for number in numbers], len(held)
 

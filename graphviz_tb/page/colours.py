@@ -90,7 +90,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     def look(row: int, first: Fill) -> tuple[int, list[int]]:
         legends = zip(*(legend_of(painter, row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
-        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))
+        drawn = number(first, *(painter.fill((row,)) for painter in painters[1:]))  # a fill is a look in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
     def ask(row: int) -> tuple[int, list[int], int, int]:
@@ -105,7 +105,7 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
     looks = []
     for row in range(len(hierarchy)):
         key = light.alike(row)
-        if key not in asked:
+        if key not in asked:  # what a colouring cannot tell apart is asked once: rows are many
             asked[key] = ask(row)
         looks.append(asked[key])
     fill, entries, second, account = zip(*looks, strict=True)
@@ -153,6 +153,7 @@ def ramp(painters: list[ByNumber], inside: list[Path], table: Words, name: str) 
     unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # of a group and of an op
     least = -STEPS if numbers.signed else 0
     sides = [painter.to_one() for painter in painters]
+    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
     fills = [[side.shade(step * abs(step) / STEPS**2) for side in sides] for step in range(least, STEPS + 1)]
     yield words(
         f"colour/{name}",

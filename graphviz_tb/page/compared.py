@@ -97,7 +97,7 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
     order = walk(hierarchy, model.metagraph, lambda level, outside: arrange(level, None, outside))
     for path, level, *_ in order:
         bits = list(level_bits(hierarchy, level, states))
-        if any(each not in (0, KEPT) for each in bits):
+        if any(each not in (0, KEPT) for each in bits):  # most levels have no change, and are not listed
             index[".".join(map(str, path))] = len(numbers)
             numbers += bits
     yield words("changes/index", index)
@@ -153,6 +153,7 @@ def bits_of(states: np.ndarray) -> int:
 def bits_between(hierarchy: Hierarchy, states: np.ndarray, changed: np.ndarray, source: int, target: int) -> int:
     """The bits of the edges from one row to another; looked for among the changed ones first."""
     graph, end = hierarchy.graph, hierarchy.end
+    # Few edges have changed: only where one lies between the rows are all edges looked at.
     for among in (changed, np.arange(len(states))):
         out, into = hierarchy.row_of_node[graph.source[among]], hierarchy.row_of_node[graph.target[among]]
         between = (out >= source) & (out < end[source]) & (into >= target) & (into < end[target])

@@ -42,6 +42,7 @@ class Held:
         """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
         numbers = self._as_numbers(path, metagraph, skeleton)
         place = self._known.get(numbers)
+        # The very same block: equal levels are written once.
         if unlike and place is not None and self.index.get(unlike) == place:
             return False
         self.index[key] = place or self._write(numbers)
@@ -58,7 +59,7 @@ class Held:
         return tuple(level(held, self._table, self._say))
 
     def _write(self, numbers: tuple[int, ...]) -> Place:
-        if len(self._numbers) > CHUNK:
+        if len(self._numbers) > CHUNK:  # a level lies in one block
             self._blocks.append(ints(f"levels/{len(self._blocks)}", self._numbers))
             self._written += len(self._blocks[-1].packed)
             self._numbers = []

@@ -49,6 +49,7 @@ def level(held: Level, words: Words, say: Lines) -> list[int]:
     for mask in (graph.mask, graph.automatic):
         out += (*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed)))
     out += rows(
+        # Bits: 0 side, 1 control, 2-3 kind.
         (note.child, note.other, SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2, note.edges)
         for note in graph.annotations
     )
@@ -59,6 +60,7 @@ def level(held: Level, words: Words, say: Lines) -> list[int]:
 
 def flags(node: NodeLabel) -> int:
     """What kind of box a child is."""
+    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
     return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
 
 
@@ -94,7 +96,7 @@ class Lines:
     def __call__(self, line: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of one line."""
         counts = line.tensors, line.control, line.reference, line.kind
-        key = line.carried.outputs, *counts
+        key = line.carried.outputs, *counts  # two steps: by outputs, which costs no decoding, then by what they are
         said = self.known.get(key)
         if said is None:
             said = self.known[key] = self.numbers(counts, line)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ALSO = 40  # other places of a change that are reported
 MOST_BESIDE = 200  # ops of which only an input came from elsewhere
-NAMES = re.compile(r"[^\s:,;→()]+")
+NAMES = re.compile(r"[^\s:,;→()]+")  # what may be a name in the words of a change
 
 
 class Listing:
@@ -84,6 +84,7 @@ class Listing:
         parts = change.detail.get("parts", ())[:ALSO]
         within = [(part, None) if change.new is None else (None, part) for part in parts]
         for old, new in ((change.old, change.new), *change.also[:ALSO], *within):
+            # Where old and new have one name, the merged graph calls the old one "NAME (old)".
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_at, names) if row > 0]
             listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))

@@ -40,6 +40,7 @@ def columns(hierarchy: Hierarchy, words: Words) -> Iterable[int]:
 def names(hierarchy: Hierarchy, words: Words) -> list[int]:
     """The name of each row, shortened by that of the scope around it."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
+    # Rows are in preorder: what is around a row comes before it.
     base = [-1] * len(name)  # the scope around each row
     names = []
     for row, above in enumerate(parent):

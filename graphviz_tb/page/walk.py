@@ -42,7 +42,7 @@ def walk(
         (soon if (row,) in first else queue).append(((row,), none))
     inside = 0
     while soon or queue:
-        path, outside = (soon or queue).popleft()
+        path, outside = (soon or queue).popleft()  # what the first picture needs comes before all else
         level = metagraph(path)
         skeleton = arrange(level, outside)
         yield path, level, skeleton, outside

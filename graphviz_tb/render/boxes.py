@@ -38,9 +38,9 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
     """The outline of a closed box, its bands, its stack, its mark."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
-    border = None if fill.sign else Pen(fill.stroke)
+    border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has an outline of its own
     shapes: list[Shape] = []
-    for sheet in range(box.sheets, 0, -1):
+    for sheet in range(box.sheets, 0, -1):  # from the back
         dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
         shapes.append(_rect(x + dx, y + dy, width, height, radius, fill.fill, Pen(fill.stroke)))
     if box.kind == "fold":
@@ -104,7 +104,7 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
     total = sum(shares)
     wide = [max(BAND_LEAST, width * share // total) for share in shares]
     largest = max(range(len(wide)), key=lambda index: (wide[index], -index))
-    wide[largest] += width - sum(wide)
+    wide[largest] += width - sum(wide)  # what rounding and least widths leave or take
     return wide
 
 

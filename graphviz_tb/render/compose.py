@@ -45,6 +45,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
+        # -1: texts that are drawn by themselves; the others belong to the group of their box.
         inside.setdefault(text.box if text.inside else -1, []).append(text)
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
@@ -84,7 +85,7 @@ def change(tint: Tint | None) -> int:
 
 
 def _rule(rule: Rule, theme: Theme) -> Group:
-    points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)
+    points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)  # on the middle of a pixel: sharp
     return Group((straight(*points, Pen(theme.rule)),))
 
 
@@ -100,7 +101,7 @@ def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set
         shapes.append(_outline(box, theme))
     if not box.open and fill.badge:
         shapes += _badge(box, fill.badge, fill.text)
-    halo = fill.fill if fill.hatch else None
+    halo = fill.fill if fill.hatch else None  # letters on a hatch are hard to read
     for text in texts:
         shapes += _text(text, _colour(text, fill.text, fill.second, theme), halo)
     title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)

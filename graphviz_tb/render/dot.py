@@ -148,6 +148,7 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
     attributes: dict[str, Any] = {}
     ends = []
     for port, box, key in ((route.source_port, route.source, "ltail"), (route.target_port, route.target, "lhead")):
+        # Graphviz has no edges to clusters: one to a node inside, cut at the cluster's border (`compound`).
         if port < 0 and scene.boxes[box].open:
             attributes[key] = f"cluster_b{box}"
         ends.append(f"p{port}" if port >= 0 else f"c{box}" if scene.boxes[box].open else f"b{box}")
@@ -178,6 +179,7 @@ def _stub(index: int, stub: Stub, around: Any, fill: Fill | None, theme: Theme) 
     around.add_node(
         pydot.Node(
             f"s{index}",
+            # The title of the rest begins with its count.
             label='""' if stub.kind != "more" else quoted(stub.title.split(" ")[0]),
             xlabel=quoted(last_segment(stub.title.partition(" (")[0])) if stub.kind != "more" else '""',
             tooltip=quoted(stub.title),

@@ -41,6 +41,7 @@ def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
         import fontpkg_arimo
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the font of the pictures is not installed", hint="pip install fontpkg-arimo") from error
+    # "[[]" is a bracket: Arimo[wght].ttf, not Arimo-Italic.
     own = sorted(Path(fontpkg_arimo.ROOT).glob("files/Arimo[[]*.ttf"))
     return [*map(str, own), *more, *(east_asian() if strange_texts(drawing) else ())]
 

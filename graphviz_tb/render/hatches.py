@@ -34,7 +34,7 @@ def lines(box: Hatch, ground: str) -> Curve:
     steps: list[Step] = []
     across = STEP / 2 - box.height
     while across < box.width:
-        low, high = chord(box, across)
+        low, high = chord(box, across)  # how far up the line begins and ends, and as far to the right
         if low < high:
             left, bottom = box.x + across, box.y + box.height
             steps.append(("M", (round(left + low, 2), round(bottom - low, 2))))
@@ -59,10 +59,11 @@ def chord(box: Hatch, across: float) -> tuple[float, float]:
 
 def rounded(box: Hatch, across: float, low: float, high: float, right: bool, upper: bool) -> tuple[float, float]:
     """What is left of a chord within one rounded corner."""
+    # (x, y): the middle of the corner's circle, from where the line begins; the line runs along x = y.
     r = box.radius
     x, y = (box.width - r if right else r) - across, box.height - r if upper else r
     middle, away = (x + y) / 2, (x - y) / sqrt(2)
-    half = sqrt(max(0, r * r - away * away) / 2)
+    half = sqrt(max(0, r * r - away * away) / 2)  # half of the chord, along either axis
 
     def cut(at: float) -> bool:
         return (at > x if right else at < x) and (at > y if upper else at < y)

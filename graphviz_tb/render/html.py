@@ -62,7 +62,7 @@ def filled(shell: str, parts: Mapping[str, str]) -> str:
     """
     pieces = []
     for mark, part in parts.items():
-        before, _, shell = shell.partition(mark)
+        before, _, shell = shell.partition(mark)  # marks in the order of the shell
         pieces += [before, part]
     return "".join([*pieces, shell])
 

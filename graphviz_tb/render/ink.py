@@ -37,6 +37,7 @@ class Ink:
         if not self.filled:
             return work / self.lines if self.lines else float("inf")
         square = self.filled / FILLED
+        # square · zoom² + lines · zoom = work
         return (sqrt(self.lines * self.lines + 4 * square * work) - self.lines) / (2 * square)
 
 
@@ -54,6 +55,7 @@ def part_of(shape: Shape) -> tuple[float, float]:
     """
     match shape:
         case Rect(width=width, height=height, fill=fill, pen=pen):
+            # Rounded corners make little difference.
             return 2 * (width + height) if pen else 0, width * height if fill else 0
         case Disc(radius=radius, pen=pen):
             return 2 * 3.14 * radius if pen else 0, 3.14 * radius * radius

@@ -69,7 +69,7 @@ def became(paint: Paint) -> list[Entry]:
     tints: dict[tuple[str, bool], Tint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
-            tints.setdefault((tint.sign, tint.whole), tint)
+            tints.setdefault((tint.sign, tint.whole), tint)  # one sample for all of its kind
     return [
         Entry(route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
         for key, label in BECAME.items()

@@ -47,6 +47,7 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
         grow = min(HEAD_MOST, 1 + (thickness - 1) / 5)
         marks.append(head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
+        # To 2 px inside the head: no seam shows.
         points = shortened(points, min(HEAD_LONG * grow - 2, room - 1), backwards)
     if line.back:
         marks.append(chevron(points, thickness))
@@ -138,13 +139,14 @@ def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
     """
     start = whole_corner(points)
     stop = whole_corner(points[::-1]) if len(points) > (5 if start else 3) else None
+    # Two points of a cut corner become the corner itself, at either end.
     line = [points[0], *([start] if start else points[1:3]), *points[3:]]
     if stop:
         line = [*line[:-3], stop, line[-1]]
     steps: list[Step] = [("M", line[0])]
     for index in range(1, len(line) - 1):
         before, corner, after = line[index - 1 : index + 2]
-        whole = (start and index == 1) or (stop and index == len(line) - 2)
+        whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all the room it has
         room = (
             _length(before, corner) / (1 if index == 1 else 2),
             _length(corner, after) / (1 if index == len(line) - 2 else 2),
@@ -171,7 +173,7 @@ def whole_corner(points: Sequence[Place]) -> Place | None:
     one_way = _cross(first, second) * _cross(second, third) > 0
     if not one_way or abs(turn) < LEAST_TURN * size or first[0] * third[0] + first[1] * third[1] < -LEAST_TURN * size:
         return None
-    ahead = _cross((c[0] - a[0], c[1] - a[1]), third) / turn
+    ahead = _cross((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
     return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
 
 

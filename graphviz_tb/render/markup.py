@@ -7,7 +7,7 @@ from html import escape
 
 # What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # all that must not be written as it is
+SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # the same set with what needs an escape
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -17,6 +17,7 @@ def words(text: str) -> str:
     >>> words('<script>&\\x00')
     '&lt;script&gt;&amp;�'
     """
+    # Nearly all texts are plain, so one search is all that they cost.
     if not SPECIAL.search(text):
         return text
     return escape(UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text), quote=False)
@@ -54,7 +55,7 @@ def num(number: float) -> str:
     if isinstance(number, int):
         return str(number)
     short = f"{number:.1f}"
-    if short[-1] == "0":
+    if short[-1] == "0":  # "3.0" is "3", and "-0.0" is "0"
         return short[:-2] if short != "-0.0" else "0"
     return short
 

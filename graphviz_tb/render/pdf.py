@@ -34,6 +34,7 @@ def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
     fonts = Fonts(faces, [{} for _ in faces])
     scale = min(POINTS, LONGEST / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
+    # In PDF y grows upward from the foot of the page: this turns it over, once for all.
     content = [f"{n(scale)} 0 0 {n(-scale)} 0 {n(page[1])} cm", *drawn(drawing, fonts)]
     return file(page, "\n".join(content).encode(), fonts, drawing.title)
 
@@ -150,10 +151,12 @@ def path(steps: tuple[Step, ...]) -> str:
             operators.append(" ".join(map(n, numbers)) + " c")
         elif command == "Q":
             bend = numbers[0], numbers[1]
+            # A quadratic curve as a cubic one: both control points two thirds of the way to the one it has.
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
             far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
             operators.append(" ".join(map(n, (*near, *far, *end))) + " c")
         else:
+            # Quarters turn clockwise, y down: to the lower right and the upper left they begin across, else along.
             clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
             operators.append(quarter(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
     return " ".join(operators)
@@ -176,6 +179,7 @@ def text(label: Label, fonts: Fonts) -> Iterator[str]:
     words = " ".join(
         f"/F{font} {label.size} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for font, glyphs in runs
     )
+    # Tz: per cent of the natural width; Tm turns letters upright again; Tr 0 fills, 1 strokes, 2 does both.
     stretch = n(100 * label.width / natural) if natural else "100"
     letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(label.y)} Tm {words} ET"
     fill = colour(label.colour)

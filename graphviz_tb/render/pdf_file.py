@@ -24,7 +24,7 @@ class Fonts:
         current = 0
         for char in filterfalse(joins, text):
             font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
-            glyph = self.faces[font].glyphs.get(ord(char), 0)
+            glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for what a font lacks
             self.used[font].setdefault(glyph, char)
             if run and font != current:
                 yield current, run
@@ -51,7 +51,7 @@ def joins(char: str) -> bool:
 
 def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) -> bytes:
     """The objects of a document of one page, and the table that says where they are."""
-    objects: list[bytes] = [b""] * 5
+    objects: list[bytes] = [b""] * 5  # catalog, pages, page, content, info
     named = []
     for index, face in enumerate(fonts.faces):
         if fonts.used[index]:
@@ -64,11 +64,12 @@ def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) ->
     objects[2] = f"<</Type/Page/Parent 2 0 R/MediaBox{box}/Contents 4 0 R/Resources{resources}>>".encode()
     objects[3] = stream(content)
     objects[4] = f"<</Title<FEFF{title.encode('utf-16-be', 'replace').hex()}>/Producer(tbgraph)>>".encode()
+    # Four bytes above 127 tell programs that the file is binary (ISO 32000-1, 7.5.2).
     written, starts = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []
     for number, body in enumerate(objects, 1):
         starts.append(len(written))
         written += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
-    table = "".join(f"{start:010d} 00000 n \n" for start in starts)
+    table = "".join(f"{start:010d} 00000 n \n" for start in starts)  # entries of exactly 20 bytes
     size = len(objects) + 1
     end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<</Size {size}/Root 1 0 R/Info 5 0 R>>\n"
     return bytes(written + f"{end}startxref\n{len(written)}\n%%EOF\n".encode())
@@ -77,7 +78,7 @@ def file(page: tuple[float, float], content: bytes, fonts: Fonts, title: str) ->
 def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
     """The five objects of one font; the first has `number`."""
     unit = 1000 / face.em
-    name = f"/{'ABCDEF'}+Face{number}"
+    name = f"/{'ABCDEF'}+Face{number}"  # six capitals and a plus mark a subset
     widths = " ".join(f"{glyph} [{round(face.advance(glyph) * unit)}]" for glyph in sorted(used))
     bounds = " ".join(str(round(bound * unit)) for bound in face.bounds)
     up, down = (round(bound * unit) for bound in face.heights)
@@ -99,7 +100,7 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
 def unicode_map(used: dict[int, str]) -> str:
     """Which character each glyph represents, so that texts can be searched and copied."""
     pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in sorted(used.items()) if glyph]
-    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]
+    blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # a block may have 100
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"

@@ -54,6 +54,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
             # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
             width=size.width,
             font_files=font_files(options.font_files, drawing),
+            # Faces of the machine only where they are needed: else all machines draw the same.
             skip_system_fonts=not strange,
             font_family=FAMILY,
             sans_serif_family=FAMILY,
@@ -104,7 +105,7 @@ def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) 
     if options.width is None and options.scale is None:
         zoom = min(zoom, WIDEST / width)
         if width * height * zoom * zoom > LARGEST_PIXELS:
-            zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000
+            zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
         if ink.at(zoom) > WORK:
             zoom = min(zoom, max(ink.zoom(WORK), FAINTEST))
             limit = f"the work of lines of {WORK // 1_000_000} million pixels"

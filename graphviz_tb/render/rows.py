@@ -54,7 +54,7 @@ def shaped(blocks: Sequence[Measured], limit: int) -> Legend:
     for block, column, heading in blocks:
         columns, lines = columns_for(block, column, limit)
         across = max(columns * (column + APART) - APART, heading)
-        if x and x + across > limit:
+        if x and x + across > limit:  # the next block goes below all so far
             x, y, deep = 0, y + deep + APART, 0
         placed.append(Placed(block, x, y, columns, lines))
         x += across
@@ -68,6 +68,7 @@ def columns_for(block: Block, column: int, limit: int) -> tuple[int, int]:
     count = len(block.entries)
     if any(entry.more for entry in block.entries):
         return 1, count
+    # As many lines as the most columns need; then no more columns than that many lines fill.
     lines = -(-count // max(1, (limit + APART) // (column + APART)))
     return -(-count // lines), lines
 

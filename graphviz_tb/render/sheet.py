@@ -55,6 +55,7 @@ def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
 def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterator[tuple[int, int]]:
     """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
     and from the sides, the upper left first."""
+    # Level with the foot, and with the right side.
     high, out = max(0, scene.height - form.height), scene.width - form.width
     for left in (0, max(0, out)):
         reach = sky.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
@@ -69,7 +70,7 @@ def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterato
 def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tuple[int, int]) -> Sheet:
     """The sheet that holds the scene, its title (width, height) above it, and a legend `at` a place beside it."""
     across, deep = (form.width, form.height) if form else (0, 0)
-    left, top = min(0, corner[0]), MARGIN + title[1]
+    left, top = min(0, corner[0]), MARGIN + title[1]  # a legend on the left moves the scene to the right
     wide = max(max(scene.width, corner[0] + across) - left, title[0])
     size = wide + 2 * MARGIN, top + max(scene.height, corner[1] + deep) + MARGIN
     return Sheet(*size, (MARGIN - left, top), form, (MARGIN - left + corner[0], top + corner[1]))
@@ -87,7 +88,7 @@ def reaches(scene: Scene) -> tuple[Skyline, Heights]:
     for box in scene.boxes:
         if box.parent < 0:
             put((box.x, box.y, box.x + box.width, box.y + box.height))
-    if scene.webs:
+    if scene.webs:  # lines from anywhere to anywhere
         put((0, 0, scene.width, scene.height))
     lines = [route.points for route in scene.routes if route.frame < 0]
     for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):

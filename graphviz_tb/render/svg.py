@@ -47,6 +47,7 @@ def group(marks: Group) -> str:
     moved = f' transform="{translate(marks.at)}"' if marks.at != (0, 0) else ""
     name = f' data-name="{value(marks.address)}"' if marks.address is not None else ""
     data = "".join(f' data-{key}="{value(word)}"' for key, word in marks.data)
+    # A tooltip is a child of what it explains.
     return f"<g{name}{data}{moved}>{body}</g>" if name or data or moved or marks.tooltip else body
 
 

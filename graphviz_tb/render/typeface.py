@@ -76,7 +76,7 @@ class Typeface:
         from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
-        font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)
+        font = TTFont(io.BytesIO(self._data), fontNumber=0, recalcTimestamp=False)  # no clock: the same bytes each time
         kept = (*KEPT, "CFF ") if self.postscript else KEPT
         subsetter = Subsetter(Options(retain_gids=True, notdef_outline=True))
         subsetter.populate(gids=glyphs)

@@ -30,7 +30,7 @@ def build_view(
     side of a box shows. After: one `View`, its open children inside it.
     """
     views: dict[Path, View] = {}
-    for path in reversed(list(opened)):
+    for path in reversed(list(opened)):  # inner groups first: their views are in those around them
         views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
     return views[ROOT]
 
@@ -46,7 +46,7 @@ def one_view(
 ) -> View:
     """One open group; the views of its open children are taken from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = node_labels.functions(level, views) if path == (0,) else ()
+    listed = node_labels.functions(level, views) if path == (0,) else ()  # beside the graph itself only
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
     opened |= {
         len(paths) + index: views[node_label.row,]

@@ -67,6 +67,7 @@ class First:
 
     def boxes_with(self, path: Path) -> int:
         """How many boxes there are with one more group open; of very many, how many at most."""
+        # The group's own box goes, what is in it and its frame come.
         children = len(content_rows(self.hierarchy, path))
         inside = children if children > FAR_TOO_MANY else len(self.metagraph(path).core())
         return self.closed - 1 + inside + self.frames + 1
@@ -74,6 +75,7 @@ class First:
     def model(self, path: Path) -> int:
         """How many boxes an open group shows that are part of the model, and do more than to hand data in and out."""
         level = self.metagraph(path)
+        # A set: only counted.
         rows = [level.children[child] for child in set(level.core()) - self.weights.behind(level)]
         return sum(1 for row in rows if not self.quiet[row] and not self.hands(row))
 
@@ -85,6 +87,7 @@ class First:
     def open(self, path: Path) -> None:
         """Open one group."""
         self.closed += len(self.metagraph(path).core()) - 1
+        # Its own box counted as long as it was closed.
         self.telling += self.model(path) - (path not in self.judging and not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
@@ -95,9 +98,11 @@ class First:
         After: `loose` are those beside a flow, `judging` those after the last weights.
         """
         level = self.metagraph(path)
+        # What no data joins, in a level where data joins others, lies beside the flow.
         joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted
+        # All of a group that judges.
         behind = set(range(len(level.children))) if path in self.judging else self.weights.behind(level)
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, path, row)
@@ -117,7 +122,7 @@ class First:
             if (
                 widest is None
                 or not self.repeats.hides(widest[-1])
-                or self.boxes_with(widest) - self.frames > MOST_BOXES + 1
+                or self.boxes_with(widest) - self.frames > MOST_BOXES + 1  # frames on the way do not count
             ):
                 return
             self.open(widest)
@@ -218,6 +223,7 @@ class First:
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
             return 4, 0.0, path
+        # After groups that are no stacks.
         count = min(self.count(row), 1) if self.hierarchy.kind[row] == SERIES else self.count(row)
         if path in self.judging:
             return 3, -count, path

@@ -29,6 +29,7 @@ def label(edge: Line) -> str:
     if count > 1:
         return f"{thousands(count)} tensors"
     tensor = edge.carried[0] if len(edge.carried) else Tensor()
+    # The usual type goes without saying.
     dims, dtype = shape(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
     return f"{dims} {dtype}".strip() if dims else ""
 

@@ -20,7 +20,7 @@ from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
-HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash to a function's name
+HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 ENOUGH_NAMES = 1000  # that are looked at
 
@@ -137,6 +137,7 @@ def counter(name: str, label: str) -> int:
 def without_names(hierarchy: Hierarchy) -> bool:
     """Whether names of ops are little else than numbers; judged by a thousand of them."""
     ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
+    # From all over the file: its beginning may be other than the rest.
     some = ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()
     return nameless(map(hierarchy.leaf, some), len(some))
 

@@ -33,6 +33,7 @@ def open_groups(
         notices = open_to_depth(hierarchy, metagraph, opened, options.depth, options.max_open)
     elif not options.open:
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
+    # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
     boxes = sum(len(metagraph(path).children) for path in opened) if options.open else 0
     for pattern in options.open:
         paths = names.find(pattern)
@@ -60,7 +61,7 @@ def open_found(
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
         boxes += sum(len(metagraph(group).children) for group in closed)
-        if boxes > limit and len(paths) > 1:
+        if boxes > limit and len(paths) > 1:  # a single place that was named is opened however large it is
             return limit, (too_many(limit, hierarchy.name[path[-1]]),)
         opened.update(dict.fromkeys(closed))
     return boxes, ()

@@ -31,6 +31,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     chosen[0] = False
     chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
     quiet = inside(hierarchy, np.flatnonzero(chosen).tolist())
+    # By function, the calls left that are part of the model: at 0 the function is none either, nor what it calls.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
     todo = [call for call in calls if quiet[call]]
@@ -80,6 +81,7 @@ class Repeats:
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.ops(row) for row in self._series()}
         looped, model = in_loops(hierarchy), ops(0) or 0
+        # Only now `at` has what is looked for: `found` is told of no others.
         self.at = {row: count for row, count in self.at.items() if count >= LOOPED * model or not looped[row]}
         for row, count in self.at.items():
             self._tell(row, count)
@@ -101,6 +103,7 @@ class Repeats:
         return self.hides(row) and self.most(row) >= SMALL * max(self.at.values())
 
     def _tell(self, row: int, count: int) -> None:
+        # Stops where a larger repeat was found: all around it know that one.
         while row >= 0 and count > self.found.get(row, 0):
             self.found[row] = count
             row = int(self.hierarchy.parent[row])

@@ -48,7 +48,7 @@ def to_regex(pattern: str) -> re.Pattern[str]:
     parts, last = [], 0
     for wildcard in WILD.finditer(pattern):
         parts.append(re.escape(pattern[last : wildcard.start()]))
-        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[wildcard[0][:2]])
+        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[wildcard[0][:2]])  # "***" is as "**"
         last = wildcard.end()
     return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
 
@@ -86,6 +86,7 @@ class Names:
         """The first row of each name below `root` (a group before an op of the same name: its rows come first)."""
         names = self.hierarchy.name
         index: dict[str, int] = {}
+        # Backwards, so that the first row of a name stays.
         for row in range(int(self.hierarchy.end[root]) - 1, root, -1):
             index[names[row]] = row
         if root == 0:
@@ -114,6 +115,7 @@ class Names:
 
     def _find(self, pattern: str) -> list[Path]:
         for name in (pattern, *split_address(pattern)[:1]):
+            # The pattern as it is may be a name; so may its only part, with `::::` written for a literal `::`.
             literal = self.index(0).get(name)
             if literal is not None and (name == pattern or len(split_address(pattern)) == 1):
                 return [(literal,)]
@@ -122,6 +124,7 @@ class Names:
         paths: list[Path] = [()]
         for part in split_address(pattern):
             around, paths = paths, [match for path in paths for match in self._step(path, part)]
+            # Inside calls places multiply; in the main graph there are no more than rows.
             if len(paths) > LARGEST_SEARCH and around != [()]:
                 raise RequestError(
                     f"{pattern!r} means more than {LARGEST_SEARCH:,} places", hint="say more of the name"

@@ -19,7 +19,7 @@ def notes_of(view: View) -> tuple[Note, ...]:
     """What at least `MANY` boxes have in common; or `LISTED`, where they are half of a level's main area or the
     neighbour is in the auxiliary area. Open children show no stubs, so they do not count."""
     core = [position for position in view.metagraph.core() if position not in view.opened]
-    shared: dict[tuple[Side, int], list[int]] = {}
+    shared: dict[tuple[Side, int], list[int]] = {}  # by side and neighbour: indices of annotations
     inside = set(core)
     for index, stub in enumerate(view.metagraph.annotations):
         if stub.kind == "shortcut" and stub.child in inside:

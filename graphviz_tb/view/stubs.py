@@ -48,7 +48,7 @@ def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: M
     """The words of one annotation."""
     full = clean(names.get(annotation.other, ""))
     label, more = called(annotation.other, names, labels), ""
-    parts = label.split(" (")
+    parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
     if annotation.kind == "weight" and len(parts) > 1 and width(label, SMALL_SIZE) > LONGEST_LABEL:
         # its shape says more than how often it is used
         label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")

@@ -41,10 +41,11 @@ class Weights:
 
     def held(self, row: int) -> bool:
         """Whether a row holds an op that uses a weight."""
-        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])
+        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])  # prefix sums
 
     def layers_in(self, row: int) -> int:
         """How many layers there are below a row, those inside another of them not counted; calls are not followed."""
+        # Rows in preorder: layers below a row are a slice; those with a layer around them below it too are left out.
         start, stop = np.searchsorted(self._layers, (row + 1, self.hierarchy.end[row]))
         return int(np.count_nonzero(self._around[start:stop] <= row))
 
@@ -89,7 +90,7 @@ def around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
     outer: list[int] = []
     stack: list[int] = []
     for row in rows:
-        while stack and hierarchy.end[stack[-1]] <= row:
+        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: the rows that the current one may lie in
             stack.pop()
         outer.append(stack[-1] if stack else -1)
         stack.append(row)

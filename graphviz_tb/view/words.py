@@ -65,7 +65,7 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
     second = node.second
     if links:
         second = " · ".join(part for part in (second, counted(links, "link")) if part)
-    number = node.badge.removeprefix("×").replace(" parts", "")
+    number = node.badge.removeprefix("×").replace(" parts", "")  # "×25" and "25 parts" are both 25
     if node.badge and second.startswith(f"{number} op"):
         return node.badge if node.kind == "series" else second
     return " · ".join(part for part in (node.badge, second) if part)
