@@ -18,6 +18,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.keras.objects import Json, hung
 from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.limits import nested_too_deep
 from graphviz_tb.read.opened import Opened, open_path
 from graphviz_tb.read.wire import BYTES, CutError, pieces
 
@@ -78,8 +79,9 @@ def records(data: bytes, name: str) -> dict[str, Json]:
 def parsed(text: bytes) -> Json:
     """The JSON of one record; nothing where it is damaged."""
     try:
-        value = json.loads(text, object_hook=plain)
-    except (ValueError, RecursionError):
+        decoded = text.decode()
+        value = {} if nested_too_deep(decoded) else json.loads(decoded, object_hook=plain)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -21,6 +21,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.keras.facts import layer_facts
+from graphviz_tb.read.keras.possible import shallow
 from graphviz_tb.read.keras.subclassed import completed
 from graphviz_tb.read.keras.tree import (
     Layer,
@@ -35,7 +36,7 @@ from graphviz_tb.read.keras.tree import (
     walk,
 )
 from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
-from graphviz_tb.read.limits import check_json, check_layers
+from graphviz_tb.read.limits import check_json, check_layers, nested_too_deep
 from graphviz_tb.read.opened import Opened
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
@@ -111,9 +112,8 @@ def describe(node: NodeDef, layer: Layer, fact: Known) -> None:
 def compiled(root: Known, parsed: Any) -> Known:
     """How a model is compiled is part of the configuration of the outermost one."""
     settings = (parsed.get(key) for key in COMPILED) if isinstance(parsed, dict) else ()
-    return replace(
-        root, config={**root.config, **next((setting for setting in settings if isinstance(setting, dict)), {})}
-    )
+    said = next((setting for setting in settings if isinstance(setting, dict)), {})
+    return replace(root, config={**root.config, **shallow(said)})
 
 
 def shape_message(shape: Shape) -> TensorShapeProto:
@@ -137,7 +137,10 @@ def plain(graph: GraphDef) -> GraphDef:
 def _parsed(data: bytes, name: str) -> Any:
     """The values of the JSON; halves of letters, which no name can hold, become question marks."""
     try:
-        parsed = json.loads(data.decode(json.detect_encoding(data)))
+        text = data.decode(json.detect_encoding(data))
+        if nested_too_deep(text):
+            raise RecursionError
+        parsed = json.loads(text)
         if HALF_A_LETTER.search(data):
             parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:

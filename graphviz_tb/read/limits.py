@@ -6,6 +6,10 @@ taken; `--max-bytes` lifts them, for a file that one knows.
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
+
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import GraphDef
 
@@ -19,6 +23,10 @@ OBJECT, ARRAY, VALUE = 140, 40, 64
 NODES, BYTES_OF_NODE = 200_000, 12
 # Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings.
 LAYERS, BYTES_OF_LAYER = 20_000, 100
+# Objects and arrays within one another: two hundred models, each inside the next. Past it Python's own limits begin,
+# which depend on its version.
+DEEPEST = 600
+NO_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{}]++', re.DOTALL)
 HINT = "give --max-bytes if it is your own file"
 
 
@@ -52,3 +60,14 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
     if needed > FREE + MULTIPLE * on_disk:
         account = f"its JSON would take about {needed // 10**6:,} MB of memory, from {on_disk // 10**6:,} MB on disk"
         raise TooLarge(f"{name}: {account}", hint=HINT)
+
+
+def nested_too_deep(text: str) -> bool:
+    """Whether JSON that was not parsed nests deeper than any model does; brackets inside of strings do not count.
+
+    >>> nested_too_deep('[' * 600 + ']' * 600), nested_too_deep('[' * 601), nested_too_deep('["' + '[' * 900 + '"]')
+    (False, True, False)
+    """
+    brackets = np.frombuffer(NO_BRACKET.sub("", text).encode("utf-8", "replace"), np.uint8)
+    steps = np.where((brackets == ord("{")) | (brackets == ord("[")), np.int8(1), np.int8(-1))
+    return len(brackets) > DEEPEST and int(np.cumsum(steps, dtype=np.int32).max()) > DEEPEST

@@ -10,6 +10,7 @@ from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.parameters import parameter_count
+from graphviz_tb.read.keras.possible import possible_shape, shallow
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.telling import telling
 from graphviz_tb.read.keras.tree import Layer as Box
@@ -34,7 +35,7 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
         takes = taken(layer, sources(layer), shapes)
         computed = output_shapes(class_of(layer.json), config_of(layer.json), takes)
         known = stated.get(layer, {})
-        shapes[layer] = [possible(known.get(output, computed[output] if output < len(computed) else None))
+        shapes[layer] = [possible_shape(known.get(output, computed[output] if output < len(computed) else None))
                          for output in range(max([len(computed), *(output + 1 for output in known)]))]  # fmt: skip
     facts = {}
     for layer in layers:
@@ -43,11 +44,6 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
     for model in reversed(models):
         facts[model] = of_model(model, facts)
     return facts
-
-
-def possible(shape: Shape) -> Shape:
-    """A shape without the sizes that no tensor has: those of more than 63 bits are not known."""
-    return None if shape is None else tuple(None if dim is not None and dim >> 63 else dim for dim in shape)
 
 
 def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) -> Layer:
@@ -59,7 +55,7 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     weights = list(kept(layer))
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, takes))
-    return Layer(name_of_class(layer.json), config, words, tuple(outputs), count,
+    return Layer(name_of_class(layer.json), shallow(config), words, tuple(outputs), count,
                  takes=tuple(takes), calls=max(1, calls) * times_around(layer))  # fmt: skip
 
 
@@ -112,7 +108,7 @@ def of_model(model: Box, facts: Mapping[Box, Layer]) -> Layer:
     """A model's parameters are those of its layers; its own configuration is said without them."""
     counts = [facts[child].parameters for child in model.order]
     total = bounded(None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model))))
-    config = {key: value for key, value in config_of(model.json).items() if key not in PARTS}
+    config = shallow({key: value for key, value in config_of(model.json).items() if key not in PARTS})
     results = tuple(model.children[name].path for name, _ in model.outputs if name in model.children)
     parts = len(model.order)
     words = " · ".join(filter(None, (held(model), f"{parts} layers")))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_count, sound
 from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, product
 from graphviz_tb.read.keras.windows import Config, Dims, each, spatial
 
@@ -21,9 +22,11 @@ def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int |
     rule = COUNTS.get(kind)
     if rule is None:
         return 0 if kind in RULES or kind in WITHOUT else None
+    if not sound(config):
+        return None
     try:
-        return rule(config, [shape for shape in inputs if shape is not None])
-    except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+        return possible_count(rule(config, [shape for shape in inputs if shape is not None]))
+    except IMPOSSIBLE:
         return None
 
 

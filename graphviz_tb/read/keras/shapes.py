@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_shape, sound
 from graphviz_tb.read.keras.windows import (
     Config,
     Dims,
@@ -36,23 +37,24 @@ def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Sh
     """
     rule = RULES.get(kind)
     known = [shape for shape in inputs if shape is not None]
-    if rule is None or len(known) < len(inputs) or (not known and kind != "InputLayer"):
+    if rule is None or len(known) < len(inputs) or (not known and kind != "InputLayer") or not sound(config):
         return []
     try:
-        return rule(config, known)
-    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):
+        return [possible_shape(shape) for shape in rule(config, known)]
+    except IMPOSSIBLE:
         return []  # a configuration that the class would refuse
 
 
 def shape_in(value: Any) -> Shape:
     """A shape as JSON has it: a list of numbers and nulls.
 
-    >>> shape_in([None, 28]), shape_in({"a": 1}), shape_in(None)
-    ((None, 28), None, None)
+    >>> shape_in([None, 28]), shape_in({"a": 1}), shape_in(None), shape_in([True])
+    ((None, 28), None, None, None)
     """
-    if not isinstance(value, list | tuple) or not all(dim is None or isinstance(dim, int) for dim in value):
+    try:
+        return possible_shape(tuple(value)) if isinstance(value, list | tuple) else None
+    except TypeError:
         return None
-    return tuple(None if dim is None or dim < 0 else dim for dim in value)
 
 
 # shapes

@@ -129,9 +129,14 @@ def is_usual(value: Any, usual: Any) -> bool:
     >>> is_usual([1, 1], 1), is_usual([2, 2], 1), is_usual(0.99, 0.99), is_usual(True, 1)
     (True, False, True, False)
     """
-    if isinstance(value, list) and isinstance(usual, int | float):
-        return all(is_usual(part, usual) for part in value)
-    return bool(value == usual) and isinstance(value, bool) == isinstance(usual, bool)
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list) and isinstance(usual, int | float):
+            waiting += part
+        elif part != usual or isinstance(part, bool) != isinstance(usual, bool):
+            return False
+    return True
 
 
 def spoken(value: Any) -> str:
@@ -140,15 +145,20 @@ def spoken(value: Any) -> str:
     >>> spoken([3, 3]), spoken(0.5), spoken([[1, 1], [0, 2]]), spoken({"class_name": "ReLU", "config": {}})
     ('3×3', '0.5', '1,1×0,2', 'ReLU')
     """
-    if isinstance(value, bool | int | str):
-        return str(value)[:24]
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, list | tuple) and value and all(isinstance(part, int | float) for part in value):
-        return "×".join(map(spoken, value[:6]))
-    if isinstance(value, list | tuple) and value and all(isinstance(part, list) for part in value):
-        return "×".join(",".join(map(spoken, part)) for part in value[:4])
     if isinstance(value, Mapping):
         kind = value.get("class_name")
         return kind if isinstance(kind, str) and kind != "__tuple__" else ""
+    if not isinstance(value, list | tuple):
+        return single(value)
+    if all(isinstance(part, int | float) for part in value):
+        return "×".join(map(single, value[:6]))
+    if all(isinstance(part, list) for part in value):
+        return "×".join(",".join(map(single, part[:6])) for part in value[:4])
     return ""
+
+
+def single(value: Any) -> str:
+    """A value that holds no others."""
+    if isinstance(value, bool | int | str):
+        return str(value)[:24]
+    return f"{value:g}" if isinstance(value, float) else ""

@@ -1,0 +1,92 @@
+"""What a tensor can have: JSON may put anything where a class of Keras takes a size.
+
+The rules of classes multiply and divide what a configuration says. They see one whose sizes are sizes, and what they
+give is looked at again, so a rule need not ask of each value what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphviz_tb.model.tensors import Shape
+
+MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
+MOST_SIZE = 2**63 - 1  # of a dimension: TensorFlow's are of 64 bits
+LONGEST = 3 * MOST_DIMENSIONS + len(",->")  # of an equation: it names the dimensions of three tensors
+DEEPEST = 60  # values within one another in a configuration: a layer in a wrapper in a wrapper nests six
+# What a rule raises for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
+IMPOSSIBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+SIZES = frozenset(
+    (
+        *("units", "filters", "groups", "depth_multiplier", "input_dim", "output_dim", "num_heads", "key_dim"),
+        *("value_dim", "projection_dim", "num_tokens", "n", "height", "width"),
+    )
+)
+# What says something of each dimension.
+OF_EACH = frozenset(
+    (
+        *("target_shape", "output_shape", "dims", "axes", "axis", "shared_axes", "bias_axes", "equation"),
+        *("kernel_size", "pool_size", "size", "strides", "dilation_rate", "output_padding", "padding", "cropping"),
+    )
+)
+
+
+def sound(config: Mapping[str, Any]) -> bool:
+    """Whether sizes in a configuration are numbers that a tensor can have, and lists no longer than its dimensions.
+
+    >>> sound({"units": 3, "groups": None}), sound({"units": "abc"}), sound({"units": True}), sound({"axis": [1] * 500})
+    (True, False, False, False)
+    """
+    if not all(value is None or is_number(value) for value in map(config.get, SIZES)):
+        return False
+    return all(is_short(value) for value in map(config.get, OF_EACH))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a whole number of 64 bits."""
+    return type(value) is int and abs(value) <= MOST_SIZE
+
+
+def is_short(value: Any) -> bool:
+    """Whether there is no more of a value than dimensions, and no number in it that no tensor could have."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST
+    parts = value if isinstance(value, list) else [value]
+    return len(parts) <= MOST_DIMENSIONS and all(is_number(part) for part in parts if type(part) is int)
+
+
+def possible_shape(shape: Shape) -> Shape:
+    """A shape without the sizes that no tensor has, which are then not known; TypeError where one is no number."""
+    if shape is None:
+        return None
+    if len(shape) > MOST_DIMENSIONS or not all(dim is None or type(dim) is int for dim in shape):
+        raise TypeError("no shape")
+    return tuple(dim if dim is None or 0 <= dim <= MOST_SIZE else None for dim in shape)
+
+
+def possible_count(count: Any) -> int | None:
+    """A number of parameters, unknown where it is none."""
+    return count if type(count) is int and count >= 0 else None
+
+
+def shallow(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration without what nests deeper than any layer's does: what is kept of it is compared and pickled.
+
+    >>> shallow({"units": 3, "odd": eval("[" * 61 + "]" * 61)})
+    {'units': 3}
+    """
+    return {key: value for key, value in config.items() if not is_deep(value)}
+
+
+def is_deep(value: Any) -> bool:
+    """Whether values nest deeper than `DEEPEST`; level by level."""
+    level: list[Any] = [[value]]
+    for _ in range(DEEPEST + 1):
+        level = [each for part in level for each in parts(part) if isinstance(each, dict | list)]
+    return bool(level)
+
+
+def parts(value: Any) -> Iterable[Any]:
+    """What an object or an array holds."""
+    return value.values() if isinstance(value, dict) else value

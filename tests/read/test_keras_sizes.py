@@ -1,0 +1,112 @@
+"""JSON may put anything where a class of Keras takes a size: the layer is drawn, what follows from it is unknown."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import Model, load
+from graphviz_tb.commands import run
+from graphviz_tb.errors import MalformedText
+from graphviz_tb.read.keras.parameters import COUNTS
+from graphviz_tb.read.keras.possible import OF_EACH, SIZES
+from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.read.keras_model import conceptual_graph
+
+INPUTS = {"images": [None, 8, 8, 4], "sequence": [None, 6, 4], "vector": [None, 4], "wide": [2**62] * 4}
+CELL = {"class_name": "LSTMCell", "config": {"units": 3}}
+GOOD = {
+    **dict.fromkeys(sorted(SIZES), 2),
+    "kernel_size": 3,
+    "pool_size": 2,
+    "size": 2,
+    "target_shape": [-1, 2],
+    "dims": [2, 1],
+    "axes": 1,
+    "axis": -1,
+    "equation": "abc,cd->abd",
+    "bias_axes": "d",
+    "cropping": 1,
+    "function": "tf.add",
+    "cell": CELL,
+    "padding": 1,
+    "layer": {"class_name": "LSTM", "config": {"units": 3, "return_sequences": True}},
+    "output_mode": "one_hot",
+}
+ODD: list[Any] = [
+    *(None, True, False, 0, -1, 2**63, 10**400, 1.5, float("nan"), float("inf"), "x" * 50, "9" * 5000, {}, {"a": 1}),
+    *([], [0, 0], [None, None], [[]], [1.5], [10**400] * 2, [2**62] * 200, [1] * 1000, "->", "a" * 5000),
+]
+
+
+def layer(kind: str, config: Any, number: int, source: str) -> Any:
+    return {"class_name": kind, "name": f"x{number}", "config": config, "inbound_nodes": [[[source, 0, 0, {}]]]}
+
+
+def model(layers: list[Any]) -> bytes:
+    given = [
+        {"class_name": "InputLayer", "name": name, "config": {"name": name, "batch_input_shape": shape}}
+        for name, shape in INPUTS.items()
+    ]
+    described = {"name": "m", "layers": given + layers, "input_layers": [[name, 0, 0] for name in INPUTS]}
+    return json.dumps({"class_name": "Functional", "config": described}).encode()
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda value: repr(value)[:20])
+def test_a_value_that_no_class_takes_in_every_place_of_every_class(odd: Any) -> None:
+    numbers = count()
+    layers = [
+        layer(kind, {**GOOD, key: odd}, number := next(numbers), list(INPUTS)[number % len(INPUTS)])
+        for kind in sorted({*RULES, *COUNTS})
+        for key in sorted(SIZES | OF_EACH)
+    ]
+    content = conceptual_graph(model(layers), "m.json")
+    assert all(fact.parameters is None or fact.parameters >= 0 for fact in (content.layers or {}).values())
+
+
+def test_what_is_sound_is_counted_beside_what_is_not() -> None:
+    dense = {"name": "good", "units": 3}
+    made = load(model([layer("Dense", dense, 0, "vector"), layer("Dense", {"name": "bad", "units": "3"}, 1, "vector")]))
+    assert made.costs()["m/good"].parameters == 15
+    assert made.shapes()["m/good", 0] == (None, 3)
+    assert ("m/bad", 0) not in made.shapes() or made.shapes()["m/bad", 0] is None
+
+
+@pytest.mark.parametrize(("kind", "key"), [("Bidirectional", "layer"), ("TimeDistributed", "layer"), ("RNN", "cell")])
+def test_a_layer_in_a_layer_in_a_layer(kind: str, key: str) -> None:
+    inner: Any = {"class_name": "LSTM", "config": {"units": 3}}
+    for _ in range(280):
+        inner = {"class_name": kind, "config": {"name": "x", key: inner}}
+    assert pickle.loads(pickle.dumps(load(model([{**inner, "inbound_nodes": [[["sequence", 0, 0]]]}]))))
+
+
+def nested(levels: int) -> bytes:
+    return model([layer("Dense", {"name": "d", "deep": "?", "strides": "?", "pool_size": "?"}, 0, "vector")]).replace(
+        b'"?"', b"[" * levels + b"1" + b"]" * levels
+    )
+
+
+def test_values_nested_as_deep_as_may_be_are_drawn_in_every_form(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_bytes(nested(595))
+    out = [word for suffix in ("svg", "json", "html") for word in ("-o", str(tmp_path / f"a.{suffix}"))]
+    file = str(tmp_path / "m.json")
+    assert run(["render", file, *out, "-q"]) == run(["info", file, "--json"]) == run(["diff", file, file, "-q"]) == 0
+
+
+def test_values_nested_deeper_are_refused_on_every_python() -> None:
+    with pytest.raises(MalformedText, match="nested too deep"):
+        load(nested(600))
+    assert isinstance(load(nested(2).replace(b'"tf.add"', b'"' + b"[" * 900 + b'"')), Model)
+
+
+def test_many_numbers_of_many_digits_take_no_time() -> None:
+    start = time.process_time()
+    load(model([layer("Reshape", {"name": "r", "target_shape": [10**4000] * 3000}, 0, "vector")]))
+    load(model([layer("Flatten", {"name": "f", "batch_input_shape": [2**62] * 200_000}, 0, "nowhere")]))
+    assert time.process_time() - start < 5
