@@ -112,7 +112,7 @@ class Wrapped:
         last: tuple[bool, int] | None = None  # the end that the waypoint just set belongs to
         for item in row:
             goal = level.get(item, -1)
-            if goal == now or (goal < 0 and not now):
+            if max(goal, 0) == now:
                 last = None
                 fresh.append(item)
                 continue

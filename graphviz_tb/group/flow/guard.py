@@ -7,7 +7,8 @@ a circle (see `expand`), with stubs for its edges: it opens no group.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -27,9 +28,11 @@ def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edg
     Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
     the boxes of each group can be drawn along the data edges, but for true circles.
     """
-    if forward(boxes, count, place, edges):  # all edges lead on along one line: no circles to look for
-        return boxes
-    true = true_circles(count, edges)
+
+    @cache  # most levels have no circle to ask it for
+    def true() -> list[int]:
+        return true_circles(count, edges)
+
     for _ in range(ROUNDS):
         # Opening one group may close or break circles of others: looked at again until none is left.
         lying = lies(boxes, count, place, edges, true)
@@ -37,21 +40,6 @@ def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edg
             return boxes
         boxes = opened(boxes, lying)
     return [box for top in boxes for box in leaves(top)]
-
-
-def forward(boxes: Sequence[Box], count: int, place: dict[int, int], edges: Edges) -> bool:
-    """Whether all edges lead on along the rows of all boxes, one after the other: then no boxes are in a circle."""
-    line = [0] * count
-    todo = list(boxes)
-    position = 0
-    while todo:  # from the end
-        box = todo.pop()
-        if box.row >= 0:
-            line[place[box.row]] = position = position - 1  # -1 for the last row, then backwards
-        todo += box.feeders
-        todo += box.members
-    order = np.array(line, np.int64)
-    return bool((order[edges.source] < order[edges.target]).all())
 
 
 def true_circles(count: int, edges: Edges) -> list[int]:
@@ -64,7 +52,7 @@ def true_circles(count: int, edges: Edges) -> list[int]:
     return [number if size[number] > 1 else -1 for number in component]
 
 
-def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Sequence[int]) -> set[int]:
+def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Callable[[], list[int]]) -> set[int]:
     """By `id` the groups that are in made-up circles."""
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
@@ -79,7 +67,7 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     for ring in circles(after):
         groups = [listed[member - count] for member in ring if member >= count]
         # A circle that one of the file runs through is no fault of the groups.
-        if groups and not spans(ring, listed, count, place, true):
+        if groups and not spans(ring, listed, count, place, true()):
             lying.update(id(box) for box in groups if box.how != How.LOOP)
     return lying
 

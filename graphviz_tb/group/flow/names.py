@@ -113,7 +113,7 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
     places = [order.place[box] for box in members]
     low, high = min(places), max(places)
     # In so long a stretch of the flow there is more between the members than nameless activations.
-    if high - low + 1 == len(members) or high - low + 1 > 4 * len(members) + 8:
+    if high - low >= 4 * len(members) + 8:
         return members
     window = order.line[low : high + 1]
     behind, ahead = set(members), set(members)
@@ -124,9 +124,7 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
         if any(user in ahead for user in dag.after[box]):
             ahead.add(box)
     between = (behind & ahead) - set(members)  # on a path from a member to a member
-    if not between or len(between) > len(members):
-        return members
-    return tuple(sorted({*members, *between}))
+    return members if len(between) > len(members) else tuple(sorted({*members, *between}))
 
 
 def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:

@@ -185,7 +185,7 @@ def shared_inputs(dag: Dag, order: Order) -> set[int]:
         and spread(order.place, users) >= len(dag) / 3
         and len(ancestors(dag, [index], FEW)) <= FEW
     }
-    if not shared_by_ways:
+    if not shared_by_ways:  # only saves time
         return shared_by_ways
     shared = ancestors(dag, shared_by_ways)
     ways = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
