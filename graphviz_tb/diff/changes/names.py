@@ -122,7 +122,7 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
         alike = [
             key
             for key in waiting
-            if old and key[0] != "number" and first[0] != "number" and key[1] == first[1]
+            if old and key[0] != "number" and key[1] == first[1]
             and all(old in before and before.replace(old, new) == after for before, after in uncounted[key])
         ]  # fmt: skip
         waiting = [key for key in waiting if key not in alike]
