@@ -13,6 +13,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.changes.outputs import other_outputs
 from graphviz_tb.diff.changes.promised import with_signatures
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.steps import match
@@ -76,7 +77,7 @@ def straight(before: Input, after: Input, a: Side, b: Side, options: DiffOptions
         found=len(items),
         old_name=before.label,
         new_name=after.label,
-        matched=int(np.count_nonzero(m.to_b >= 0)),
+        matched=int(np.count_nonzero(exists(m.to_b))),
         ignored=ignored(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*before.notices, *after.notices, *m.notices),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
 from graphviz_tb.diff.columns.meaning import setting_differences
 from graphviz_tb.diff.columns.values import (
@@ -166,7 +167,7 @@ def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other
     nodes = [m.a.index.get((block[0], colocated(text)), -1) for text in mine.list.s]
     partners = [m.b.index.get((block[1], colocated(text)), -1) for text in other.list.s]
     # In any order; a name that is no node is matched with nothing.
-    return min((*nodes, *partners), default=-1) >= 0 and sorted(m.to_b[nodes].tolist()) == sorted(partners)
+    return all(map(exists, (*nodes, *partners))) and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 
 def colocated(text: bytes) -> str:

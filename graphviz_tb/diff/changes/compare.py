@@ -31,6 +31,7 @@ from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.meaning import shape_of
 from graphviz_tb.diff.columns.side import Side
@@ -182,7 +183,7 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     shown = shown_ops(side, nodes)
-    detail: dict[str, object] = {"scope": first.row >= 0, "op_types": op_types(side, shown)}
+    detail: dict[str, object] = {"scope": exists(first.row), "op_types": op_types(side, shown)}
     own = layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
     links = sorted(
@@ -190,13 +191,13 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     )
     if links:
         detail["links"] = links
-    equals = m.equals.get(("new" if new else "old", True, first.row), 0) if first.row >= 0 else 0
+    equals = m.equals.get(("new" if new else "old", True, first.row), 0) if exists(first.row) else 0
     if equals:
         detail["equal"] = equals
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
     names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
-    signature = first.row < 0 and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
+    signature = not exists(first.row) and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
     kind: Kind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
@@ -268,7 +269,7 @@ def whole_functions(m: Matching) -> list[Change]:
 
 def left_over(side: Side) -> set[int]:
     """Functions that freezing left behind: there are no variables, and nobody calls them."""
-    frozen = len(side) and np.min(side.graph.function) < 0 and not VARIABLES & set(side.graph.op_types)
+    frozen = not exists(side.graph.function).all() and not VARIABLES & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 

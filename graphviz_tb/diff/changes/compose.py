@@ -15,6 +15,7 @@ from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name, numbers
@@ -138,7 +139,7 @@ def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
         if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS:
             for source in side.graph.source[side.in_edges(node)].tolist():
                 layer = layers.of(source)
-                if source not in inside and layer >= 0 and layer != layers.of(node):
+                if source not in inside and exists(layer) and layer != layers.of(node):
                     owners.add(layers.name(layer))
     return sorted(owners)
 
@@ -165,14 +166,14 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     if counts := group_counts(layers, changes):
         detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
     old, new = where(layers[0], went), where(layers[1], came)
-    while new >= 0 and old >= 0 and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
+    while exists(new) and exists(old) and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
         around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
         if around != m.scope_to_b[old]:
             break
         new = around
-    if new < 0 <= old and m.scope_to_b[old] >= 0:
+    if exists(old) and not exists(new) and exists(m.scope_to_b[old]):
         new = int(m.scope_to_b[old])
-    if old < 0 <= new and m.scope_to_a[new] >= 0:
+    if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
     return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
                   edits=edits_of(changes))  # fmt: skip
@@ -181,7 +182,7 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
 def where(layers: Layers, nodes: Sequence[int]) -> int:
     """The layer of most nodes of the model among these; a scope rather than an op by itself."""
     counts = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
-    return max(counts, key=lambda layer: (layer >= 0, counts[layer], layers.name(layer)))
+    return max(counts, key=lambda layer: (exists(layer), counts[layer], layers.name(layer)))
 
 
 def what(layers: Layers, nodes: Sequence[int]) -> str:
@@ -199,7 +200,7 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
         return TOGETHER[types]
     # All in one scope that is not the layer itself: TensorFlow or the program named it for what it does.
     rows = {int(side.scopes.of_node[node]) for node in loud}
-    if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and side.scopes.parent[row] >= 0:
+    if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and exists(side.scopes.parent[row]):
         return str(side.scopes.leaf[row])
     return in_types(layers, loud)
 

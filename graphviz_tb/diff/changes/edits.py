@@ -8,6 +8,7 @@ from graphviz_tb.diff.changes.items import Item, Layer
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import together
 from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
@@ -100,7 +101,7 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
             # What came took over the input that an op lost; seen from the other side, what went gave one back.
             for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
                 # Lost and not replaced; `fed` holds what the new (or gone) nodes take.
-                source = int(partner[other.graph.source[lost]]) if lost >= 0 > kept else -1
+                source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
 
@@ -134,7 +135,7 @@ def through_casts(m: Matching, change: Change) -> bool:
     if change.kind != "rewired":
         return False
     ends = [
-        {side.graph.op_types[side.graph.op[side.graph.source[edge]]] if edge >= 0 else "" for side, edge in pair}
+        {side.graph.op_types[side.graph.op[side.graph.source[edge]]] if exists(edge) else "" for side, edge in pair}
         for old, new in change.edits.inputs
         for wire in rewires(m, old, new)
         for pair in [((m.a, wire.before), (m.b, wire.after))]

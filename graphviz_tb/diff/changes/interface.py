@@ -8,6 +8,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import type_word
 from graphviz_tb.diff.match.matching import Matching
@@ -51,17 +52,17 @@ def same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tupl
 
 def same_result(m: Matching, old: int, output: str, new: int, other_output: str) -> bool:
     """Whether two nodes (-1 for none) give the same result by one of their outputs."""
-    if min(old, new) < 0:
+    if not exists(old) or not exists(new):
         return old == new and output == other_output
     if m.to_b[old] == new:
         return output == other_output or other_op(m, old, new)
-    return bool(max(m.to_b[old], m.to_a[new]) < 0)
+    return not exists(m.to_b[old]) and not exists(m.to_a[new])
 
 
 def other_outputs(m: Matching, mine: int, other: int) -> bool:
     """Whether what a function gives back is written otherwise, whatever it means."""
     before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
-    return [(int(m.to_b[node]) if node >= 0 else -1, key) for node, key in before] != list(after)
+    return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)
 
 
 def other_op(m: Matching, old: int, new: int) -> bool:
@@ -81,7 +82,8 @@ def _results(side: Side, function: int) -> list[str]:
 
 def _returned(side: Side, function: int) -> list[str]:
     return [
-        f"{side.graph.name[node]}:{key}" if node >= 0 else key for node, key in side.graph.functions[function].returns
+        f"{side.graph.name[node]}:{key}" if exists(node) else key
+        for node, key in side.graph.functions[function].returns
     ]
 
 
@@ -154,9 +156,9 @@ def same_tensor(m: Matching, old: str, new: str) -> bool:
         return True
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
     here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
-    if here < 0 and there < 0:
+    if not exists(here) and not exists(there):
         return True  # of the file around the body that is compared
-    return here >= 0 and int(m.to_b[here]) == there and key == other
+    return exists(here) and int(m.to_b[here]) == there and key == other
 
 
 def versions(m: Matching, options: DiffOptions) -> list[Change]:

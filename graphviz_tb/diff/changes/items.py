@@ -9,6 +9,7 @@ from graphviz_tb.diff.changes.compose import QUIET
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.sizes import only_sizes
 from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
@@ -73,7 +74,8 @@ def other_outputs(m: Matching, change: Change) -> bool:
     """Whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
     wires = [wire for old, new in change.edits.inputs for wire in rewires(m, old, new)]
     return all(
-        wire.before >= 0 <= wire.after
+        exists(wire.before)
+        and exists(wire.after)
         and not wire.control
         and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
         for wire in wires
@@ -96,7 +98,7 @@ def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
             wanted = {int(side.block[node]) - 1 for node in calling if side.block[node]} - seen
         by_side.append(nodes)
     # Old calls with a partner are counted on the new side.
-    return ({node for node in by_side[0] if m.to_b[node] < 0}, by_side[1])
+    return ({node for node in by_side[0] if not exists(m.to_b[node])}, by_side[1])
 
 
 def touched(change: Change) -> tuple[set[int], set[int]]:
@@ -113,8 +115,8 @@ def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -
     if new:
         return "new", layers[1].of(node)
     layer = layers[0].of(node)
-    partner = int(m.scope_to_b[layer]) if layer >= 0 else -1
-    return ("new", partner) if partner >= 0 else ("old", layer)
+    partner = int(m.scope_to_b[layer]) if exists(layer) else -1
+    return ("new", partner) if exists(partner) else ("old", layer)
 
 
 def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[Layer]:
@@ -122,6 +124,6 @@ def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable
     for old, new in change.edits.inputs:
         before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
         after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
-        kept = {int(m.to_b[node]) for node in before if m.to_b[node] >= 0}
+        kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
         for node in kept ^ after:
             yield "new", layers[1].of(node)

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.roles import edges_into, forward_nodes
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools, Ints
@@ -37,7 +38,8 @@ MOST_STEPS = 8  # from a variable through reads, casts and identities to the op 
 
 
 class Layers:
-    """The layers of one side. A layer is named by a row of its scopes, or by `-1 - node` for an op by itself."""
+    """The layers of one side. A layer is the row of its scope, or `-1 - node` for an op by itself, for which no scope
+    exists."""
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -52,7 +54,7 @@ class Layers:
         """Which ops by themselves are used by gradients alone: TensorFlow computed them for these, in no layer."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        alone = ((self.of_row[side.scopes.of_node] < 0) | side.constants()) & ~nodes_of(graph, MAIN.match)
+        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~nodes_of(graph, MAIN.match)
         data = ~graph.control
         # How many users each op has that are not known to serve gradients alone.
         left = np.bincount(graph.source[data], minlength=len(side))
@@ -76,28 +78,28 @@ class Layers:
         parent = scopes.parent
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
-        children = np.bincount(parent[holds & ~inner & (parent >= 0)], minlength=len(scopes))
+        children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
         if side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
         # Before what is around is marked: an attention is one layer of a block.
         made[attentions(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
-            if made[row] and parent[row] >= 0:
+            if made[row] and exists(parent[row]):
                 made[parent[row]] = True
         layer_of = np.full(len(scopes), -1, np.int32)
         for row in range(len(scopes)):
             around = int(parent[row])
-            if around >= 0 and not made[row]:
+            if exists(around) and not made[row]:
                 # Parents come first in preorder: the outermost scope that is not made of layers names all below it.
-                layer_of[row] = layer_of[around] if layer_of[around] >= 0 else row
+                layer_of[row] = layer_of[around] if exists(layer_of[around]) else row
         return layer_of
 
     def of(self, node: int) -> int:
         """The layer of a node; what only brings a weight belongs to the op that uses it."""
         user = self.user(node)
         row = int(self.of_row[self.side.scopes.of_node[user]])
-        return row if row >= 0 else -1 - user
+        return row if exists(row) else -1 - user
 
     def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
         """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
@@ -118,7 +120,7 @@ class Layers:
 
     def name(self, layer: int) -> str:
         """The name of a layer."""
-        return self.side.graph.name[-1 - layer] if layer < 0 else self.side.scopes.name[layer]
+        return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
 
 def attentions(side: Side) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import configuration, setting_differences
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
@@ -17,7 +18,7 @@ def model_settings(m: Matching) -> Iterator[Change]:
     old, new = m.a.graph, m.b.graph
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
-        other = m.b.scopes.name[partner] if partner >= 0 else ""
+        other = m.b.scopes.name[partner] if exists(partner) else ""
         # A scope that is a layer: a model, or a model in a model; layers proper are nodes and compared there.
         if name in old.layers and other in new.layers and name not in old.index[0]:
             differences = setting_differences(configuration(old.layers[name]), configuration(new.layers[other]))
@@ -45,7 +46,7 @@ def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
 def partner_name(name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints) -> str:
     """The name that a layer, or a model in the model, has on the other side; "" for none."""
     mine, other = sides
-    if (node := mine.graph.index[0].get(name, -1)) >= 0:
-        return other.graph.name[partner[node]] if partner[node] >= 0 else ""
+    if exists(node := mine.graph.index[0].get(name, -1)):
+        return other.graph.name[partner[node]] if exists(partner[node]) else ""
     row = mine.scopes.name.index(name) if name in mine.scopes.name else 0
-    return other.scopes.name[scope_partner[row]] if row and scope_partner[row] >= 0 else ""
+    return other.scopes.name[scope_partner[row]] if row and exists(scope_partner[row]) else ""

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.renamed import Renamed, around, leaf, name
 from graphviz_tb.diff.changes.units import left_behind
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
@@ -45,7 +46,7 @@ def is_shift(m: Matching, renamed: Renamed) -> bool:
 def all_names(m: Matching) -> list[Renamed]:
     """Everything whose own name changed."""
     a, b = m.a.scopes, m.b.scopes
-    rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
+    rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
     partner = m.scope_to_b[rows]
     # Moved: the scope around it became another one than that around its partner.
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
@@ -184,7 +185,7 @@ def is_made_up(m: Matching, renamed: Renamed) -> bool:
 
 def is_argument(m: Matching, renamed: Renamed) -> bool:
     """Whether it is an argument of a function: those are known by their place."""
-    return not renamed.scope and int(m.a.graph.definition[renamed.old]) < 0
+    return not renamed.scope and not exists(int(m.a.graph.definition[renamed.old]))
 
 
 def is_constant(m: Matching, renamed: Renamed) -> bool:
@@ -200,7 +201,7 @@ def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[
     pairs = set()
     for member in rows:
         new = int(partner[member])
-        if new >= 0:
+        if exists(new):
             mine, other = counter(leaves[member]), counter(others[new])
             if mine[0] == other[0] == base:
                 pairs.add((mine[1], other[1]))
@@ -263,7 +264,7 @@ def _moved(m: Matching, members: list[Renamed]) -> Change:
 def _root_word(m: Matching, row: int, old: bool) -> str:
     """The name of a scope; nothing for the root."""
     scopes = (m.a if old else m.b).scopes
-    return "" if scopes.parent[row] < 0 else scopes.name[row]
+    return scopes.name[row] if exists(scopes.parent[row]) else ""
 
 
 def _renamed(m: Matching, members: list[Renamed], key: tuple[object, ...]) -> Change:

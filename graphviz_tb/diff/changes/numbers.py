@@ -11,6 +11,7 @@ import numpy as np
 
 from graphviz_tb.annotate import costs_by_node
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.model.change import QUANTITIES, Change, Pair
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph, Mark
@@ -72,7 +73,7 @@ class Numbers:
     def with_partners(self, old: Bools, new: Bools) -> tuple[Bools, Bools]:
         """Nodes with those that they are matched with."""
         # Old nodes with a partner.
-        held = np.flatnonzero(self.to_new >= 0)
+        held = np.flatnonzero(exists(self.to_new))
         both = old[held] | new[self.to_new[held]]
         old[held], new[self.to_new[held]] = both, both
         return old, new
@@ -80,10 +81,10 @@ class Numbers:
     def differing(self, before: Longs, after: Longs, old: Bools, new: Bools) -> tuple[Bools, Bools]:
         """Nodes with all others of which a quantity is another."""
         old, new = old.copy(), new.copy()
-        held = np.flatnonzero(self.to_new >= 0)
+        held = np.flatnonzero(exists(self.to_new))
         differ = held[before[held] != after[self.to_new[held]]]
         old[differ], new[self.to_new[differ]] = True, True
-        lost, come = self.to_new < 0, np.ones(len(new), bool)
+        lost, come = ~exists(self.to_new), np.ones(len(new), bool)
         come[self.to_new[held]] = False
         return old | lost, new | come
 
@@ -98,7 +99,7 @@ def in_layers(layers: Layers, nodes: list[int]) -> Bools:
     inside = np.zeros(len(layers.side), bool)
     scopes = layers.side.scopes
     for row in {layers.of(node) for node in nodes if layers.forward[node]}:
-        if row >= 0:
+        if exists(row):
             inside[scopes.nodes(row)] = True
     return inside
 
@@ -106,7 +107,7 @@ def in_layers(layers: Layers, nodes: list[int]) -> Bools:
 def ops_of(layers: Layers) -> Column:
     """1 for each node of the main graph that a picture shows as an op, as `info` counts them."""
     graph = layers.side.graph
-    shown: Bools = graph.kept & (graph.mark == Mark.NONE) & (graph.function < 0)
+    shown: Bools = graph.kept & (graph.mark == Mark.NONE) & ~exists(graph.function)
     return shown.astype(np.int64)
 
 
@@ -146,5 +147,5 @@ def flops_of(layers: Layers) -> Column:
     if graph.layers or len(graph) > MOST_COUNTED:
         return None
     flops = np.fromiter((cost.flops for cost in costs_by_node(graph)), np.int64, len(graph))
-    flops[(graph.function >= 0) | ~graph.kept] = 0
+    flops[exists(graph.function) | ~graph.kept] = 0
     return flops

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.paths import last_segment
@@ -38,10 +39,10 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
 
 def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
     """The name that an old layer has now."""
-    partner = int(m.to_b[-1 - layer] if layer < 0 else m.scope_to_b[layer])
-    if partner < 0:
+    partner = int(m.scope_to_b[layer] if exists(layer) else m.to_b[-1 - layer])
+    if not exists(partner):
         return layers[0].name(layer)
-    return layers[1].name(-1 - partner if layer < 0 else partner)
+    return layers[1].name(partner if exists(layer) else -1 - partner)
 
 
 def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:

@@ -10,6 +10,7 @@ from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.compare import is_result
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import SOURCES
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.meaning import plain_setting, shape_of
 from graphviz_tb.diff.match.matching import Matching
@@ -69,7 +70,7 @@ def of_layers(m: Matching) -> Iterator[Ends]:
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
         # Scopes directly below the root are the models of the file.
         model, partner = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
-        if m.scope_to_b[row] < 0 or model not in old or partner not in new:
+        if not exists(m.scope_to_b[row]) or model not in old or partner not in new:
             continue
         pairs = results(old, model), results(new, partner)
         if len(pairs[0]) == len(pairs[1]):
@@ -122,7 +123,7 @@ def ends(layers: Layers) -> list[int]:
     there are some (the others are left over), and none that only ends a loop."""
     side = layers.side
     graph = side.graph
-    is_end = layers.forward & (graph.function < 0) & (graph.mark == Mark.NONE) & graph.kept
+    is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
     is_end &= ~nodes_of(graph, (SOURCES | LOOSE).__contains__)
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.columns import Bools
@@ -56,7 +57,7 @@ def left_over(side: Side) -> list[int]:
     graph = side.graph
     used = np.zeros(len(side), bool)
     used[graph.source[~graph.control]] = True
-    loose = np.flatnonzero(~used & (graph.function < 0)).tolist()
+    loose = np.flatnonzero(~used & ~exists(graph.function)).tolist()
     results = {
         node for node in loose if RESULT.match(graph.name[node]) and graph.op_types[graph.op[node]] == "Identity"
     }

@@ -10,6 +10,7 @@ from typing import Any
 from graphviz_tb.diff.changes.layers import INNER, Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.weights import Atom
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 
@@ -80,7 +81,7 @@ def place_name(layers: Layers, node: int) -> str:
     TensorFlow opened for them in it. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
     scopes = layers.side.scopes
     row, layer = int(scopes.of_node[node]), layers.of(node)
-    if layer < 0:
+    if not exists(layer):
         return op_name(layers, node)
     return scopes.name[int(scopes.parent[row]) if row != layer and INNER.match(scopes.leaf[row]) else row]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -67,7 +68,7 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     # What the rewired ops took on the side where the weights were shared.
     taken = [(wire["old" if which else "new"] or "").partition(":")[0] for wire in change.detail.get("links", ())]
     for node in [variable(other.side, index[name]) for name in taken if name in index]:
-        if (m.to_b if which else m.to_a)[node] >= 0 and graph.op_types[graph.op[node]] in WEIGHTS:
+        if exists((m.to_b if which else m.to_a)[node]) and graph.op_types[graph.op[node]] in WEIGHTS:
             names.append(other.name(other.of(node)))
     return names
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import is_trained, reached
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
@@ -87,7 +88,7 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         differences = {
             (mine, other)
             for mine, other in pairs
-            if mine >= 0 and other >= 0 and (mine in old.trained) != word and (other in new.trained) == word
+            if exists(mine) and exists(other) and (mine in old.trained) != word and (other in new.trained) == word
         }
         places = sorted(
             {(layers[0].name(layers[0].of(mine)), layers[1].name(layers[1].of(other))) for mine, other in differences}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Bools, Ints
@@ -43,12 +44,12 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
     that has the name of such a scope belongs to it. Only blocks in `compared` are looked at.
     """
     scopes = side.scopes
-    free = (partner < 0) & ~left_behind(side)
+    free = ~exists(partner) & ~left_behind(side)
     # Prefix sums: free nodes under each scope, and (`taken`) matched scopes under it, itself counted.
     start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
     left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
-    taken = np.concatenate(([0], np.cumsum(scope_partner >= 0)))
-    whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & (scopes.parent >= 0)
+    taken = np.concatenate(([0], np.cumsum(exists(scope_partner))))
+    whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
     # The outermost only: what is in them belongs to them.
     tops = np.flatnonzero(whole & ~whole[scopes.parent])
     held = np.isin(scopes.block, list(compared))
@@ -60,13 +61,13 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
         unit_of[nodes] = len(units)
         by_name[int(scopes.block[row]), scopes.name[row]] = len(units)
         units.append(Unit(scopes.name[row], row, nodes.tolist(), int(scopes.block[row])))
-    for node in np.flatnonzero(free & (unit_of < 0)).tolist():
+    for node in np.flatnonzero(free & ~exists(unit_of)).tolist():
         block = int(side.block[node])
         if block not in compared:
             continue
         # TensorFlow 1 names the variable `w` like the scope of its initialiser, `w/…`.
         unit = by_name.get((block, side.graph.name[node]), -1)
-        if unit < 0:
+        if not exists(unit):
             unit = len(units)
             units.append(Unit(side.graph.name[node], -1, [], block))
         units[unit].nodes.append(node)
@@ -110,7 +111,7 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any())
         main = next((by_end[*kind, end] for end in endings(unit.name) if (*kind, end) in by_end), None)
-        if main is not None and unit.row >= 0:
+        if main is not None and exists(unit.row):
             main.append(unit)
         else:
             groups.append([unit])

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.units import Link, Unit
 from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
@@ -21,11 +22,11 @@ def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list
     others = []
     for old, new in zip(*(column.tolist() for column in rewired(m)), strict=True):
         for wire in rewires(m, old, new):
-            came = int(new_of[m.b.graph.source[wire.after]]) if wire.after >= 0 else -1
-            went = int(old_of[m.a.graph.source[wire.before]]) if wire.before >= 0 else -1
-            if came >= 0:
+            came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
+            went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
+            if exists(came):
                 new_units[came].links.append(Link((old, new), described(m, wire)))
-            elif went >= 0:
+            elif exists(went):
                 old_units[went].links.append(Link((old, new), described(m, wire)))
             else:
                 others.append(wire)
@@ -45,7 +46,7 @@ def described(m: Matching, wire: Rewire) -> dict[str, Any]:
 
 def source_name(side: Side, edge: int) -> str | None:
     """What comes along an edge: the node, and its output where it is not the first."""
-    if edge < 0:
+    if not exists(edge):
         return None
     graph = side.graph
     name, key = graph.name[graph.source[edge]], graph.keys[graph.key[edge]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined, run_sums
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import common
@@ -37,7 +38,7 @@ def rewired(m: Matching) -> tuple[Ints, Ints]:
     """The matched nodes whose inputs differ."""
     old, new = m.together()
     # Numbers of the new graph for both sides; old nodes without a partner get -2, -3, …, which no new node has.
-    names_a = np.where(m.to_b >= 0, m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
+    names_a = np.where(exists(m.to_b), m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
     names_b = np.arange(len(m.b), dtype=np.int64)
     differ = input_sums(m.a, names_a)[old] != input_sums(m.b, names_b)[new]
     return old[differ], new[differ]
@@ -64,7 +65,7 @@ def _inputs(m: Matching, side: Side, node: int, old: bool) -> tuple[list[tuple[T
         source, control = int(graph.source[edge]), bool(graph.control[edge])
         partner = int(m.to_b[source]) if old else source
         token = ("new", partner, "" if control else graph.keys[graph.key[edge]])
-        if partner < 0:
+        if not exists(partner):
             token = ("old", source, token[2])
         inputs[control].append((token, edge))
     return inputs
@@ -109,7 +110,7 @@ def _aligned(
         for place in range(max(len(mine), len(other))):
             gone = mine[place][1] if place < len(mine) else -1
             come = other[place][1] if place < len(other) else -1
-            changed.append(Rewire(old, new, (position[1] if come >= 0 else position[0]) + place, gone, come, False))
+            changed.append(Rewire(old, new, (position[1] if exists(come) else position[0]) + place, gone, come, False))
         position = stop[0] + 1, stop[1] + 1
     return changed
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.model.columns import Bools
@@ -99,7 +100,7 @@ def configurations(graph: Graph) -> Configurations:
     by_node = {}
     for name, layer in graph.layers.items():
         node = graph.index[0].get(name, -1)
-        if node >= 0:
+        if exists(node):
             by_node[node] = configuration(layer)
     return by_node
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import align_scopes, equal_neighbours, likely_pairs, series, shared_runs
 from graphviz_tb.diff.match.found import Findings, Found, Member, Nodes, Reason, Scopes, nodes, scopes
@@ -61,8 +62,8 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
     """The scopes directly in two scopes that have no partner, by the last segment of their name."""
     a, b = m.a.scopes, m.b.scopes
     return (
-        {a.leaf[row]: row for row in a.children(old) if m.scope_to_b[row] < 0},
-        {b.leaf[row]: row for row in b.children(new) if m.scope_to_a[row] < 0},
+        {a.leaf[row]: row for row in a.children(old) if not exists(m.scope_to_b[row])},
+        {b.leaf[row]: row for row in b.children(new) if not exists(m.scope_to_a[row])},
     )
 
 
@@ -150,7 +151,7 @@ def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:
     leaves = side.scopes.node_leaf
     by_name: dict[str, int] = {}
     for node in nodes.tolist():
-        if partner[node] < 0:
+        if not exists(partner[node]):
             leaf = leaves[node]
             if leaf in by_name:
                 by_name[leaf] = min(by_name[leaf], node, key=lambda other: int(side.node_label[other]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.found import Apart, Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
@@ -18,11 +19,11 @@ def constants(m: Matching) -> Findings:
     pairs = []
     for (user, slot), node in single_uses(m.a).items():
         other = there.get((int(m.to_b[user]), slot), -1)
-        if other >= 0 and int(m.to_b[node]) != other:
+        if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     before = m.to_a[[other for _, other in pairs]]
     # Both ends are freed first: a constant may hold the partner that its user says is another's.
-    yield Apart(np.array([*(node for node, _ in pairs), *before[before >= 0].tolist()], np.int32))
+    yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
     yield nodes(pairs, Reason.SPREAD)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Findings, Reason, scopes
 from graphviz_tb.diff.match.matching import Matching
@@ -36,14 +37,14 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     """The free scope of the new graph that shares most of its nodes with `old`; None where none shares enough."""
     a, b = m.a.scopes, m.b.scopes
     partners = m.to_b[a.nodes(old)]
-    partners = partners[partners >= 0]
+    partners = partners[exists(partners)]
     if not len(partners):
         return None
     # For each scope above a partner how many partners are under it.
     shared: Counter[int] = Counter()
     for row, count in zip(*np.unique(b.of_node[partners], return_counts=True), strict=True):
         scope = int(row)
-        while scope >= 0:
+        while exists(scope):
             shared[scope] += int(count)
             scope = int(b.parent[scope])
     # Dice coefficient, then the same last segment, then the deepest; the least row decides the rest.
@@ -59,6 +60,6 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
 def free_scopes(m: Matching) -> tuple[Ints, Ints]:
     """Scopes without a partner whose blocks are compared."""
     old, new = m.block_pair()
-    in_a = (m.scope_to_b < 0) & (old[m.a.scopes.block] >= 0)
-    in_b = (m.scope_to_a < 0) & (new[m.b.scopes.block] >= 0)
+    in_a = ~exists(m.scope_to_b) & exists(old[m.a.scopes.block])
+    in_b = ~exists(m.scope_to_a) & exists(new[m.b.scopes.block])
     return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)

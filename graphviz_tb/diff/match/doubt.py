@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.found import Apart, Findings
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Bools
@@ -17,7 +18,7 @@ def doubt(m: Matching) -> Findings:
 
     After: of two graphs with little in common only what is at the same place is matched.
     """
-    matched = int((m.to_b >= 0).sum())
+    matched = int(exists(m.to_b).sum())
     if matched >= LITTLE * min(len(m.a), len(m.b)):
         return
     moved = moved_scopes(m)
@@ -34,8 +35,8 @@ def moved_scopes(m: Matching) -> Bools:
     # Rows are in preorder: a parent is decided before its children.
     for row, parent in enumerate(a.parent.tolist()):
         partner = int(m.scope_to_b[row])
-        if parent < 0:
+        if not exists(parent):
             continue
-        elsewhere = partner >= 0 and m.scope_to_b[parent] != b.parent[partner]
+        elsewhere = exists(partner) and m.scope_to_b[parent] != b.parent[partner]
         moved[row] = moved[parent] or elsewhere
     return moved

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
 from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
@@ -20,13 +21,13 @@ def wrapped(m: Matching) -> Findings:
     a, b = m.a, m.b
     for root in a.scopes.roots:
         other = int(m.scope_to_b[root])
-        if other < 0:
+        if not exists(other):
             continue
         # What the block held may be in a scope now (a model was wrapped), or the other way round.
         inner = (same_inside(a, root, b, other), same_inside(b, other, a, root))
-        if inner[0] >= 0:
+        if exists(inner[0]):
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
-        elif inner[1] >= 0:
+        elif exists(inner[1]):
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
@@ -51,11 +52,11 @@ def follow(m: Matching) -> Findings:
         same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
         alike = [(node, other) for node, other in same if m.a.labels.op[node] == m.b.labels.op[other]]
         yield nodes(alike, Reason.NAME)
-        inside = {m.b.scopes.leaf[row]: row for row in m.b.scopes.children(new) if m.scope_to_a[row] < 0}
+        inside = {m.b.scopes.leaf[row]: row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])}
         made = []
         for row in m.a.scopes.children(old):
             other = inside.get(m.a.scopes.leaf[row], -1)
-            if other >= 0 and m.free_scopes(row, other):
+            if exists(other) and m.free_scopes(row, other):
                 made.append((row, other))
         yield scopes(made, Reason.NAME)
         yield from descend(m, made)
@@ -65,11 +66,11 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     """From which scopes to which (not their partners) matched children went, most children first."""
     a, b = m.a.scopes, m.b.scopes
     old, new = m.together()
-    rows = np.flatnonzero((m.scope_to_b >= 0) & (a.parent >= 0))
+    rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
     # The scopes around matched nodes and scopes on either side; `away` where those are not matched with one another.
     start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
     stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
-    away = (m.scope_to_b[start] != stop) & (stop >= 0)
+    away = (m.scope_to_b[start] != stop) & exists(stop)
     pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
     free = has_free_children(m)
     ways: list[tuple[int, int]] = []
@@ -87,7 +88,7 @@ def has_free_children(m: Matching) -> np.ndarray:
     """Which old scopes have free children."""
     a = m.a.scopes
     free = np.zeros(len(a), bool)
-    free[a.of_node[m.to_b < 0]] = True
-    rows = np.flatnonzero((m.scope_to_b < 0) & (a.parent >= 0))
+    free[a.of_node[~exists(m.to_b)]] = True
+    rows = np.flatnonzero(~exists(m.scope_to_b) & exists(a.parent))
     free[a.parent[rows]] = True
     return free

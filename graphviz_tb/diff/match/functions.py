@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, sums_by
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
@@ -56,7 +57,7 @@ def _one_round(side: Side) -> Hashes:
     ends = []
     for function in functions:
         hashes = [int(around[node]) for node in function.args]
-        hashes += [digest(f"{int(around[node]) if node >= 0 else -1}:{key}") for node, key in function.returns]
+        hashes += [digest(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
         # Arguments and results have an order, which the sum over the body has not.
         ends.append(digest(repr(hashes)))
     return joined(bodies, np.array(ends, np.uint64))

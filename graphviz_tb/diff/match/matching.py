@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, Found, Nodes, Reason, Scopes
 from graphviz_tb.model.columns import Bools, Ints
@@ -81,7 +82,7 @@ class Matching:
 
     def _join(self, pairs: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
         # A step may have found its pairs before another one was written down: what has a partner is skipped here.
-        free = (to_b[pairs.old] < 0) & (to_a[pairs.new] < 0)
+        free = ~exists(to_b[pairs.old]) & ~exists(to_a[pairs.new])
         old, new = pairs.old[free], pairs.new[free]
         to_b[old], to_a[new], reason[old] = new, old, pairs.reason
 
@@ -116,16 +117,16 @@ class Matching:
 
     def free_scopes(self, old: int, new: int) -> bool:
         """Whether neither scope has a partner."""
-        return bool(self.scope_to_b[old] < 0 and self.scope_to_a[new] < 0)
+        return not exists(self.scope_to_b[old]) and not exists(self.scope_to_a[new])
 
     def together(self) -> tuple[Ints, Ints]:
         """All matched nodes, old and new."""
-        old = np.flatnonzero(self.to_b >= 0).astype(np.int32)
+        old = np.flatnonzero(exists(self.to_b)).astype(np.int32)
         return old, self.to_b[old]
 
     def left(self) -> tuple[Ints, Ints]:
         """Nodes without a partner."""
-        return np.flatnonzero(self.to_b < 0).astype(np.int32), np.flatnonzero(self.to_a < 0).astype(np.int32)
+        return np.flatnonzero(~exists(self.to_b)).astype(np.int32), np.flatnonzero(~exists(self.to_a)).astype(np.int32)
 
     def block_pair(self) -> tuple[Ints, Ints]:
         """A number for each block of either side, equal for blocks that are compared; negative for others."""
@@ -154,7 +155,7 @@ class Matching:
 
 def part(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
     """Take back the matches of some old rows."""
-    rows = rows[to_b[rows] >= 0]
+    rows = rows[exists(to_b[rows])]
     # `to_a` first: it is found through `to_b`.
     to_a[to_b[rows]] = -1
     to_b[rows] = -1

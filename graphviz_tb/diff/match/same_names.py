@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.found import Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 
@@ -22,7 +23,7 @@ def free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
     free_a, free_b = m.left()
     inside: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for node, scope in zip(free_a.tolist(), m.scope_to_b[m.a.scopes.of_node[free_a]].tolist(), strict=True):
-        if scope >= 0:
+        if exists(scope):
             inside[scope][0].append(node)
     for node, scope in zip(free_b.tolist(), m.b.scopes.of_node[free_b].tolist(), strict=True):
         inside[scope][1].append(node)

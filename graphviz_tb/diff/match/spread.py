@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.found import Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
@@ -77,7 +78,7 @@ def candidates(side: Side, partner: Ints, label: Hashes, old: bool) -> tuple[Has
     A place is an input or an output of a matched node (named by its number on the old side), with the label.
     """
     graph = side.graph
-    known = partner >= 0
+    known = exists(partner)
     # Both sides name a matched node by its old number, so that keys can be compared.
     number = (np.arange(len(partner), dtype=np.int64) if old else partner.astype(np.int64)).view(np.uint64)
     feeds = np.flatnonzero(known[graph.target] & ~known[graph.source])

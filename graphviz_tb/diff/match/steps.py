@@ -14,6 +14,7 @@ constants          with the op that uses them
 
 from __future__ import annotations
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import anchors
 from graphviz_tb.diff.match.by_name import descend
@@ -75,8 +76,8 @@ def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     for mine, other in blocks:
         if not mine:  # the main graphs have none
             continue
-        old = [node for node in m.a.graph.functions[mine - 1].args if m.to_b[node] < 0]
-        new = [node for node in m.b.graph.functions[other - 1].args if m.to_a[node] < 0]
+        old = [node for node in m.a.graph.functions[mine - 1].args if not exists(m.to_b[node])]
+        new = [node for node in m.b.graph.functions[other - 1].args if not exists(m.to_a[node])]
         if len(old) == len(new):
             yield nodes(list(zip(old, new, strict=True)), Reason.SERIES)
 
@@ -90,7 +91,7 @@ def pair_called(m: Matching) -> bool:
     for call in m.a.graph.calls:
         new = int(m.to_b[call.node])
         other = there.get((new, call.attr), -1)
-        if new >= 0 and other >= 0 and call.function not in m.functions and other not in taken:
+        if exists(new) and exists(other) and call.function not in m.functions and other not in taken:
             m.functions[call.function] = other
             taken.add(other)
             paired = True

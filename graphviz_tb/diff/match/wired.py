@@ -10,6 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import descend
@@ -53,7 +54,7 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
     wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
     for around in sorted(wanted - {-1}):
         other = int(m.scope_to_b[around])
-        if other < 0:
+        if not exists(other):
             continue
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for which, side, parent in ((0, m.a, around), (1, m.b, other)):
@@ -80,7 +81,7 @@ def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int,
                 end = int(ends[edge])
                 if end in beside and not side.graph.control[edge]:
                     known = int(m.to_b[end]) if old else end
-                    if known >= 0:
+                    if exists(known):
                         wires.add((known, int(side.edge_hash[edge]), inward))
     return wires
 

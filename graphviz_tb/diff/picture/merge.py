@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import brief, brief_wire, was
 from graphviz_tb.diff.source import Source
 from graphviz_tb.flatten.edges import split_input
@@ -66,7 +67,7 @@ def where_new(source: Source, node: int) -> Where:
     """A node of the new graph in the merged one."""
     graph = source.new
     function = int(graph.function[node])
-    return (graph.functions[function].name if function >= 0 else "", graph.name[node])
+    return (graph.functions[function].name if exists(function) else "", graph.name[node])
 
 
 def old_names(source: Source) -> dict[int, Where]:
@@ -76,9 +77,9 @@ def old_names(source: Source) -> dict[int, Where]:
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
         partner = int(source.scope_to_new[row])
-        if parent < 0:
+        if not exists(parent):
             paths.append("")
-        elif partner >= 0:
+        elif exists(partner):
             paths.append(new.scopes.name[partner])
         else:
             path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
@@ -87,7 +88,7 @@ def old_names(source: Source) -> dict[int, Where]:
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
     for node in range(len(old)):
-        if source.to_new[node] >= 0:
+        if exists(source.to_new[node]):
             places[node] = where_new(source, int(source.to_new[node]))
             continue
         function = int(old.graph.function[node])
@@ -239,9 +240,9 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
             before, after = wire.before, wire.after
             if wire.reordered:
                 continue
-            if after >= 0:
+            if exists(after):
                 merged.gained.add((where, int(source.new.slot[after])))
-            if before >= 0:
+            if exists(before):
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
                 merged.lost.add((where, len(nodes[where].input)))

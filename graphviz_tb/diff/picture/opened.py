@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Where
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -34,7 +35,7 @@ def ways(
     boxes, left = len(metagraph((0,)).children), 0
     for place in dict.fromkeys(shown):
         row = next((row_of[place_of] for place_of in place if place_of in row_of), -1)
-        path = path_of(hierarchy, row, callers) if row >= 0 else None
+        path = path_of(hierarchy, row, callers) if exists(row) else None
         chain = groups_around(hierarchy, path, signs, closed)[:MOST_NESTED] if path else []
         fresh = [group for group in chain if group not in opened]
         more = sum(len(metagraph(group).children) for group in fresh)

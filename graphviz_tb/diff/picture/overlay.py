@@ -13,6 +13,7 @@ import numpy as np
 from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import plain
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where, merge
 from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, ways
@@ -259,7 +260,7 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
-        if hierarchy.node[row] < 0 and (before := merged.scopes.get((function_at(hierarchy, row), name)))
+        if not exists(hierarchy.node[row]) and (before := merged.scopes.get((function_at(hierarchy, row), name)))
     }
     words |= scopes
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
@@ -273,7 +274,9 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
 
 def rows_of(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
     """The groups of the main graph that are some scopes."""
-    groups = [row for row, name in enumerate(hierarchy.name) if hierarchy.node[row] < 0 and ("", name) in scopes]
+    groups = [
+        row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes
+    ]
     return [row for row in groups if row and not function_at(hierarchy, row)]
 
 

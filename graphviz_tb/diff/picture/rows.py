@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
 from graphviz_tb.model.change import Change
@@ -33,11 +34,11 @@ def places(hierarchy: Hierarchy) -> list[Where | None]:
     graph = hierarchy.graph
     places: list[Where | None] = []
     for node in hierarchy.node.tolist():
-        if node < 0:
+        if not exists(node):
             places.append(None)
             continue
         function = int(graph.function[node])
-        places.append((graph.functions[function].name if function >= 0 else "", graph.name[node]))
+        places.append((graph.functions[function].name if exists(function) else "", graph.name[node]))
     return places
 
 
@@ -64,9 +65,9 @@ def sign_groups(
     hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str
 ) -> None:
     """The signs of groups from those of the ops in them."""
-    groups = np.flatnonzero(hierarchy.node < 0)
-    nodes, counts = of_signs(hierarchy, signs, hierarchy.node >= 0)
-    ordinary, _ = of_signs(hierarchy, signs, (hierarchy.node >= 0) & (hierarchy.mark == Mark.NONE))
+    groups = np.flatnonzero(~exists(hierarchy.node))
+    nodes, counts = of_signs(hierarchy, signs, exists(hierarchy.node))
+    ordinary, _ = of_signs(hierarchy, signs, exists(hierarchy.node) & (hierarchy.mark == Mark.NONE))
     ops = OpsThroughCalls(hierarchy)
     for row in groups.tolist():
         every, count = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])], int(counts[row])
@@ -82,8 +83,8 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
     for change in changes:
         if change.detail.get("key") != "optimizer" or change.ops:
             continue
-        groups = np.flatnonzero((hierarchy.parent == 0) & (hierarchy.node < 0))
-        inside, _ = of_signs(hierarchy, signs, hierarchy.node >= 0)
+        groups = np.flatnonzero((hierarchy.parent == 0) & ~exists(hierarchy.node))
+        inside, _ = of_signs(hierarchy, signs, exists(hierarchy.node))
         moved = inside[SIGNS.index("+") - 1] + inside[SIGNS.index("−") - 1]
         most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
         if moved[most] and most:
@@ -122,7 +123,7 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     """
     graph = hierarchy.graph
     states = np.zeros(graph.edge_count, np.uint8)
-    own = np.array([signs[row] if row >= 0 else "" for row in hierarchy.row_of_node.tolist()], "U1")
+    own = np.array([signs[row] if exists(row) else "" for row in hierarchy.row_of_node.tolist()], "U1")
     states[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
     states[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
     inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
 from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.columns.values import plain
@@ -22,7 +23,7 @@ def lines_of(source: Any) -> str:
 
 def _line(graph: Graph, node: int) -> str:
     function = int(graph.function[node])
-    where = f"{graph.functions[function].name}::" if function >= 0 else ""
+    where = f"{graph.functions[function].name}::" if exists(function) else ""
     definition = graph.node_def(node)
     layer = graph.layers.get(graph.name[node])
     op = layer.class_name if layer else graph.op_types[graph.op[node]]
