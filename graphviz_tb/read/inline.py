@@ -48,6 +48,7 @@ def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
     the body does. A body's node whose name is taken gets a number.
     """
     given = dict(zip((arg.name for arg in function.signature.input_arg), data_inputs(call), strict=False))
+    # The call's own name is free: it goes.
     taken = set(block.nodes) - {call.name}
     names = free_names((node.name for node in function.node_def), taken)
     inside = _inside(given, names)
@@ -72,12 +73,13 @@ def free_names(wanted: Iterable[str], taken: set[str]) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     used = set(taken)
+    numbers: dict[str, int] = {}  # the last that was tried of each name: of a thousand equal names none is tried twice
     for name in wanted:
-        made, number = name, 0
+        made, number = name, numbers.get(name, 0)
         while made in used:
             number += 1
             made = f"{name}_{number}"
-        names[name] = made
+        names[name], numbers[name] = made, number
         used.add(made)
     return names
 
@@ -88,6 +90,7 @@ def _inside(given: Mapping[str, str], names: Mapping[str, str]) -> Callable[[str
     def translate(text: str) -> str:
         control = "^" if text.startswith("^") else ""
         name, colon, key = text.removeprefix("^").partition(":")
+        # An argument; a node of the body that has its name hides it.
         if name in given and name not in names:
             return control + node_of(given[name]) if control else given[name]
         return f"{control}{names.get(name, name)}{colon}{key}"
@@ -101,8 +104,10 @@ def _outside(call: str, returns: list[str], effects: tuple[str, ...]) -> Callabl
     def translate(text: str) -> list[str]:
         if node_of(text) != call:
             return [text]
+        # Who waited for the call waits for all that the body does beside its results.
         if text.startswith("^"):
             return [f"^{effect}" for effect in effects]
+        # Outside of functions an output is a number: "call:1" is the second result.
         number = text.rpartition(":")[2] if ":" in text else "0"
         index = int(number) if number.isascii() and number.isdigit() else 0
         return [returns[index]] if index < len(returns) else []

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from operator import itemgetter
 from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
@@ -23,6 +24,9 @@ XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
 ALLOCATION = "MemoryAllocation"
 WHOLE = "whole"  # the one step of a trace that records none
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
+LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
+DTYPES = 2**31 - 1  # the most that the number of a dtype may be
+DIGITS = 18  # of a size that fits in 63 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
     >>> list(steps_of(XSpace()))
     []
     """
-    starts = sorted(step_starts(space))
+    # Groups are no part of the order: some are numbers, some are missing.
+    starts = sorted(step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, Step] = {}
     for plane in space.planes:
@@ -60,6 +65,7 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
             if not host and not takes(plane, line.name):
                 continue
             for event in events(plane, line):
+                # Kernels run later than the step that launched them: their group says which it was.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 name = str(step) if step is not None else step_at(starts, event.start)
                 put(step_of.setdefault(name, Step()), plane.name if not host else "", line.name, event)
@@ -71,6 +77,7 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
     """Where steps begin: time, number, group."""
     for plane in space.planes:
         if ACCELERATOR.search(plane.name):
+            # Steps are recorded on the host only.
             continue
         for line in plane.lines:
             for event in events(plane, line):
@@ -82,7 +89,7 @@ def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
     """The last step that began by then; what came before the first belongs to no step of the trace."""
     if not starts:
         return WHOLE
-    index = bisect_right([start for start, _, _ in starts], time) - 1
+    index = bisect_right(starts, time, key=itemgetter(0)) - 1
     return str(starts[index][1]) if index >= 0 else "before"
 
 
@@ -96,13 +103,15 @@ def events(plane: Any, line: Any) -> Iterator[Event]:
     """The events of a line with their names and statistics."""
     names = {key: value.name for key, value in plane.stat_metadata.items()}
     metadata = plane.event_metadata
+    # What is said of this event goes before what holds for all of its kind.
     for event in line.events:
         about = metadata.get(event.metadata_id)
         stats = {**values(about.stats, names), **values(event.stats, names)} if about else values(event.stats, names)
         yield Event(
             about.name if about else "",
             about.display_name if about else "",
-            line.timestamp_ns + event.offset_ps // 1000,
+            # Picoseconds to nanoseconds.
+            min(line.timestamp_ns + event.offset_ps // 1000, LATEST),
             event.duration_ps // 1000,
             stats,
         )
@@ -126,6 +135,7 @@ def put(step: Step, device: str, line: str, event: Event) -> None:
         step.kernels.setdefault(f"{device}/stream:{number(line)}", []).append((str(op), event))
     elif event.name == ALLOCATION and event.stats.get("tf_op"):
         step.allocations.setdefault(bare(str(event.stats["tf_op"])), []).append(event)
+    # "ThreadpoolListener::Record" and the like are functions of the runtime, no ops.
     elif (op := OP.match(event.name)) and "::" not in event.name and event.display in ("", op["type"]):
         step.host.append(event)
 
@@ -145,6 +155,7 @@ def bare(op: str) -> str:
 def metadata(step: Step) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
+    # Op ─▶ the stream that its kernel ran on.
     launching = {bare(op): device for device, kernels in step.kernels.items() for op, _ in kernels}
     devices: dict[str, Any] = {}
 
@@ -159,6 +170,7 @@ def metadata(step: Step) -> RunMetadata:
         base = launching[name].rpartition("/")[0] if name in launching else "/host:CPU"
         entry = timed(entries(base).add(node_name=name), event)
         if name in times:
+            # Allocations while this execution ran, not those of the op's other executions.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
             allocated(entry, step.allocations[name][first:stop])
     for device, kernels in step.kernels.items():
@@ -184,10 +196,16 @@ def timed(entry: Any, event: Event) -> Any:
 def allocated(entry: Any, allocations: Iterable[Event]) -> None:
     """What an op allocated: bytes, and dtype and shape of each output in order."""
     for event in allocations:
-        size = event.stats.get("allocation_bytes") or event.stats.get("requested_bytes") or 0
-        entry.memory.add(allocator_name=str(event.stats.get("allocator_name", "")), total_bytes=int(size))
+        size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")
+        entry.memory.add(allocator_name=str(event.stats.get("allocator_name", "")), total_bytes=size)
         if event.stats.get("region_type") == "output" and (shape := SHAPE.match(str(event.stats.get("shape", "")))):
             output = entry.output.add(slot=len(entry.output))
-            output.tensor_description.dtype = int(event.stats.get("data_type", 0))
-            for size in filter(None, shape[1].replace(" ", "").split(",")):
-                output.tensor_description.shape.dim.add(size=int(size))
+            output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)
+            for dim in filter(None, shape[1].replace(" ", "").split(",")):
+                output.tensor_description.shape.dim.add(size=int(dim) if len(dim) <= DIGITS else -1)
+
+
+def counted(event: Event, name: str) -> int:
+    """A statistic that counts; 0 where it is none, for a file may give it any kind of value."""
+    value = event.stats.get(name)
+    return value if isinstance(value, int) and 0 < value < LATEST else 0

@@ -139,6 +139,34 @@ def test_kernels_count_once_and_launching_apart(tmp_path: Path) -> None:
     assert {use.name for use in stats.devices} == {"/host:CPU", "/device:GPU:0", "/device:GPU:0/stream:13"}
 
 
+def hostile(*, at: int = 0, allocation: dict[str, Any] | None = None, marks: tuple[dict[str, Any], ...] = ()) -> XSpace:
+    """A trace of one op, with an allocation and marks of steps as a damaged file may have them."""
+    space = XSpace()
+    Plane(space, "/host:CPU").line(
+        "executor",
+        *(("step", 0, 90, stats) for stats in marks),
+        ("x:Relu", 10, 5, {}),
+        ("MemoryAllocation", 11, 0, {"tf_op": "x:Relu", "region_type": "output", **(allocation or {})}),
+    )
+    space.planes[0].lines[0].timestamp_ns = at
+    return space
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        hostile(marks=({"step_num": 3}, {"step_num": 3, "group_id": 7})),
+        hostile(allocation={"allocation_bytes": "many", "shape": "[2]", "data_type": "float"}),
+        hostile(allocation={"allocation_bytes": 2**63 - 1, "shape": f"[{'9' * 5000}]", "data_type": 2**40}),
+        hostile(at=2**63 - 1),
+    ],
+)
+def test_a_trace_may_say_anything_in_its_statistics(space: XSpace) -> None:
+    (step,) = profiles(space.SerializeToString()).values()
+    (device,) = step.step_stats.dev_stats
+    assert [entry.node_name for entry in device.node_stats] == ["x"]
+
+
 def steps(*times: int) -> list[RunMetadata]:
     entry = {"node_name": "x", "all_start_micros": 1}
     return [
