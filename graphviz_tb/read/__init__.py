@@ -71,6 +71,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     >>> read(b'node { name: "x" op: "NoOp" }').graph_def.node[0].op
     'NoOp'
     """
+    # A live object is asked for the signature itself; a file is read first.
     if options.signature is not None and not isinstance(source, FILES):
         source, options = message_of(source, options.signature), replace(options, signature=None)
     name, holding = _hold(source, options, progress)
@@ -78,12 +79,14 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     content = chosen.load()
     graph = unlayered(content.graph_def) if content.layers and options.whole_file else content.graph_def
     left_out = content.left_out
+    # A conceptual graph is what the model's program says: nothing in it only runs it.
     if chosen.entry.kind == "op" and not options.whole_file:
         graph, more = cleared(content)
         left_out += more
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = chosen.entry
+    # A message in memory has no bytes on disk to be measured by.
     if options.max_bytes is None and entry.bytes:
         check_nodes(graph, entry.bytes, name)
     if options.signature is not None and not content.signatures:
@@ -142,6 +145,7 @@ def _called(name: str, source: Any) -> str:
 
 
 def _refuse_odd(notices: tuple[Notice, ...]) -> None:
+    # The first is enough: strict reading ends at it.
     for notice in notices:
         raise ReadError(f"{notice.message} ({notice.where})", hint="leave out --strict to go on all the same")
 
@@ -166,6 +170,7 @@ def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMet
     name, holding = _hold(source, options, None)
     run = full_run(options.run, holding.profiles)
     runs = holding.profiles if run is None else {run: holding.profiles.get(run, {})}
+    # Runs may have tags in common; with their names before them no two are one.
     several = len([run for run in runs.values() if run]) > 1
     made = {
         f"{run}/{tag}" if several else tag: load

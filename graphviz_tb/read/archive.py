@@ -37,6 +37,7 @@ BROKEN = (
 def read_archive(opened: Opened, options: ReadOptions) -> Holding:
     """Before: a zip file. After: the conceptual graph of the Keras model in it."""
     try:
+        # A file is read where the parts lie; only what came by a pipe is in memory.
         with zipfile.ZipFile(opened.path or io.BytesIO(opened.data())) as archive:
             names = set(archive.namelist())
             if CONFIG not in names:

@@ -64,6 +64,7 @@ def call_of(
     """The arguments, but for variables that the graph has, then the call."""
     arguments = function.signature.input_arg
     free = free_names((arg.name for arg in arguments), taken)
+    # Position ─▶ variable: TensorFlow appends what a function captures to its arguments.
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
     for position, arg in enumerate(arguments):
@@ -71,6 +72,7 @@ def call_of(
         given.append(handles.get(variable, free[arg.name]))
         if variable not in handles:
             yield argument_of(function, position, free[arg.name], variable)
+    # One name, free of all names of the graph and of the arguments just made.
     (name,) = free_names([spoken(function.signature.name)], taken | set(given)).values()
     call = NodeDef(name=name, op=CALL, input=given)
     call.attr["f"].func.name = function.signature.name

@@ -34,6 +34,7 @@ def body_of(
     inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
     block = needed(Block({node.name: node for node in whole.node}, tuple(spec.tensor for spec in signature.outputs)))
     opened: set[str] = set()
+    # Each round opens one call; a function that was opened before calls itself, and stays closed.
     while (call := only_content(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
         if function is None or function.signature.name in opened:
@@ -41,6 +42,7 @@ def body_of(
         opened.add(function.signature.name)
         name_variables(block, call, captured.get(function.signature.name, ()))
         block = needed(open_call(block, call, function))
+    # What came out of a body names outputs as bodies do.
     if opened:
         block = plain_outputs(block, {op.name: op for op in ops})
         block = called(through_identities(block), inputs, [spec.key for spec in signature.outputs])
@@ -71,6 +73,7 @@ def only_content(nodes: Mapping[str, NodeDef]) -> NodeDef | None:
 def name_variables(block: Block, call: NodeDef, names: tuple[str, ...]) -> None:
     """Write on the handles that a call captures what the program calls their variables: its last arguments."""
     given = data_inputs(call)
+    # The last arguments, as many as there are names.
     for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
         handle = block.nodes.get(node_of(tensor))
         if name and handle is not None and handle.op == "VarHandleOp":
@@ -83,6 +86,7 @@ def name_variables(block: Block, call: NodeDef, names: tuple[str, ...]) -> None:
 def tidied(function: FunctionDef) -> FunctionDef:
     """The function without its barriers: NoOps that only make its last identities wait."""
     ends = {node_of(result) for result in function.ret.values()}
+    # What is left of these at the end only end identities wait for.
     barriers = {node.name for node in function.node_def if node.op == "NoOp" and not data_inputs(node)}
     for node in function.node_def:
         if barriers and not (node.name in ends and node.op == "Identity"):
@@ -104,6 +108,7 @@ def through_identities(block: Block) -> Block:
     """Results without the identities that only hand them on."""
     used = Counter(node_of(each) for node in block.nodes.values() for each in node.input)
     results = []
+    # From an identity that only hands a result on to what it hands on, as long as nothing else uses it.
     for result in block.results:
         while (
             (node := block.nodes.get(node_of(result))) is not None
@@ -139,6 +144,7 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
     return Block(nodes, tuple(map(plain, block.results)), block.effects)
 
 
+# One position for each output, up to a list of them: how long that is only attributes say.
 def _index(op: OpDef | None, key: str) -> int | None:
     """The position among all outputs that "name:number" has; None where that is not known."""
     name, _, number = key.partition(":")
@@ -153,6 +159,7 @@ def _index(op: OpDef | None, key: str) -> int | None:
 def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
     """Arguments and results under the names that the signature gives them; "_" follows one that is taken by a scope."""
     named = [name for name, node in block.nodes.items() if node.op not in HANDLES]
+    # "a" and "a/b" of "a/b/c": a node of such a name would be drawn as the group.
     scopes = {name[:slash] for name in named for slash, char in enumerate(name) if char == "/"}
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
     taken = (set(block.nodes) - set(arguments)) | scopes

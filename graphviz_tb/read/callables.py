@@ -75,6 +75,7 @@ def is_model(source: Any) -> bool:
 def traced(function: Any, called: str) -> Any:
     """The concrete function of a `tf.function` whose signature is known, or that was loaded with only one."""
     loaded = getattr(function, "concrete_functions", None)
+    # What `tf.saved_model.load` gives: a function whose traces are listed.
     if isinstance(loaded, list) and len(loaded) == 1:
         return loaded[0]
     if getattr(function, "input_signature", None) is not None:
@@ -86,6 +87,7 @@ def traced(function: Any, called: str) -> Any:
 
 
 def traced_model(model: Any) -> Any:
+    # Nothing is imported here: a model that runs on TensorFlow has it loaded already.
     """The concrete function that calls a built Keras model."""
     tensorflow, inputs = sys.modules.get("tensorflow"), getattr(model, "inputs", None)
     if tensorflow is None or not inputs:
@@ -114,6 +116,7 @@ def functions_of(source: Any) -> dict[str, Any]:
     """The `tf.function`s of an object, by name: its own and those of its class."""
     own = getattr(source, "__dict__", {})
     names = sorted({*own, *(name for kind in type(source).__mro__ for name in vars(kind))})
+    # `getattr_static`, for to read a property would run the program's own code.
     held = {
         name: inspect.getattr_static(source, name, None) for name in names if not name.startswith("__") or name == CALL
     }

@@ -11,6 +11,7 @@ _DELTA = 0xA282EAD8  # what TFRecord adds: a checksum of bytes that hold checksu
 def _table() -> list[int]:
     made = []
     for byte in range(256):
+        # The remainder of this byte alone, divided by the polynomial bit by bit.
         value = byte
         for _ in range(8):
             value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
@@ -47,4 +48,5 @@ crc, FAST = _fastest()
 def masked_crc(data: bytes) -> int:
     """The checksum as it is in a record: turned and shifted, so that data may hold checksums."""
     value = crc(data)
+    # 15 bits to the right, round the end, plus the constant: TFRecord's "masked" checksum.
     return ((value >> 15 | value << 17) + _DELTA) & 0xFFFFFFFF

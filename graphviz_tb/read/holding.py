@@ -81,12 +81,14 @@ def choose(holding: Holding, options: ReadOptions) -> Found:
         if holding.damage:
             raise holding.damage
         raise NoGraph(f"no graph in {holding.what}", hint=_profile_hint(holding))
+    # Each option narrows what is left; those that were not given choose afterwards.
     graphs = _matching("run", full_run(options.run, (found.entry.run for found in graphs)), graphs)
     graphs = _matching("tag", options.tag, graphs)
     graphs = _of_tag_set(options.tag_set, graphs)
     graphs = _matching("kind", options.kind, graphs)
     if options.tag is None:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
+    # An op graph before the layers of the same model.
     if options.kind is None:
         graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
     if len(graphs) > 1:
@@ -103,6 +105,7 @@ def full_run(wanted: str | None, runs: Iterable[str | None]) -> str | None:
     known = {run for run in runs if run is not None}
     if wanted is None or wanted in known:
         return wanted
+    # Whole folders only: "a" is in "logs/a/train" and not in "data/train".
     fitting = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
     return fitting[0] if len(fitting) == 1 else wanted
 

@@ -69,6 +69,7 @@ def records(data: bytes, name: str) -> dict[str, Json]:
                     piece.number: data[piece.first : piece.last] for piece in pieces(data, record.first, record.last)
                 }
                 sort = fields.get(SORT, b"").decode("utf-8", "replace")
+                # Metrics are listed among the layers and are none.
                 if sort.startswith(LAYERS) and sort != METRIC:
                     json_of[fields.get(PATH, b"").decode("utf-8", "replace")] = parsed(fields.get(METADATA, b""))
     except CutError as cut:

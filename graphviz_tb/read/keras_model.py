@@ -69,6 +69,7 @@ def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = di
     whole = described if layers_of(described) is not None else completed(described, weights())
     if layers_of(whole) is None:
         raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
+    # Counted before a tree is made of them.
     if bounded:
         check_layers(count_layers(whole), len(data), name)
     notices = () if whole is described else (_unconnected(whole),)
@@ -136,12 +137,14 @@ def plain(graph: GraphDef) -> GraphDef:
 
 def _parsed(data: bytes, name: str) -> Any:
     """The values of the JSON; halves of letters, which no name can hold, become question marks."""
+    # JSON may be UTF-16 or UTF-32, too; the first bytes show which.
     try:
         text = data.decode(json.detect_encoding(data))
         if nested_too_deep(text):
             raise RecursionError
         parsed = json.loads(text)
         if HALF_A_LETTER.search(data):
+            # Written out and read again, a half of a letter is replaced wherever it is.
             parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise MalformedText(f"{name}: no JSON: {error.msg}", line=error.lineno, column=error.colno) from None

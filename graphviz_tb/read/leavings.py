@@ -34,6 +34,7 @@ def without_leavings(graph: GraphDef) -> GraphDef:
 
 def without_nodes(graph: GraphDef) -> GraphDef:
     """The graph without what tracing and lowering left among its nodes; the same object where there is nothing."""
+    # Most graphs have none: one pass by op type and beginning of the name, and no copy is made.
     suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
     if not any(name.startswith(BEGINNINGS) for name in suspects):
         return graph
@@ -56,6 +57,7 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
     library = {function.signature.name: function for function in graph.library.function}
     left = {name for name in library if f"{name}{REWRITTEN}" in library}
     if not left:
+        # The original stays where the main graph or another function still calls it.
         return graph
     others = (node for name in library.keys() - left for node in library[name].node_def)
     left -= called_functions([*graph.node, *others], library)
@@ -77,9 +79,11 @@ def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
+    # All uses of a node, and those as a result of the function: an identity with others is no end.
     used = Counter(node_of(each) for node in graph.node for each in node.input)
     returned = Counter(node_of(each) for node in graph.node if node.op == "_Retval" for each in node.input)
     waited: Counter[str] = Counter()
+    # A barrier is one for which nothing waits but identities that are results.
     for node in graph.node:
         names = {each[1:] for each in node.input if each.startswith("^")}
         waited.update(names & superfluous)
@@ -87,6 +91,7 @@ def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
             superfluous -= names
     superfluous = {name for name in superfluous if waited[name]}
     waiting = list(superfluous)
+    # Backwards: a NoOp goes, too, when all that waited for it is gone.
     while waiting:
         for name in {node_of(each) for each in suspects[waiting.pop()].input} & noops - superfluous:
             used[name] -= 1
@@ -106,6 +111,7 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     circles: set[str] = set()
     for name in handed:
         way = {name: None}
+        # To the end of the chain, a circle, or what an earlier chain has led to.
         while (last := node_of(handed[next(reversed(way))])) in handed and last not in way and last not in source:
             way[last] = None
         ends = last not in way and last not in circles

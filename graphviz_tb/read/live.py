@@ -32,6 +32,7 @@ def graph_def_of(graph: Any) -> Any:
 
 def named(message: Any, graph: Any) -> Any:
     """Write on the placeholders of captured variables what the program calls these, and their shapes."""
+    # `captures` pairs what is outside, the handle itself, with the placeholder that represents it inside.
     variables = {id(variable.handle): variable for variable in variables_of(graph)}
     called = {inner.op.name: variables.get(id(outer)) for outer, inner in getattr(graph, "captures", ())}
     for node in message.node if called else ():
@@ -61,6 +62,7 @@ def describe(node: Any, variable: Any) -> None:
 def without_barriers(message: Any) -> Any:
     """The graph of a traced function without the NoOps for which nothing but its results waits: tracing makes them."""
     waited = {each[1:] for node in message.node for each in node.input if each.startswith("^")}
+    # NoOps that something waits for and that take nothing.
     barriers = {node.name for node in message.node if node.op == "NoOp" and node.name in waited and not data(node)}
     for node in message.node:
         if node.op != "Identity":

@@ -25,6 +25,7 @@ def trace_files(folder: Path, options: ReadOptions) -> list[Trace]:
     traces = []
     for path in sorted(folder.rglob("plugins/profile/*/*")):
         if path.is_file() and path.name.endswith(ENDINGS):
+            # RUN/plugins/profile/PROFILE/HOST.xplane.pb
             run = path.parents[3].relative_to(folder).as_posix()
             if options.run in (None, run):
                 traces.append((run, path.parent.name, path))

@@ -62,6 +62,7 @@ def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> lis
     if name in runs:
         return [(run, path) for run, path in files if run == name]
     with suppress(OSError, ValueError):
+        # `--run` may name a link; its files were found under the name of the folder that it leads to.
         meant = identity(folder / name)
         same = next((run for run in runs if identity(folder / run) == meant), None)
         return [(name, path) for run, path in files if run == same] or files
@@ -83,6 +84,7 @@ def is_event_file(path: Path) -> bool:
         return False
     if head.startswith(GZIP):
         try:
+            # 31: a gzip header, and the largest window; a record's header is all that is needed.
             head = zlib.decompressobj(31).decompress(head, RECORD)
         except zlib.error:
             return False
@@ -140,9 +142,11 @@ def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Not
     metas = [find for find in finds if find.item == "meta_graph"]
     if graphs or metas:
         yield _run_graph(run, (graphs or metas)[-1], profile)
+    # A graph that is written again at every start has the same size: that is not worth a word.
     if len({find.size for find in graphs}) > 1:
         text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
         notices.append(Notice("several-graphs", text, strict=False))
+    # Of equal keys the last remains: the last step.
     last = {(find.item, find.tag): find for find in finds if find.tag is not None}
     for find in last.values():
         yield from _tagged(run, find)

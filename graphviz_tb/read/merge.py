@@ -39,6 +39,7 @@ def _mixed(graphs: Sequence[GraphDef]) -> tuple[Notice, ...]:
 
 
 def _add(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
+    # Functions have no scopes: the prefix is part of the name.
     names = {function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function}
     for node in graph.node:
         made = merged.node.add()
@@ -71,6 +72,7 @@ def _rename_function(function: FunctionDef, names: Mapping[str, str]) -> None:
     function.signature.name = names[function.signature.name]
     for node in function.node_def:
         _rename_calls(node, names)
+    # "forward_function_name", "backward_function_name": where gradients find the other half.
     for key, value in function.attr.items():
         if key.endswith("_function_name") and value.s.decode("utf-8", "replace") in names:
             value.s = names[value.s.decode()].encode()
@@ -95,6 +97,7 @@ def _rename_colocation(node: NodeDef, prefix: str) -> None:
     """`_class: "loc:@x"` names a node."""
     if "_class" in node.attr:
         places = node.attr["_class"].list.s
+        # each[5:] is what follows "loc:@".
         places[:] = [
             b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each for each in places
         ]

@@ -64,7 +64,9 @@ def paths(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[str, ...]]:
     """The attributes on the shortest way from the root to each object; lists of objects are no way for a reader."""
     path_of: dict[int, tuple[str, ...]] = {0: ()}
     order = [0]
+    # Breadth first: the list grows while it is read.
     for parent in order:
+        # Of several ways of one length the first by name, whatever the order in the file.
         for number, name in sorted(_children(data, *spans[parent]), key=lambda child: child[1]):
             if number not in path_of and 0 <= number < len(spans) and name not in LISTS:
                 path_of[number] = (*path_of[parent], name.lstrip("_"))

@@ -38,6 +38,7 @@ class Opened:
         head = read_up_to(stream, HEAD)
         self.gunzip: Gunzip | None = None
         if head.startswith(GZIP):
+            # An offset in the unpacked bytes is none in the file.
             self.path = None
             stream = self.gunzip = Gunzip(head, stream, name, self.bounded)
             head = read_up_to(stream, HEAD)
@@ -69,6 +70,7 @@ class Opened:
         """All bytes at once, if the limit allows."""
         if self.path is not None:
             return self._file()
+        # One byte more than allowed shows that there is more.
         rest = read_up_to(self._rest, self.limit - len(self.head) + 1)
         if len(self.head) + len(rest) > self.limit:
             raise too_large(self.name, self.limit)
@@ -123,6 +125,7 @@ def open_path(path: Path, options: ReadOptions) -> Opened:
     try:
         opened = Opened(str(path), handle, options, path if path.is_file() else None)
     except BaseException as error:
+        # Ctrl-C, too, must not leave the file open.
         handle.close()
         raise unreadable(path, error) if isinstance(error, OSError) else error from None
     opened.ours = handle
@@ -190,6 +193,7 @@ class Gunzip:
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes; none at the end. A cut end is the end: what was whole was given."""
+        # A block of packed bytes may give nothing yet; only the end of the source is the end.
         while True:
             if not self._waiting:
                 self._waiting = self._source(BLOCK)
@@ -207,6 +211,7 @@ class Gunzip:
             if self._waiting[:2] != GZIP[:2]:  # zero padding after the last member
                 self._waiting = b""
                 return b""
+            # gzip files may be written one behind the other: the next one begins.
             self._engine = zlib.decompressobj(31)
         try:
             block = self._engine.decompress(self._waiting, size)

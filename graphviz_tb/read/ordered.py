@@ -21,6 +21,7 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
     demand; the same one where that changes nothing."""
     functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
     called = list(called_in_order(graph.node, library)) if len(functions) > 1 else list(library)
+    # Functions that nobody calls are ordered by name, for the file has them in any order.
     names = called + sorted(library.keys() - set(called), key=plain)
     nodes = by_demand(graph.node) if by_inputs else graph.node
     if nodes is graph.node and names == [each.signature.name for each in functions]:
@@ -37,12 +38,14 @@ def plain(name: str) -> tuple[str, list[int]]:
     >>> sorted(["f_10", "f_9", "e_11"], key=plain)
     ['e_11', 'f_9', 'f_10']
     """
+    # 18 digits: more than any counter has, fewer than `int` refuses.
     return COUNTERS.sub("", name), [int(each[:18]) for each in COUNTERS.findall(name)]
 
 
 def called_in_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
     """The functions that nodes call, each behind the one that calls it first."""
     seen: set[str] = set()
+    # One iterator for each function on the way: depth first, without recursion.
     work = [named(nodes, library)]
     while work:
         name = next(work[-1], None)
@@ -91,6 +94,7 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     rest = sorted((name for name in node_by_name if name in used), key=plain)
     order: dict[str, None] = {}
     entered: set[str] = set()
+    # `rest` is for circles, which have no end to begin at.
     for end in [*ends, *rest]:
         work = [(end, needs(node_by_name[end]))] if end not in entered else []
         entered.add(end)
@@ -103,6 +107,7 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
             elif source in node_by_name and source not in entered:
                 entered.add(source)
                 work.append((source, needs(node_by_name[source])))
+    # Fewer than there were: two nodes have one name, and the order of the file stays.
     return [node_by_name[name] for name in order] if len(order) == len(nodes) else list(nodes)
 
 

@@ -37,6 +37,7 @@ def decode(data: bytes, kind: type[M], name: str) -> M:
 def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
     """The byte at which the innermost field starts that cannot be read, looked for level by level; and why."""
     first, last, kind = 0, len(data), descriptor
+    # Each round goes one message inwards, into the first field that does not decode.
     for _ in range(DEPTH):
         try:
             inner = _broken_field(data, first, last, kind)
@@ -62,6 +63,7 @@ def _broken_field(data: bytes, first: int, last: int, kind: Any) -> tuple[int, i
             if field.type == field.TYPE_STRING and not _is_utf8(data[piece.first : piece.last]):
                 return piece.start, 0, 0, None
             continue
+        # The class of the field's message type: made already, or made now.
         made = getattr(field.message_type, "_concrete_class", None) or message_factory.GetMessageClass(
             field.message_type
         )

@@ -56,6 +56,7 @@ def _read_all(document: Document) -> None:
     """The fast ways as far as they go, then a field or more by tokens; more of them each time that happens."""
     size = document.source.size
     position = len(MARK) if document.source.window(0, len(MARK)).startswith(MARK) else 0
+    # Text that no program printed fails the fast way again and again: each time twice as many fields go by tokens.
     patience = 1
     while position < size:
         position = read_blocks(document, position)

@@ -48,6 +48,7 @@ def records(stream: Stream) -> Iterator[Record | Torn]:
         if len(header) < HEADER:
             yield Torn(offset)
             return
+        # little-endian: 8 bytes of length, 4 of its checksum
         size, checksum = struct.unpack("<QI", header)
         if header not in sound:
             if masked_crc(header[:8]) != checksum:

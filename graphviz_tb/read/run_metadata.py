@@ -59,6 +59,7 @@ def forms_in(data: bytes) -> tuple[list[str], bool]:
     return [form for form in FORMS if form in seen], profile
 
 
+# Fields of RunMetadata.FunctionGraphs.
 _INSIDE = {1: "partitions", 2: "pre_optimization", 3: "post_optimization"}
 
 

@@ -75,6 +75,7 @@ def chosen_signature(whole: GraphDef, signatures: tuple[Signature, ...], options
     if options.signature is not None and options.signature not in named:
         raise UnknownChoice.among("signature", options.signature, list(named))
     if options.signature is not None:
+        # A signature without outputs does nothing that could be drawn.
         return named[options.signature]
     alive = [signature for signature in signatures if signature.outputs]
     if options.whole_file or not alive:
@@ -103,6 +104,7 @@ def _specs(tensors: Mapping[str, TensorInfo]) -> tuple[TensorSpec, ...]:
 
 
 def _spec(key: str, info: TensorInfo) -> TensorSpec:
+    # A sparse tensor has three; its values are what flows.
     tensor = info.name or info.coo_sparse.values_tensor_name
     return TensorSpec(key, tensor, dtype_name(info.dtype), _shape(info.tensor_shape))
 

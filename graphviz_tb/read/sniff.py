@@ -37,6 +37,7 @@ KERAS_METADATA = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
 Tail = Callable[[int], bytes]
+# The beginning of JSON; what may lie between fields of text; a first field or extension; fields at line beginnings.
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 _GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
 _START = re.compile(_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
@@ -80,6 +81,7 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> s
     if KERAS_METADATA.match(head):
         return "keras_metadata"
     text = _as_text(head, name)
+    # The bytes of a message may begin like text: text with control characters is one only if no message fits.
     if text and (_printable(head) or not _fits(head, whole=whole)):
         return text
     if tail is not None and tail(len(TABLE_END)) == TABLE_END:
@@ -158,6 +160,7 @@ def _cut(head: bytes) -> str | None:
     return kind if fitted and fitted.good >= PLAIN and fitted.good >= PLAIN * fitted.bad else None
 
 
+# A field that does not fit weighs more than several that do, which may be chance.
 def _rank(fitted: Fit) -> float:
     return fitted.good - 4 * fitted.bad
 
@@ -168,6 +171,7 @@ def _refuse_onnx(head: bytes, name: str) -> None:
     try:
         for piece in pieces(head):
             seen.add((piece.number, piece.wire))
+    # The head may end in the graph: its key was read, its bytes were not.
     except CutError as where:
         if where.offset < len(head):
             seen.add((head[where.offset] >> 3, head[where.offset] & 7))

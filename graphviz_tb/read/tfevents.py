@@ -82,6 +82,7 @@ def scan(stream: Stream, name: str, path: Path | None) -> Scan:
     except MalformedRecord as damage:
         what = damage.message.removesuffix(f" (at byte {damage.offset})")
         made.damaged(f"{what}; what follows is lost", damage.offset)
+    # Of the records without interest only the last is checked: to check all would take longer than reading.
     if last is not None and not _of_interest(last.payload) and _affordable(last) and not last.sound:
         made.damaged("the last record is damaged", last.offset)
     return made
@@ -101,6 +102,7 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
         return
     for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
+        # Where the file can be opened again, only the place is kept.
         again = partial(_read_again, path, record.offset + HEADER, len(record.payload), number) if path else None
         made.finds.append(Find(item, tag, event.step, len(data), again or partial(_kept, data)))
 
@@ -116,6 +118,7 @@ def _of_interest(payload: bytes) -> bool:
         return True
     if match[1] in _DULL:
         return False
+    # Anywhere in the summary: a plugin's name holds the word, and to decode every histogram would take longer.
     return match[1] != _SUMMARY or b"graph" in payload
 
 

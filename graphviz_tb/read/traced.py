@@ -18,6 +18,7 @@ from graphviz_tb.read.inline import HANDLES, Block, complete, data_inputs, node_
 from graphviz_tb.read.merge import merge
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
+# What only hands values on, or gets them from an iterator.
 HANDING = NO_CONTENT | {"_Arg", "_Retval", "IdentityN", "Pack", "IteratorGetNext", "OptionalFromValue", "OptionalNone"}
 STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "VarIsInitializedOp"})
 NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
@@ -33,6 +34,7 @@ def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     left, that one."""
     sizes = [content(graph) for graph in graphs]
     least = LEAST * max(sizes, default=0)
+    # Numbers stay those of the file: "graph_3" is the third graph of the trace, whatever was left out.
     kept = {number: without_wrappers(graphs[number - 1]) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
     return merge(list(kept.values()), list(kept))[0], left
@@ -52,6 +54,7 @@ def without_wrappers(graph: GraphDef) -> GraphDef:
     start = repeated_step(graph.node, library) or list(graph.node)
     block = Block({node.name: node for node in start}, ())
     opened: set[str] = set()
+    # As bodies of signatures are opened (body.py), but never into a function that calls itself.
     while (call := only_call(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
         if function is None or not does_something(function) or recurs(function, library):
@@ -79,6 +82,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     beside them but counters and what comes from the iterator.
     """
     seen: set[str] = set()
+    # Only counters and branches so far: what is done with the data lies further inside.
     gets = False
     while all(node.op in COUNTING | BRANCHING for node in nodes):
         gets |= any(node.op == NEXT for node in nodes)

@@ -25,6 +25,7 @@ def files_below(top: Path) -> list[tuple[str, Path]]:
     except (OSError, ValueError) as error:
         raise cannot_list(top, error) from None
     files: list[tuple[str, Path]] = []
+    # Links wait until all folders are through: a folder that lies there itself goes by its own name.
     folders, links = deque([top]), deque[Path]()
     while folders or links:
         folder = folders.popleft() if folders else _behind(links.popleft(), entered)

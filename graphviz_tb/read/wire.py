@@ -41,6 +41,7 @@ def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Pie
         start = position
         key, position = varint(data, position, end)
         number, wire = key >> 3, key & 7
+        # Protobuf's field numbers end at 2^29 - 1.
         if not 0 < number < 1 << 29:
             raise CutError(start)
         if wire == BYTES:
@@ -49,6 +50,7 @@ def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Pie
             size = varint(data, position, end)[1] - position
         elif wire in (FIXED64, FIXED32):
             size = 8 if wire == FIXED64 else 4
+        # Groups are not written any more, and 6 and 7 are no wire types.
         else:
             raise CutError(start)
         if size > end - position:
@@ -59,6 +61,7 @@ def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Pie
 
 def varint(data: bytes, position: int, end: int) -> tuple[int, int]:
     """The integer that starts here, and where it ends."""
+    # Ten bytes of seven bits hold 64.
     value = shift = 0
     start = position
     while position < end and shift < 70:
@@ -109,6 +112,7 @@ class _Judge:
         fields = {field.number: field for field in kind.fields}
         inner: list[_Span] = []
         try:
+            # The first fields of each message: repeated ones say the same again and again.
             for piece in islice(pieces(self.data, first, last), EACH):
                 self.budget -= 1
                 if self.budget < 0:
@@ -119,6 +123,7 @@ class _Judge:
                     inner.append((field.message_type, piece.first, piece.last, False))
         except CutError as where:
             inner += self._cut_off(where.offset, last, fields) if cut else []
+            # What stops in the middle without being cut is no message of this type.
             self.bad += 0 if cut and _may_go_on(self.data, where.offset, fields) else 5
         return inner
 
@@ -176,6 +181,7 @@ def _is_text(value: bytes) -> bool:
     try:
         value.decode()
     except UnicodeDecodeError as error:
+        # A character has four bytes at most, so three may be the beginning of one.
         return error.start >= len(value) - 3 and len(value) > 3
     return True
 

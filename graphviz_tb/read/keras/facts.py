@@ -36,11 +36,13 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
         computed = output_shapes(class_of(layer.json), config_of(layer.json), takes)
         known = stated.get(layer, {})
         shapes[layer] = [possible_shape(known.get(output, computed[output] if output < len(computed) else None))
+                         # As many outputs as the rule gives, and more where a consumer takes one beyond.
                          for output in range(max([len(computed), *(output + 1 for output in known)]))]  # fmt: skip
     facts = {}
     for layer in layers:
         calls = sources(layer)
         facts[layer] = one_layer(layer, taken(layer, calls, shapes), shapes[layer], len(calls))
+    # Inner models first: a model's parameters are the sum of those of its parts.
     for model in reversed(models):
         facts[model] = of_model(model, facts)
     return facts
@@ -49,6 +51,7 @@ def layer_facts(layers: list[Box], models: list[Box], sources: Callable[[Box], l
 def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) -> Layer:
     """The facts of a layer that is no model, which is called so many times."""
     kind, config = class_of(layer.json), config_of(layer.json)
+    # [3] of four dimensions is -1, the default, and not worth a word.
     words = telling(kind, {**config, "axis": -1} if last_axis(config.get("axis"), takes) else config)
     if calls > 1:
         words = " · ".join(filter(None, (words, f"{calls} calls")))
@@ -136,6 +139,7 @@ def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Ite
         calls = layer.json.get("inbound_nodes")
         for call, takes in zip(calls if isinstance(calls, list) else (), sources(layer), strict=False):
             stated = list(tensor_shapes(call))
+            # Where some of the tensors are constants, which belongs to which is not known.
             if len(stated) == len(takes):
                 for (source, output), shape in zip(takes, stated, strict=True):
                     if shape is not None:
@@ -146,6 +150,7 @@ def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Ite
 def tensor_shapes(value: Any) -> Iterator[Shape]:
     """The shapes of the tensors in the arguments of a call, in order."""
     waiting = [value]
+    # A stack, filled from the end: tensors come in the order in which they are written.
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
@@ -168,6 +173,7 @@ def inputs_first(layers: list[Box], sources: Callable[[Box], list[list[Source]]]
             if top in done:
                 waiting.pop()
             elif top in entered:
+                # Seen a second time: all that feeds it is done, but for what leads back to it.
                 done.add(waiting.pop())
                 yield top
             else:
@@ -183,6 +189,7 @@ def taken(layer: Box, calls: list[list[Source]], shapes: Shapes) -> list[Shape]:
         known = [
             shapes[source][output] if 0 <= output < len(shapes.get(source, ())) else None for source, output in call
         ]
+        # An input whose shape is unknown may be known from what the layer was built with.
         return known if known != [None] else list(built(layer)) or known
     return list(built(layer))
 

@@ -26,6 +26,7 @@ def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
         if around:
             inside[around].append(layer)
     for path, layer in objects.items():
+        # Also the root without layers: it is a model whatever is known of it.
         if (inside[path] or path == root) and "layers" not in layer["config"] and not own_class(layer):
             layer["config"] = {**layer["config"], "layers": inside[path]}
     return objects[root]

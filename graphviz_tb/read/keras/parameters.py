@@ -117,6 +117,7 @@ def recurrent(gates: int) -> Rule:
     def count(config: Config, inputs: list[Dims]) -> int:
         units, width = config["units"], known(inputs[0][-1])
         twice = 2 if gates == 3 and config.get("reset_after", True) else 1  # GRU: a bias for each kernel
+        # kernels: (width, gates * units) and (units, gates * units)
         return int(gates * (width * units + units * units) + bias(config, twice * gates * units))
 
     return count
@@ -143,9 +144,11 @@ def multi_head(config: Config, inputs: list[Dims]) -> int:
     heads, size = config["num_heads"], config["key_dim"]
     out = config.get("value_dim") or size
     query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
+    # Query, value, key, in this order; without a key the value is the key.
     key = known(inputs[min(2, len(inputs) - 1)][-1]) if len(inputs) > 2 else value
     stated = config.get("output_shape")
     last = query if stated is None else prod(stated) if isinstance(stated, list | tuple) else stated
+    # Three projections into heads, and one back.
     kernels = heads * (query * size + key * size + value * out + out * last)
     return int(kernels + bias(config, heads * (2 * size + out) + last))
 
@@ -155,6 +158,7 @@ def einsum(config: Config, inputs: list[Dims]) -> int:
     ins, _, weights = left.partition(",")
     stated = config["output_shape"]
     stated = [stated] if isinstance(stated, int) else list(stated)
+    # Letters from the right: what "..." stands for is on the left.
     sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
     sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None}
     count = prod(known(sizes.get(letter)) for letter in weights)
@@ -164,6 +168,7 @@ def einsum(config: Config, inputs: list[Dims]) -> int:
 
 def prelu(config: Config, inputs: list[Dims]) -> int:
     shared = set(config.get("shared_axes") or ())
+    # Axis 0 is the batch.
     return prod(known(dim) for axis, dim in enumerate(inputs[0]) if axis and axis not in shared)
 
 

@@ -73,6 +73,7 @@ def product(dims: Sequence[int | None]) -> int | None:
 def reshaped(config: Config, inputs: list[Dims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
     total, rest = product(inputs[0][1:]), prod(dim for dim in target if dim != -1)
+    # What the sizes that are given leave is the size of the -1.
     filled = None if total is None else total // rest
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
@@ -113,6 +114,7 @@ def called(config: Config, inputs: list[Dims]) -> list[Shape]:
 
 
 def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
+    # A negative axis counts from the end.
     axis = int(config.get("axis", -1)) % len(inputs[0])
     known = [next((shape[dim] for shape in inputs if shape[dim] is not None), None) for dim in range(len(inputs[0]))]
     total = None if any(shape[axis] is None for shape in inputs) else sum(shape[axis] or 0 for shape in inputs)
@@ -122,6 +124,7 @@ def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
 def dotted(config: Config, inputs: list[Dims]) -> list[Shape]:
     left, right = inputs
     axes = config["axes"]
+    # One axis for both, or one each; the batch is in both.
     first, second = (axes, axes) if isinstance(axes, int) else axes
     rest = [dim for axis, dim in enumerate(left) if axis not in (0, first % len(left))]
     rest += [dim for axis, dim in enumerate(right) if axis not in (0, second % len(right))]
@@ -140,6 +143,7 @@ def einsum(config: Config, inputs: list[Dims]) -> list[Shape]:
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
     asked = config["output_shape"]
     asked = [asked] if isinstance(asked, int) else list(asked)
+    # What "..." stands for: dimensions on the left that no letter names.
     kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
     stated = [None] * (len(result) - len(asked)) + asked
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
@@ -163,6 +167,7 @@ def recurrent(config: Config, inputs: list[Dims]) -> list[Shape]:
     units = _units(config)
     batch, steps = inputs[0][:2]
     out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
+    # LSTM keeps two states: what it gives, and its cell.
     states = 2 if config.get("cell", {}).get("class_name", config.get("_kind")) in ("LSTM", "LSTMCell") else 1
     return out + [(batch, units)] * (states if config.get("return_state") else 0)
 

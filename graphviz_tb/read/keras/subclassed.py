@@ -72,8 +72,10 @@ def is_layer(value: Json) -> bool:
 def as_layer(path: str, kept_object: Kept, weights: Mapping[str, Kept], configured: Mapping[str, Json]) -> Json:
     """One object as a layer of a model's JSON: as the configuration describes it, else by its name."""
     around, _, last = path.rpartition("/")
+    # "layers/dense_1": the path of a list is no object of its own, and the name in it no attribute.
     listed = around != "" and around not in weights  # Keras names what is in a list by its class
     held = {} if listed or last == kept_object.name else {HELD: last}
+    # A configured layer counts only for an object of the model itself: deeper ones may have its name by chance.
     if kept_object.name in configured and not holder(path, weights, "/"):
         return {**alone(configured[kept_object.name]), **held}
     kind = CLASSES.get(COUNTER.sub("", last)) if listed else None
@@ -92,6 +94,7 @@ def alone(layer: Json) -> Json:
 def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
     """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
     for path, kept_object in weights.items():
+        # Outwards, to the outermost layer of a class of Keras's own: what it holds is not shown.
         owner = shown = f"{ROOT}/{path}" if path else ROOT
         while owner:
             shown = owner if own_class(objects[owner]) else shown
@@ -105,6 +108,7 @@ def snake(kind: str) -> str:
     >>> snake("MultiHeadAttention"), snake("Conv2D"), snake("GlobalAveragePooling1D"), snake("LSTM")
     ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')
     """
+    # "MultiHeadAttention": first before words, then before any capital that follows a small letter.
     once = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", once).lower()
 

@@ -90,6 +90,7 @@ def telling(kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
+    # The defaults of the class before those of all classes; what follows from another option before both.
     usual = {**DEFAULTS, **OF_CLASS.get(kind, {}), **_by_rule(config)}
     for key in (*(key for key in PLAIN if key in config), *(key for key in config if key not in PLAIN)):
         value = config[key]

@@ -68,6 +68,7 @@ def tree(model: Mapping[str, Any]) -> Layer:
                 continue
             child = Layer(name_of(json_layer), json_layer, layer, before=before)
             child.is_model = layers_of(json_layer) is not None
+            # Of two layers of one name the first is the one that others mean.
             layer.children.setdefault(child.name, child)
             layer.order.append(child)
             before = child
@@ -88,6 +89,7 @@ def count_layers(model: Mapping[str, Any]) -> int:
 
 def models(model: Layer) -> Iterator[Layer]:
     """The model and those inside it, each after the one around it."""
+    # Breadth first: the list grows while it is read.
     waiting = [model]
     for layer in waiting:
         yield layer
@@ -113,7 +115,7 @@ def config_of(json_layer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def layers_of(json_layer: Mapping[str, Any]) -> list[Any] | None:
     config = json_layer.get("config")
-    if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1
+    if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1: the list of layers itself
         return config
     layers = config.get("layers") if isinstance(config, dict) else None
     return layers if isinstance(layers, list) else None
@@ -145,12 +147,14 @@ def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
     calls = layer.calls
     if calls:
         return [[(parent.children[name], index) for name, index in call if name in parent.children] for call in calls]
+    # A sequence: a layer takes what the one before it gives.
     if calls is None and layer.before is not None and not _is_input(layer, parent):
         return [[(layer.before, 0)]]
     return [[each] for each in _from_outside(layer, parent)]
 
 
 def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
+    # Outwards, model by model, as long as each is an input of the one around it.
     """What feeds an input of a nested model: the same place of each call; each layer once."""
     while True:
         place = _place(layer, model)
@@ -179,11 +183,13 @@ def _is_input(layer: Layer, model: Layer) -> bool:
 
 def output(layer: Layer, index: int) -> tuple[Layer, int] | None:
     """The layer that makes an output of a layer, and which of its own that is: itself, or one inside if it is a
+    # Inwards, model by model.
     model."""
     while layer.is_model:
         if not layer.order:
             return None
         if layer.outputs:
+            # A position that the model does not have is taken for the nearest one.
             name, inner = layer.outputs[max(0, min(index, len(layer.outputs) - 1))]
             layer, index = layer.children.get(name, layer.order[-1]), inner
         else:
@@ -231,6 +237,7 @@ def _triples(value: Any) -> Iterator[Reference]:
         elif isinstance(value, dict):
             waiting += reversed(list(value.values()))
         elif isinstance(value, list):
+            # [name, call, output, arguments]; arguments may hold further tensors.
             if len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int):
                 yield value[0], value[2]
                 waiting += [each for each in value[3:] if isinstance(each, dict)]

@@ -81,9 +81,11 @@ def on_disk(archive: zipfile.ZipFile) -> Iterator[tuple[Path, int, int]]:
     """The file that holds the weights, where they begin in it, and their size. Where they are packed, or the archive is
     in memory, they are written out first."""
     info, below = archive.getinfo(WEIGHTS), archive.fp
+    # Stored as it is: h5py reads it within the archive, without a copy of gigabytes.
     if info.compress_type == zipfile.ZIP_STORED and archive.filename and below is not None:
         below.seek(info.header_offset)
         header = below.read(LOCAL_HEADER)
+        # The local header may be longer than the directory says: name and extra field are counted there.
         lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         yield Path(archive.filename), info.header_offset + LOCAL_HEADER + lengths, info.file_size
         return

@@ -47,6 +47,7 @@ def window(size: int | None, kernel: int, stride: int, padding: str, dilation: i
     if size is None:
         return None
     reach = (kernel - 1) * dilation + 1
+    # ceil(size / stride), or the windows that fit whole
     return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
 
 
@@ -66,6 +67,7 @@ def windows(config: Config, shape: Dims, kernel: Any) -> list[int | None]:
 
 
 def convolution(config: Config, inputs: list[Dims]) -> list[Shape]:
+    # A convolution's step is 1 unless it says otherwise; a pool's is its size.
     sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
     return image(config, inputs[0][0], sizes, config["filters"])
 
@@ -102,6 +104,7 @@ def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: 
         return None
     reach = (kernel - 1) * dilation + 1
     if extra is None:
+        # Keras: without `output_padding` the size follows from the padding alone.
         return size * stride + (max(reach - stride, 0) if padding == "valid" else 0)
     shift = reach // 2 if padding == "same" else 0
     return (size - 1) * stride + reach - 2 * shift + extra
@@ -126,6 +129,7 @@ def sides(value: Any, count: int) -> list[tuple[int, int]]:
     """
     if isinstance(value, int):
         return [(value, value)] * count
+    # One dimension: [before, after] is meant, not a number for each of two dimensions.
     if count == 1 and all(isinstance(side, int) for side in value):
         return [(value[0], value[-1])]
     return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]

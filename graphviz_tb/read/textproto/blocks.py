@@ -47,6 +47,7 @@ LEVELS = {
     "RunMetadata": _levels(1) + _levels(2),  # of partitions, of functions
 }
 _PLAIN = rb'"([^"\\\n]*+)"'
+# name, op, inputs, device, in the order of their numbers, as the printer writes them; anything else is walked.
 _HEAD = re.compile(
     rb" ++name: " + _PLAIN + rb"\n ++op: " + _PLAIN +
     rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN + rb")?+"
@@ -99,11 +100,12 @@ class _Blocks:
         walk.kept = 0
 
     def segment(self, text: bytes, start: int, depth: int) -> None:
-        """Walk whole lines that start at byte `at`, taking the nodes of this depth and below whole."""
+        """Walk whole lines that begin at byte `start`, taking the nodes of this depth and below whole."""
         if depth == len(self.levels):
             self._by_lines(text, start)
             return
         level = self.levels[depth]
+        # The first piece belongs to no node of this depth.
         pieces = text.split(level.opener)
         if pieces[0]:
             self.segment(pieces[0], start, depth + 1)
@@ -126,10 +128,11 @@ class _Blocks:
             self.done = start + sum(map(len, lines[:count])) + count
 
     def _piece(self, level: _Level, piece: bytes, start: int, depth: int) -> None:
-        """One node, which opens at byte `at`, and whatever follows it."""
+        """One node, whose opening line follows byte `start`, and whatever follows the node."""
         walk = self.walk
         opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
         body, closer, tail = piece.partition(level.closer)
+        # Not printed, or cut at a line inside of a string or of a longer node: line by line it is read rightly.
         if opened.__class__ is not Open or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
             self._by_lines(level.opener[1:] + piece, start + 1)
             return
@@ -139,6 +142,7 @@ class _Blocks:
         if walk.at_base:
             walk.kept = len(walk.parts)
             self.done = end + 1
+        # Whatever follows the node up to the next one: other fields, functions of the library.
         if tail:
             self.segment(tail[1:], end + 1, depth + 1)
 
@@ -165,6 +169,7 @@ class _Blocks:
         if match is None or not text.isascii():
             return self._lines_in_node(text, opened)
         name, op, inputs, device = match.groups()
+        # Tags of NodeDef: name 1, op 2, input 3, device 4, each a length-delimited field.
         made = [b"\n", size_of(name), name, b"\x12", size_of(op), op]
         for each in inputs.split(b'"')[1::2]:
             made += (b"\x1a", size_of(each), each)

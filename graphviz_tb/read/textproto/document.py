@@ -56,6 +56,7 @@ class Document:
 
     def skip(self, code: str, what: str, position: int) -> None:
         """Note a field or name that our messages do not know."""
+        # A file may have a million unknown names.
         if len(self.skipped) >= SKIPPED_KINDS and (code, what) not in self.skipped:
             what = "and others"
         seen = self.skipped.setdefault((code, what), [position, 0])

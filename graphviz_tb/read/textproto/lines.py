@@ -16,6 +16,7 @@ from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, Table,
 
 MEMO_LENGTH = 240  # longer lines are seldom met twice
 
+# `name {`, `name: "text"`, `name: 7`, `name: [1, 2]`, `}`, or nothing; spaces around any of them
 _LINE = re.compile(
     rb"[ \t]*+(?:(\w++):?[ \t]*+([{<])"
     rb"|(\w++):[ \t]*+(?:(" + STRING + rb")|(-?" + SCALAR + rb")|\[([-\w., ]*+)\])"
@@ -88,6 +89,7 @@ class Walk:
 
         Raises OtherError(that number) at a line that is none of the fast way.
         """
+        # Locals, for this loop runs for every line that is not in a block.
         opened, parts, stack = self.opened, self.parts, self.stack
         memo, finished = opened.lines, 0
         for index, line in enumerate(lines):
@@ -104,6 +106,7 @@ class Walk:
                 stack.append((opened, parts))
                 opened, parts = known, []
                 memo = opened.lines
+            # A closing line: the message goes, with its length before it, into the one around it.
             else:
                 payload, tag = b"".join(parts), opened.tag
                 opened, parts = stack.pop()

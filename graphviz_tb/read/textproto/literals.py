@@ -6,6 +6,7 @@ import re
 import struct
 
 STRING = rb""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"""
+# A number ("-" is apart), or a word: true, DT_FLOAT, inf.
 SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
 
 _ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
@@ -81,8 +82,10 @@ def integer(literal: bytes, low: int, high: int) -> int:
     """
     if not _INTEGER.fullmatch(literal):
         raise ValueError("an integer is wanted here")
+    # "017" is octal, as in C; "0" and "0x1F" are not.
     digits = literal.lstrip(b"-")
     octal = len(digits) > 1 and digits[:1] == b"0" and digits[1:2] not in b"xX"
+    # `int` of thousands of digits takes long; 64 bits have 20.
     if len(digits) > 30:
         raise ValueError("this integer is too long")
     number = int(digits, 8) if octal else int(digits, 0)
@@ -129,6 +132,7 @@ def varint(value: int) -> bytes:
     >>> varint(300), len(varint(-1))
     (b'\\xac\\x02', 10)
     """
+    # Two's complement of 64 bits.
     value &= 0xFFFFFFFFFFFFFFFF
     if value < 0x80:
         return _ONE_BYTE[value]

@@ -51,6 +51,7 @@ class OnDisk:
             handle.seek(position)
             text = handle.read(min(size, self.size - position))
             stop = text.rfind(b"\n")
+            # A line longer than the window: twice as much each time, so that it is read twice at most.
             while stop < 0 and position + len(text) < self.size:
                 more = handle.read(min(len(text) + 1, self.size - position - len(text)))
                 if not more:

@@ -17,6 +17,7 @@ _GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields a sep
 _NAME = re.compile(rb"[A-Za-z_]\w*+|[0-9]++")
 _EXTENSION = re.compile(rb"\[[\w\s./%~-]*+\]")
 _PLAIN = re.compile(rb"(-?)[ \t\r\n]*+(" + SCALAR + rb")")
+# The longest piece that needs no look at what is around it: a string that another follows is not whole.
 _STRING = re.compile(STRING)
 _PIECE = re.compile(
     _GAP.pattern
@@ -76,6 +77,7 @@ class _Reader:
         if match is None:
             return False
         frame = self.frames[-1]
+        # Open with no closer: only what the line means is asked, not where it stands.
         known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], Open(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)
@@ -100,6 +102,7 @@ class _Reader:
         head = self._peek()
         if head in _OPENERS:
             self._open(field, table, start, in_list=False)
+        # A list of numbers needs its colon; one of messages, or of what is unknown, does not.
         elif head == b"[" and (colon or field is None or field.is_message):
             self._list(field, table, start)
         elif not colon:
@@ -175,6 +178,7 @@ class _Reader:
     def _open(self, field: Field | None, table: Table, start: int, in_list: bool) -> None:
         if field is not None and not field.is_message:
             raise self._wrong(f"{field.name} is no message, it takes one value")
+        # The frames include the outermost message.
         if len(self.frames) > DEPTH_LIMIT:
             raise self._wrong(f"messages are nested deeper than {DEPTH_LIMIT}")
         closer = _OPENERS[self._peek()]
