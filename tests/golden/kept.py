@@ -29,8 +29,9 @@ from drawn_places import beside, coordinated, tracked
 from drawn_programs import program
 from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
+from families import GROWING
 from networks import network
-from openings import first_opened, model_of, opened_as_asked, sought
+from openings import first_opened, growing, model_of, opened_as_asked, sought
 from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, legend_columns, rasters, sheets, written
 
@@ -460,6 +461,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "view": (viewed, PLAIN),
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
     "firsts": (first_opened, [*PLANTS, *NETWORKS[:60], *FORESTS]),
+    "growing": (growing, GROWING),
     "openings": (opened_as_asked, PLANTS[:12]),
     "patterns": (sought, PLANTS[:30]),
     "opened": (opened, [path.name for path in ALL]),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from families import grown
 from forests import forest
 from networks import network
 from plants import plant
@@ -34,6 +35,13 @@ def first_opened(name: str) -> Iterator[Any]:
     model = model_of(name)
     yield opened(model, PictureOptions())
     yield np.flatnonzero(quiet_rows(model.hierarchy)).tolist()
+
+
+def growing(name: str) -> Iterator[Any]:
+    """What the first picture opens of one member of a family."""
+    model = graphviz_tb.load(GraphDef(**grown(name)))
+    found, _ = open_groups(model.hierarchy, model.metagraph, PictureOptions(), model.names)
+    yield from (address(model.hierarchy, path) for path in found)
 
 
 def opened_as_asked(name: str) -> Iterator[Any]:

@@ -1,0 +1,83 @@
+"""Models of one kind that grow by an op or a layer at a time: past each bound of a first picture, one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plants import Plant
+
+
+def grown(name: str) -> dict[str, Any]:
+    """The nodes and functions of one member of a family, by its word and its numbers."""
+    word, *numbers = name.split()
+    made = Plant(name)
+    made.around = ""
+    FAMILIES[word](made, *map(int, numbers))
+    made.op("y", "Identity", made.top)
+    return {"node": made.nodes, "library": {"function": made.functions}}
+
+
+def group(plant: Plant, ops: int, beside: int) -> None:
+    """A group of so many ops, and so many beside it."""
+    for number in range(beside):
+        plant.top = plant.op(f"n{number}", f"L{number}", plant.top)
+    for number in range(ops):
+        plant.top = plant.op(f"g/{chr(97 + number // 26)}{chr(97 + number % 26)}", f"T{number}", plant.top)
+
+
+def layers(plant: Plant, count: int, ops: int, beside: int) -> None:
+    """Equal layers with weights, in a scope, and a scope without."""
+    for copy in range(count):
+        plant.top = plant.same(f"m/l_{copy}/", plant.layer(f"m/l_{copy}/", plant.top), ops)
+    plant.top = plant.same("z/", plant.top, beside)
+
+
+def nested(plant: Plant, count: int, inner: int, ops: int) -> None:
+    """Blocks of several layers, then what has no weight."""
+    for copy in range(count):
+        for part in range(inner):
+            scope = f"b_{copy}/l_{part}/"
+            plant.top = plant.same(scope, plant.layer(scope, plant.top), 2)
+    plant.same("loss/inner/", plant.same("loss/", plant.top, ops), ops)
+
+
+def call(plant: Plant, inside: int, beside: int, scoped: int) -> None:
+    """A call of a function, with ops beside it."""
+    plant.function("f", inside)
+    plant.top = plant.same("" if scoped != 1 else "s/", plant.top, beside)
+    attr = {"f": {"func": {"name": "f"}}}
+    plant.top = plant.op("t/Call" if scoped == 2 else "Call", "PartitionedCall", plant.top, **attr)
+
+
+def loop(plant: Plant, inside: int, around: int, layers: int) -> None:
+    """A loop around which is a layer, and other layers."""
+    plant.function("cond", 2)
+    plant.function("body", inside)
+    for copy in range(layers):
+        plant.top = plant.layer(f"other{copy * copy}/", plant.top, copy)
+    plant.top = plant.same("gru/", plant.layer("gru/", plant.top), around)
+    attr = {"cond": {"func": {"name": "cond"}}, "body": {"func": {"name": "body"}}}
+    plant.top = plant.op("gru/while", "While", plant.top, **attr)
+
+
+def bare(plant: Plant, ops: int, count: int) -> None:
+    """Equal blocks of ops without names."""
+    for copy in range(count):
+        start = plant.top
+        for number in range(ops):
+            plant.top = plant.op(f"n{7919 * len(plant.nodes) % 10007}", f"K{number}", plant.top)
+        plant.top = (
+            plant.op(f"n{7919 * len(plant.nodes) % 10007}", "AddV2", plant.top, start) if copy % 2 else plant.top
+        )
+
+
+FAMILIES = {"group": group, "layers": layers, "nested": nested, "call": call, "loop": loop, "bare": bare}
+GROWING = [
+    *(f"group {ops} {beside}" for ops in (1, 2, 9, *range(31, 41)) for beside in (0, 4, 5)),
+    *(f"layers {count} {ops} 0" for count in range(2, 10) for ops in (0, 4, 11, 12, 13)),
+    *(f"layers 8 2 {beside}" for beside in range(64, 76)),
+    *(f"nested {count} {inner} {ops}" for count in range(2, 7) for inner in range(1, 5) for ops in (1, 5)),
+    *(f"call {inside} {20 - inside} {scoped}" for inside in range(9, 18) for scoped in range(3)),
+    *(f"loop {inside} {around} {layers}" for inside in (5, 20) for around in range(14) for layers in range(3)),
+    *(f"bare {ops} {count}" for ops in range(1, 7) for count in range(2, 7)),
+]
