@@ -60,6 +60,26 @@ def loop(plant: Plant, inside: int, around: int, layers: int) -> None:
     plant.top = plant.op("gru/while", "While", plant.top, **attr)
 
 
+def shared(plant: Plant, count: int, feeds: int, loops: int) -> None:
+    """A cell whose steps, in scopes, read one weight, each fed by the one before or not; a loop that reads it too."""
+    weight = plant.op("rnn/w", "VarHandleOp", shared_name={"s": b"w"})
+    start, tops = plant.top, []
+    for step in range(count):
+        scope = f"rnn/step_{step}/"
+        read = plant.op(f"{scope}Read", "ReadVariableOp", weight)
+        product = plant.op(f"{scope}MatMul", "MatMul", tops[-1] if feeds and tops else start, read)
+        tops.append(plant.same(scope, product, 4))
+    plant.top = plant.op("rnn/Pack", "Pack", *tops)
+    if loops:
+        plant.function("cond", 2)
+        plant.function("body", 9)
+        attr = {"cond": {"func": {"name": "cond"}}, "body": {"func": {"name": "body"}}}
+        read = plant.op("rnn/Read", "ReadVariableOp", weight)
+        plant.top = plant.op("rnn/while", "While", plant.top, read, **attr)
+    for copy in range(3):
+        plant.top = plant.layer(f"other_{copy}/", plant.top, 1)
+
+
 def bare(plant: Plant, ops: int, count: int) -> None:
     """Equal blocks of ops without names."""
     for copy in range(count):
@@ -71,7 +91,7 @@ def bare(plant: Plant, ops: int, count: int) -> None:
         )
 
 
-FAMILIES = {"group": group, "layers": layers, "nested": nested, "call": call, "loop": loop, "bare": bare}
+FAMILIES = {made.__name__: made for made in (group, layers, nested, call, loop, shared, bare)}
 GROWING = [
     *(f"group {ops} {beside}" for ops in (1, 2, 9, *range(31, 41)) for beside in (0, 4, 5)),
     *(f"layers {count} {ops} 0" for count in range(2, 10) for ops in (0, 4, 11, 12, 13)),
@@ -79,5 +99,6 @@ GROWING = [
     *(f"nested {count} {inner} {ops}" for count in range(2, 7) for inner in range(1, 5) for ops in (1, 5)),
     *(f"call {inside} {20 - inside} {scoped}" for inside in range(9, 18) for scoped in range(3)),
     *(f"loop {inside} {around} {layers}" for inside in (5, 20) for around in range(14) for layers in range(3)),
+    *(f"shared {count} {feeds} {loops}" for count in range(2, 9) for feeds in range(2) for loops in range(2)),
     *(f"bare {ops} {count}" for ops in range(1, 7) for count in range(2, 7)),
 ]

@@ -31,7 +31,7 @@ from each_kind import KERAS, OPS
 from edits import TRANSFORMS, edited
 from families import GROWING
 from networks import network
-from openings import first_opened, growing, model_of, opened_as_asked, sought
+from openings import first_opened, growing, model_of, named, opened_as_asked, sought
 from rooms import ROOMS, of_each_op, of_keras, roomed
 from writers import composed, legend_columns, rasters, sheets, written
 
@@ -420,6 +420,7 @@ EDITED = sorted(path.name for form in FORMS for path in EDITS.glob(f"*.{form}") 
 # Stage → what is kept of it, and the names of the inputs.
 PLAIN = [path.name for path in (*RULES, *REAL, *MORE)]
 PAINTS = ["plant 0", "plant 9", "while_v1.pb", "func_library_recursive.pbtxt", "legacy_function_calls.pb", "xor.pbtxt"]
+LABELLED = ["edits/rebuilt.frozen.pb", *(f"models/keras3/{name}_saved" for name in ("custom", "nested", "siamese"))]
 DOCUMENTS = [
     *("plant 3", "forest 8", "names_to_escape.pbtxt", "function_two_bodies.pbtxt", "unknown_shapes.pbtxt"),
     *(
@@ -462,6 +463,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "color": (coloured, [*SMALL[::3], *(path.name for path in (*REAL, *MORE))]),
     "firsts": (first_opened, [*PLANTS, *NETWORKS[:60], *FORESTS]),
     "growing": (growing, GROWING),
+    "names": (lambda name: named(graphviz_tb.load(FIXTURES / name)), LABELLED),
     "openings": (opened_as_asked, PLANTS[:12]),
     "patterns": (sought, PLANTS[:30]),
     "opened": (opened, [path.name for path in ALL]),

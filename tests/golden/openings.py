@@ -14,11 +14,14 @@ from plants import plant
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
+from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.model.paths import address
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view import Names, open_groups, quiet_rows
+from graphviz_tb.view import Names, NodeLabels, open_groups, quiet_rows
+from graphviz_tb.view.select import in_code
+from graphviz_tb.view.unrolled import unrolled
 
 LIMITS = (3, 9, 30)
 
@@ -42,6 +45,9 @@ def growing(name: str) -> Iterator[Any]:
     model = graphviz_tb.load(GraphDef(**grown(name)))
     found, _ = open_groups(model.hierarchy, model.metagraph, PictureOptions(), model.names)
     yield from (address(model.hierarchy, path) for path in found)
+    quiet = np.flatnonzero(quiet_rows(model.hierarchy)).tolist()
+    stacks = np.flatnonzero(model.hierarchy.kind == SERIES).tolist()
+    yield quiet, sorted(unrolled(model.hierarchy, stacks))
 
 
 def opened_as_asked(name: str) -> Iterator[Any]:
@@ -86,3 +92,14 @@ def patterns(text: str, luck: random.Random) -> Iterator[str]:
     yield f"{text}::*"
     inside = luck.choice(("**", "cond", "body", "body/*", "c*", "*/*", "body/part?", "part0"))
     yield f"{text.partition('::')[0]}::{inside}"
+
+
+def named(model: Model) -> Iterator[Any]:
+    """What rows are called that have a label, by a picture and by the program; what these names find."""
+    hierarchy = model.hierarchy
+    in_program, labels = in_code(hierarchy), NodeLabels(hierarchy, lambda path: None)
+    yield [(row, labels.label((row,))) for row in sorted(hierarchy.labels)]
+    names = in_program.name if in_program else hierarchy.name
+    yield [(row, name) for row, name in enumerate(names) if name != hierarchy.name[row]]
+    for row in sorted(hierarchy.labels):
+        yield names[row], [list(path) for path in model.names.find(names[row])]

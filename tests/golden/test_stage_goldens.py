@@ -42,7 +42,9 @@ def test_expand(stage: str, name: str) -> None:
     check(stage, name)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("view", "opened", "firsts", "growing", "openings", "patterns"))
+@pytest.mark.parametrize(
+    ("stage", "name"), both("view", "opened", "firsts", "growing", "names", "openings", "patterns")
+)
 def test_view(stage: str, name: str) -> None:
     check(stage, name)
 
