@@ -41,6 +41,12 @@ def test_of_what_follows_one_type_is_named() -> None:
     assert behind(added(1, consequences=(added(3), added(4)))) == "2 consequences in 7 ops"
 
 
+def test_a_legend_names_two_wires() -> None:
+    inputs = [{"input": number, "old": "a", "new": "b"} for number in range(3)]
+    change = Change("rewired", "wiring", "x", "x", 1, {"inputs": inputs})
+    assert line(change) == "x: rewired; input 0 (first): a → b; input 1 (second): a → b"
+
+
 def test_only_the_first_gap_of_a_line_becomes_a_colon() -> None:
     change = Change("changed", "attribute", "x", "x", 1, {"key": "label", "old": "a  b", "new": "c  d"})
     assert line(change) == "x: label a  b → c  d"

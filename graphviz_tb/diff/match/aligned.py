@@ -42,7 +42,7 @@ def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequ
     known = m.shifts.get(words, {})
     place = {member.number: index for index, member in enumerate(others)}
     top = max(known, default=-1) if words in m.decided else -1
-    wanted = [known.get(each.number, each.number if each.number > top else -1) for each in mine]
+    wanted = [known.get(each.number, each.number if each.number > top else None) for each in mine]
     pairs = {index: place[number] for index, number in enumerate(wanted) if number in place}
     return pairs if pairs or len(mine) != len(others) else {index: index for index in range(len(mine))}
 

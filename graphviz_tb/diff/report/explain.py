@@ -31,7 +31,7 @@ HEADINGS = {
 }
 
 
-def explain(changes: Changes, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
+def explain(changes: Changes, style: Style, limit: int | None, colour: bool) -> str:
     """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
@@ -82,7 +82,7 @@ def kinds_of(changes: Changes) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
-def text(changes: Changes, limit: int | None = 40, colour: bool = False) -> str:
+def text(changes: Changes, limit: int | None, colour: bool) -> str:
     """Lines for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
