@@ -36,7 +36,7 @@ def pieces(
             item = root[item]
         return item
 
-    hung = [*first, *last]
+    hung = [*first, *last]  # all ports
     # Union-find; the least item is the root. All ports are joined, as they lie on one frame.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
         low, high = sorted((find(source), find(target)))

@@ -89,7 +89,10 @@ class Costs:
         """The running totals of each quantity over the ops of a role; of all ops at -1."""
         sums = self._sums.get(role)
         if sums is None:
-            own = [cost if role in (-1, mine) else NOTHING for cost, mine in zip(self.counted, self.role, strict=True)]
+            own = [
+                cost if role in (-1, its_role) else NOTHING
+                for cost, its_role in zip(self.counted, self.role, strict=True)
+            ]
             # Python's integers: sums may pass 2^63.
             sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in FIELDS]
             self._sums[role] = sums

@@ -48,6 +48,7 @@ class Layer:
     @property
     def account(self) -> str:
         """What else is known, for a tooltip: parameters, shapes of the outputs, the whole configuration."""
+        # Neither scalars nor unknown ones.
         shapes = ["×".join("?" if dim is None else str(dim) for dim in shape) for shape in self.outputs if shape]
         parts = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
         parts += [f"gives {', '.join(shapes)}"] if shapes else []

@@ -58,7 +58,7 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
     call = path[-2]
     if hierarchy.kind[row] == FUNCTION:
         return path[:-1]
-    if parent >= 0 and hierarchy.kind[parent] != FUNCTION:
+    if parent >= 0 and hierarchy.kind[parent] != FUNCTION:  # in a scope of a function's body
         return (*path[:-1], parent)
     return path[:-1] if len(hierarchy.calls[call]) == 1 else (*path[:-1], parent)
 

@@ -1,6 +1,12 @@
 """The drawing order of one metagraph. It knows no pixel.
 
 Items are numbered: children 0 … n-1 (positions in `Metagraph.children`), then ports n … n+p-1, then waypoints.
+
+rank 0      2           children 0 and 1, port 2 (both get something from outside), waypoint 3
+            │ ╲
+rank 1      0  3        parts[0] = ((2,), (0, 3), (1,))
+            │ ╱
+rank 2      1           chains of the wires: (0, 1), (2, 0), (2, 3, 1)
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class Stats:
             cpu=middle("cpu") / 1000,
             accelerator=middle("accelerator") / 1000,
             enqueue=middle("enqueue") / 1000,
-            measured=sum(bool(self.ops[op]) for op in rows),
+            measured=sum(bool(self.ops[op]) for op in rows),  # 0: a mark, which is no op
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
             known=any(steps),

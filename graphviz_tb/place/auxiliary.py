@@ -136,8 +136,8 @@ def block(columns: Sequence[Sequence[Thing]], limit: int) -> tuple[list[Point], 
         for part in broken(column, limit):
             axis = max(thing[2] for thing in part)
             along = 0
-            for _, tall, mine in part:
-                places.append((start + axis - mine, along))
+            for _, tall, own_axis in part:
+                places.append((start + axis - own_axis, along))
                 along += tall + GAP
             longest = max(longest, along - GAP)
             # The most on the left of the axis, and on its right.

@@ -73,6 +73,7 @@ def straight_ends(
 ) -> list[list[tuple[int, int]]]:
     """For each rank of each part, how much of the gaps above and below is kept for straight ends: for arrow heads, for
     lines that go far aside, and for labels."""
+    # By part and rank: what is kept above it and below it.
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
     straight = [[[0, 0] for _ in part] for part in skeleton.parts]
     for wire, chain in enumerate(chains):
@@ -82,7 +83,7 @@ def straight_ends(
         straight[part][rank][1] = max(straight[part][rank][1], top)
         straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
         final = rank + len(chain) - 2
-        straight[part][final][1] = max(straight[part][final][1], late)
+        straight[part][final][1] = max(straight[part][final][1], late)  # at the top of its last gap
         if stroke.tip >= 0:
             upper = stroke.tip == skeleton.wires[wire].turned
             room = heads[part][rank if upper else rank + len(chain) - 1]

@@ -2,6 +2,11 @@
 
 Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
 below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
+
+a      b
+│      ╰───────╮
+╰──────────╮   │
+           a   b
 """
 
 from __future__ import annotations

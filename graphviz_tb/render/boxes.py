@@ -111,7 +111,7 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
 def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[Step, ...]:
     """The outline of one band; the outer ones take the corners of the box."""
     radius = min(radius, width)
-    a, b = (radius if first else 0), (radius if last else 0)
+    a, b = (radius if first else 0), (radius if last else 0)  # corners on the left, on the right
     right, bottom = x + width, y + height
     steps: list[Step] = [("M", (x + a, y)), ("L", (right - b, y))]
     if b:

@@ -33,6 +33,7 @@ def document(hierarchy: Hierarchy, metagraph: Open, **more: Callable[[int], Node
             for node in nodes:
                 node[field] = entry(node["id"])
     groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
+    # Marks are no children of a metagraph: what they wait for is filed in the group around them.
     for mark, sources in mark_annotations(hierarchy).items():
         parent = str(int(hierarchy.parent[mark]))
         groups[parent]["annotations"][str(mark)] = {"in": sources, "out": []}
@@ -82,6 +83,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
         if row in hierarchy.calls:
             bodies = hierarchy.calls[row]
             entry["function"] = bodies[0][1]
+            # "": the op type is the function's name.
             entry["functions"] = {attr or "body": function for attr, function in bodies}
         if (weight := hierarchy.graph.weights.get(node)) is not None:
             entry["weight"] = {
@@ -120,7 +122,7 @@ class Histograms:
         self.op, self.device = hierarchy.graph.op[nodes], hierarchy.graph.device[nodes]
 
     def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
-        start, stop = span(self.rows, row, int(self.hierarchy.end[row]))
+        start, stop = span(self.rows, row, int(self.hierarchy.end[row]))  # rows in preorder: a slice lies under a group
         counts = Counter(column[start:stop].tolist())
         return {words[word]: count for word, count in counts.items() if words[word] or not skip_empty}
 

@@ -30,6 +30,7 @@ def definitions(drawing: Drawing) -> str:
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
         return ""
+    # Upright lines 6 px apart, turned by 45°: they rise to the right, as those of `hatches.py` do.
     lines = f'<path d="M0 0V6" stroke="{colour}" stroke-width="1" stroke-opacity="{HATCH_FAINT}"/>'
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"
@@ -129,6 +130,6 @@ def text(label: Label) -> str:
     anchor = f' text-anchor="{label.anchor}"' if label.anchor != "start" else ""
     size = f'font-size="{label.size}"{weight}{anchor} textLength="{label.width}" lengthAdjust="spacingAndGlyphs"'
     paint = f'fill="{label.colour}"'
-    if label.halo:
+    if label.halo:  # `paint-order`: the halo lies under the letters
         paint += f' stroke="{label.halo}" stroke-width="{HALO}" stroke-linejoin="round" paint-order="stroke"'
     return f'<text x="{num(label.x)}" y="{num(label.y)}" {size} {paint}>{line(label.content)}</text>'

@@ -49,7 +49,7 @@ def one_view(
     listed = node_labels.functions(level, views) if path == (0,) else ()  # beside the graph itself only
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
     opened |= {
-        len(paths) + index: views[node_label.row,]
+        len(paths) + index: views[node_label.row,]  # positions of functions follow those of children
         for index, node_label in enumerate(listed)
         if (node_label.row,) in views
     }

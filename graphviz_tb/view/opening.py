@@ -108,7 +108,7 @@ def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, d
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
     while queue:
         path, level = queue.popleft()
-        if depth is not None and level >= depth:
+        if depth is not None and level >= depth:  # breadth first: all that follow are as deep
             break
         for child in groups_below(hierarchy, metagraph(path), path):
             inside = len(metagraph(child).children)

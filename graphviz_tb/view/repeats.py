@@ -81,7 +81,7 @@ class Repeats:
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.ops(row) for row in self._series()}
         looped, model = in_loops(hierarchy), ops(0) or 0
-        # Only now `at` has what is looked for: `found` is told of no others.
+        # Only now `at` has what is looked for: only these are entered in `found`.
         self.at = {row: count for row, count in self.at.items() if count >= LOOPED * model or not looped[row]}
         for row, count in self.at.items():
             self._tell(row, count)

@@ -1364,7 +1364,7 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest_, column_, part, axis, along, _, tall, mine;
+  let places, start, longest_, column_, part, axis, along, _, tall, own_axis;
   places = [];
   start = 0;
   longest_ = start;
@@ -1372,8 +1372,8 @@ function block(columns_, limit) {
     for (part of broken(column_, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
       along = 0;
-      for ([_, tall, mine] of part) {
-        places.push([((start + axis) - mine), along]);
+      for ([_, tall, own_axis] of part) {
+        places.push([((start + axis) - own_axis), along]);
         along += (tall + GAP_of_auxiliary);
       }
       longest_ = Math.max(longest_, (along - GAP_of_auxiliary));

@@ -115,7 +115,7 @@ def dragged(
     """
     stays = [1] * len(behind)
     for node in topological:
-        if len(ahead[node]) == 1 and node not in fixed:
+        if len(ahead[node]) == 1 and node not in fixed:  # one edge ahead: it can follow, if all behind it can
             stays[node] = int(any(stays[other] for other in behind[node]))
     return stays
 

@@ -74,7 +74,7 @@ def fold_by_flow(
         planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.left < 0:
             cut.append(level.parent)
-    # Groups are numbered through the file: each level is told how many come before it.
+    # Groups are numbered through the file: each level is given how many come before it.
     groups: list[NewGroup] = []
     for number in np.flatnonzero(np.isin(kind, [number for number, made in planned.items() if made])).tolist():
         groups.extend(carried_out(levels.level(number), planned[int(kind[number])], len(groups)))

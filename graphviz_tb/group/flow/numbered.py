@@ -41,7 +41,7 @@ def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list
     by_row = {row: run for run in runs for row in run.members}
     if not by_row:
         return boxes
-    todo = [box for box in boxes if box.members]
+    todo = [box for box in boxes if box.members]  # grows while it is gone through: groups in groups
     for box in todo:
         todo += [member for member in box.members if member.members]
         if not box.stack:

@@ -47,7 +47,7 @@ class Sorting:
                     left[source] -= 1
                     if not left[source] and source not in self.away:
                         stored.add(source)
-            todo = sorted(stored)
+            todo = sorted(stored)  # in rounds: each takes what fed only the last one
         self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
 
     def take_loose(self) -> None:
