@@ -96,7 +96,8 @@ def clip(text: str, width: int) -> str:
     if places(text) <= width:
         return text
     if width <= 1:
-        return "…"[:width]
+        return "…"[:width]  # one place holds the sign alone
+    # The end first: of a path the last segment says most.
     tail = "".join(reversed(_take(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
     return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - places(tail))) + "…" + tail
 
@@ -129,7 +130,8 @@ def bar(share: float, width: int) -> str:
     >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
     ('██', '▏', '')
     """
-    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)  # of a place: BLOCKS has a sign for each
+    # A sliver for what would be rounded to nothing.
     if not eighths:
         eighths = 1 if share > 0 and width else 0
     return "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
@@ -154,6 +156,7 @@ def table(
     """
     if not rows:
         return []
+    # Each column is as wide as its widest cell, then the widest of those that may give way.
     widths = [max(places(row[index]) for row in rows) for index in range(len(rows[0]))]
     widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
@@ -171,6 +174,7 @@ def _fit(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
         widest = max(gives, key=lambda column: widths[column])
         if widths[widest] <= NARROWEST:
             break
+        # Down to the next widest at once, from where both give way: no loop over single places.
         others = sorted((widths[column] for column in gives if column != widest), reverse=True)
         step = widths[widest] - max(NARROWEST, others[0] if others and others[0] < widths[widest] else NARROWEST)
         widths[widest] -= max(1, min(step, sum(widths) - room))
@@ -192,7 +196,8 @@ def some(words: Sequence[str], width: int, more: bool = False) -> str:
     >>> some(["conv1", "conv2", "conv3"], 15), some(["conv1", "conv2"], 15)
     ('conv1, conv2 …', 'conv1, conv2')
     """
-    for count in range(len(words), 0, -1):
+    # Every word takes two places at least, so that only so many can fit; words may be tens of thousands.
+    for count in range(min(len(words), max(1, width)), 0, -1):
         text = ", ".join(words[:count]) + (" …" if more or count < len(words) else "")
         if places(text) <= width:
             return text

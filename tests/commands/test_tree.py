@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
-from graphviz_tb.commands.table import Style
+from graphviz_tb.commands.table import Style, some
 from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
 from graphviz_tb.proto import GraphDef
@@ -206,3 +207,9 @@ def test_every_branch_of_a_case_has_a_line(tell: Any, tmp_path: Path) -> None:
     _, lines, _ = tell(str(path))
     for at in range(5):
         assert any(f"branches[{at}]  → a_rather_long_name_of_branch_number_{at}" in line for line in lines)
+
+
+def test_of_thousands_of_op_types_only_those_that_may_fit_are_tried() -> None:
+    start = process_time()
+    assert some([f"Operation{number}" for number in range(4000)], 30) == "Operation0, Operation1 …"
+    assert process_time() - start < 2  # 24 s, if every number of words is tried
