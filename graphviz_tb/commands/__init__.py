@@ -40,6 +40,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; a file instead of one is most likely to be drawn."""
         word = args[0]
+        # An option is click's own affair: its message names the ones there are.
         if word not in COMMANDS and not word.startswith("-"):
             ctx.fail(f"no command {word!r}; {instead_of(word)}")
         return super().resolve_command(ctx, args)
@@ -99,8 +100,10 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and give back the exit code."""
     try:
+        # Not `standalone_mode`: click would print and exit by its own codes.
         result = cli.main(args=arguments, prog_name="tbgraph", standalone_mode=False)
         sys.stdout.flush()
+        # A command that gives nothing back is done.
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -120,6 +123,7 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
+        # An OSError with a number is the machine's doing, and no fault in the program.
         if isinstance(error, OSError) and error.errno:
             return machine_fault(error)
         complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")

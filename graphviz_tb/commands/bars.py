@@ -16,6 +16,7 @@ def colored(lines: list[str], look: Style) -> list[str]:
     """Lines whose bar at the end has its colour."""
     if not look.on:
         return lines
+    # The bar is the end of a line: its colour begins where its blocks do.
     cut = [len(line.rstrip("█▉▊▋▌▍▎▏")) for line in lines]
     return [line[:start] + look.bar(line[start:]) for line, start in zip(lines, cut, strict=True)]
 
@@ -30,4 +31,4 @@ def percent(share: float) -> str:
         return "<0.1 %"
     if share in (0, 1):
         return f"{share:.0%}".replace("%", " %")
-    return f"{min(share, 0.999) * 100:.1f} %"
+    return f"{min(share, 0.999) * 100:.1f} %"  # 99.96 % is not all

@@ -46,6 +46,7 @@ def roots_of(model: Model, under: str | None) -> list[int]:
         return functions
     roots: dict[int, None] = {}
     for row in rows:
+        # A call is not shown as what holds its bodies: the bodies are roots themselves.
         roots.update(
             dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
         )
@@ -94,6 +95,7 @@ def open_a_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
         level = [child for row in level if row in opened for child in inner(hierarchy, row)]
         level = [row for row in level if hierarchy.ops(row) > 1 and first_of_its_kind(hierarchy, row, seen)]
         costs = {row: cost(hierarchy, row) for row in level}
+        # The level as a whole, if it fits.
         whole = sum(costs.values()) <= room
         for row in level if whole else sorted(level, key=lambda row: -hierarchy.ops(row)):
             if 0 < costs[row] <= room:
@@ -124,6 +126,7 @@ def open_the_flow(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
     opened: set[int] = set()
     seen: set[int] = set()
     level = list(roots)
+    # Level by level, so that of equal structures the outermost is the one that is opened.
     while level:
         opened.update(level)
         below = [child for row in level for child in inner(hierarchy, row) if not quiet[child]]
@@ -139,6 +142,7 @@ def branches(
     Siblings are in the order of the file, or `by_flow` along the flow of data.
     """
     waiting = [Branch(root, 0, True)]
+    # A stack: lines are put on it from the last to the first, and come off in preorder.
     while waiting:
         branch = waiting.pop()
         yield branch
@@ -154,7 +158,7 @@ def branches(
         if loose and not ops:
             below.append(Branch(branch.row, depth, False, tuple(loose)))
         if below:
-            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)
+            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)  # the last line has another corner
         waiting.extend(reversed(below))
 
 
@@ -165,6 +169,7 @@ def one_of_each(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
     first: dict[int, int] = {}
     for child in rows:
         template = int(hierarchy.template[child])
+        # Negative: what has no template is like nothing else.
         first.setdefault(template if template >= 0 else -1 - child, child)
     return list(first.values())
 

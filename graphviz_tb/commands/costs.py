@@ -58,6 +58,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
 
 def telling(hierarchy: Hierarchy, costs: Costs) -> int:
     """The root, or the scope below it that holds nearly all of its operations and parameters."""
+    # Inwards as long as one part holds nearly all: of "model/encoder/…" the layers are listed, not "model".
     row = 0
     while True:
         whole = costs.under(row)

@@ -83,6 +83,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
     style = style_of(values["format_"])
     options = DiffOptions.including(values["include"])
+    # Git as external diff gives seven or nine words, with `--git` or without.
     if values["git"] or len(sources) in GIT:
         from graphviz_tb.commands.diff_git import for_git
 
@@ -106,6 +107,7 @@ def style_of(word: str | None) -> Style:
     from graphviz_tb.diff.styles import STYLES
     from graphviz_tb.errors import UnknownChoice
 
+    # The member of the table, not the word: only that has the type of a style.
     for style in STYLES:
         if style == (word or "text"):
             return style
@@ -130,6 +132,7 @@ def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     """The two sources: two words, one log directory with two runs, or what git hands over."""
     from graphviz_tb.errors import RequestError
 
+    # Two runs of one log directory: the same source on both sides.
     if len(sources) == 1 and len(runs) == 2:
         return sources[0], sources[0]
     if len(sources) != 2:
@@ -161,6 +164,7 @@ def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
+    # Git's name for the side where the file is not there.
     before, after = (Input(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
     return run(before, after, options=options, **read)
 

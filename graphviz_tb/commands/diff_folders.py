@@ -43,6 +43,7 @@ def section(
         return lone(pair.path, word, style), DIFFERENT if values["fail_on"] != "none" else SAME
     try:
         changes = compare(str(pair.old), str(pair.new))
+    # What cannot be read is said, and is no difference.
     except ReadError as error:
         return lone(pair.path, f"not compared: {error}", style), SAME
     if style == "json":

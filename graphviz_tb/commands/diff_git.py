@@ -19,6 +19,7 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.errors import TbGraphError
 
+    # path old-file old-hex old-mode new-file new-hex new-mode [new-path, similarity]
     first = "" if len(sources) < 7 else header(sources)
     try:
         if len(sources) == 1:
@@ -28,6 +29,7 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
             return SAME
         old, new = (sources[1], sources[4]) if len(sources) >= 7 else (sources[0], sources[-1])
         print_report(first + compare(old, new).explain(style, TOP))
+    # An error would end git's whole run; the next file may be a graph.
     except TbGraphError as error:
         print_report(f"{first}no graph: {' '.join(str(error).split())}\n")
     return SAME

@@ -35,6 +35,7 @@ def source_of(model: str, options: ReadOptions) -> Source:
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and path_of(model).is_dir():
+        # Only the head is read here, unless there is no second time to read it.
         return Source(model, model)
     with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
@@ -51,6 +52,7 @@ def chosen(options: ReadOptions) -> bool:
 
 def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
     """Everything the source holds; the graph itself where that is all."""
+    # Other forms hold one graph, and it was read: no need to decode the file again.
     if source.form in CONTAINERS or (not source.form and not chosen(options)):
         from graphviz_tb.read import contents
 
@@ -104,6 +106,7 @@ def signature_values(signature: Signature) -> dict[str, Any]:
 
 
 def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str]:
+    # Head of the column ─▶ its cells.
     """A table; columns that say nothing are left out."""
     columns = {
         "run": [entry.run or "" for entry in entries],
@@ -115,6 +118,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str
         "size": [format_bytes(entry.bytes) if entry.bytes else "" for entry in entries],
         "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
     }
+    # A column without any word goes, head and all.
     said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
     heads = list(said)
     rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]

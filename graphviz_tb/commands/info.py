@@ -71,6 +71,7 @@ def look_into(source: Source, options: Options, quiet: bool, sort: str) -> tuple
     try:
         with open_model(source.value, options, quiet=quiet) as session:
             facts = facts_of(session.model, tuple(session.notices), sort)
+            # Printed in the report, they must not be printed on standard error too.
             session.notices.clear()  # they are part of the report
             loaded = session.model.loaded
             return held(source, options.read, loaded) if loaded else (), facts

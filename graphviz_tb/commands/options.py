@@ -17,6 +17,7 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Several click options as one decorator, listed in this order."""
 
     def apply(function: F) -> F:
+        # Decorators apply from the last to the first.
         for decorator in reversed(decorators):
             function = decorator(function)
         return function
@@ -30,6 +31,7 @@ class Scale(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read the number."""
         number: float = super().convert(value, param, ctx)
+        # NaN is not equal to itself.
         return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
 
 
@@ -93,12 +95,14 @@ FLAGS = {
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a command line asks for, by the names of options; what was not said is not in it."""
+    # click's values for what was not given: None, False for a switch, () for what may be repeated.
     said = {
         name: value
         for name, value in values.items()
         if value is not None and value is not False and value != ()  # 0 is said
     }
     said.pop("preset", None)
+    # "no_fold" is `folds=False`.
     return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
 
 

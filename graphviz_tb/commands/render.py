@@ -28,6 +28,7 @@ class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Read the word."""
         if value == "auto":
             return "auto"
+        # Nineteen digits would not fit in 64 bits; `isdigit` alone takes digits of other scripts.
         if str(value).isascii() and str(value).isdigit() and len(str(value)) < 19:
             return int(value)
         return self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
@@ -93,10 +94,12 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     from graphviz_tb.formats import check_used, format_of
     from graphviz_tb.output import check_writable, keep_inputs, write_all
 
+    # To compare traces is to look at times, unless another colouring is asked for.
     if values["against"] and values["color_by"] is None:
         values["color_by"] = "compute-time"
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
+    # All that can be refused is refused before the first byte is read.
     check_used(asked(values), formats)
     check_writable(outputs)
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *options.picture.font_files), outputs)

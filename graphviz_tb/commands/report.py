@@ -67,6 +67,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
         size = f", {format_bytes(entry.bytes)}" if entry.bytes else ""
+        # Without the name of the source, which the first line says.
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
         label = f"{one_line(chosen)} · " if chosen not in ("", "these bytes") else ""
         return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
@@ -91,6 +92,7 @@ def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) ->
         ("signatures", signature_lines(facts.signatures, width, look)),
         ("notices", [] if quiet else notice_lines(facts.notices, width)),
     ]
+    # Heads of sections that have nothing to say are left out.
     lines = [*count_lines(facts.summary, width), *left_out_lines(facts, width)]
     for title, body in sections:
         if body:
@@ -131,10 +133,12 @@ def left_out_lines(facts: Facts, width: int) -> list[str]:
 def count_lines(summary: Summary, width: int) -> list[str]:
     """The numbers at the top."""
     rows = [row for row in counts(summary) if row[1]]
+    # Head, number, small print: each column begins at one place in all rows.
     heads, values = max(places(row[0]) for row in rows), max(places(row[1]) for row in rows)
     left = heads + 2 + values + 2
     lines: list[str] = []
     for head, value, note in rows:
+        # The small print goes on below itself.
         first, *others = wrap(note, width - left, 0, 0) if note and width - left >= NOTE else [""]
         start = f"{pad(head, heads)}  {pad(value, values, right=True)}  {first}".rstrip()
         lines += [clip_end(line, width) for line in (start, *(" " * left + other for other in others))]
@@ -200,6 +204,7 @@ def shape_count(summary: Summary) -> tuple[str, str]:
 def op_type_lines(summary: Summary, top: int, width: int, look: Style) -> list[str]:
     """The most frequent op types; bodies of functions are added, each once."""
     together = dict(summary.op_types)
+    # The arguments of functions are no ops, though the graph has nodes for them.
     for op, count in summary.function_op_types.items():
         if op != ARGUMENT:
             together[op] = together.get(op, 0) + count
@@ -236,6 +241,7 @@ def rest(more: int, width: int, look: Style) -> list[str]:
 def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     """The largest structures that occur more than once."""
     largest = summary.structures.largest[:top]
+    # What the numbers leave of a line is for names.
     counted = [(f"{each.times:,} ×", many(each.ops, "op")) for each in largest]
     taken = max((2 + places(times) + 2 for times, _ in counted), default=0)
     taken += max((places(ops) + 2 for _, ops in counted), default=0)

@@ -30,6 +30,7 @@ class Session:
     def encode(self, formats: Iterable[str]) -> list[bytes]:
         """The graph in each format, noting what there is to say of the picture and of each format."""
         words = list(formats)
+        # JSON has no picture: none is drawn where nothing else was asked for.
         if any(renderer(word).uses for word in words):
             picture = self.model.picture()
             self.note(picture.notices)
@@ -56,6 +57,7 @@ def open_model(source: Any, options: Options, timing: bool = False, quiet: bool 
         session = Session(load(source, options, report), options.read.strict, timing)
         session.note(session.model.notices)
         yield session
+    # Also after an error: its message gets a line of its own.
     finally:
         bar.clear()
     if not quiet:

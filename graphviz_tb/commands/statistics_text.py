@@ -29,6 +29,7 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Styl
         ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
     ):
         if spots:
+            # The range over the steps is one of times; lists by memory go without.
             several = len(hotspots.steps) > 1 and write is format_micros
             table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
             lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]

@@ -28,6 +28,7 @@ def plain(text: str) -> str:
     >>> plain("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
+    # `repr` without its quotes: "\x1b" is written as four letters.
     return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
@@ -66,9 +67,11 @@ def open_streams() -> None:
 
     And no letter stops the output: what the encoding of standard output lacks is escaped.
     """
+    # Python has None for a stream that was closed before it began.
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     if sys.stdout is None:
+        # Opened for reading: to write fails, as it should.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
@@ -112,6 +115,7 @@ def hang_up() -> None:
 
 def print_report(text: str) -> None:
     """Print on standard output; a reader that goes away does not change the exit code."""
+    # As bytes: the encoding of the terminal must not change a report that is piped on.
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
@@ -144,6 +148,7 @@ class Progress:
     def clear(self) -> None:
         """Take the bar away."""
         if self.shown:
+            # \r: back to the left; ESC [ K: clear to the end of the line.
             self.stream.write("\r\x1b[K")
             self.stream.flush()
 

@@ -68,6 +68,7 @@ def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_
     from graphviz_tb.commands.branches import branches, open_to_depth, roots_of, values
 
     hierarchy, roots = model.hierarchy, roots_of(model, under)
+    # No tree is deeper than it has rows.
     opened = open_to_depth(hierarchy, roots, len(hierarchy) if depth is None else depth)
     through = OpsThroughCalls(hierarchy)
     nodes = [
@@ -106,6 +107,7 @@ def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_f
         opened = open_the_flow(hierarchy, roots)
     else:
         opened = open_a_screenful(hierarchy, first, lines)
+    # What was asked for is shown whole; a guess of ours is kept to two screens.
     cut = depth is None and not by_flow
     shown = list(branches(hierarchy, first, opened, ops, by_flow))
     most = 2 * lines if cut else len(shown)

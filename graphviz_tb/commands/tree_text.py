@@ -53,6 +53,7 @@ class Page:
 
     def tree(self, shown: Sequence[Branch], opened: set[int]) -> Iterator[str]:
         """The lines of one tree. Before: branches in preorder."""
+        # For each level from the root to this line: whether its line is the last there.
         trail: list[bool] = []
         for branch in shown:
             del trail[branch.depth :]
@@ -69,6 +70,7 @@ class Page:
         """What precedes a name: lines of the levels above, or their number where that takes half the width."""
         depth = len(trail) - 1
         joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
+        # Three places for each level: past half the width the number of levels says as much.
         if 3 * depth > self.width // 2:
             return f"… {depth:,} {joint}"
         return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
@@ -113,9 +115,11 @@ class Page:
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.ops(row) < 2:
             return ""
+        # The first group of a structure is described by its lines; the others only name it.
         first = self.seen.setdefault(template, row)
         if first == row:
             return ""
+        # A sibling is found by its own name; one elsewhere needs the whole path.
         near = hierarchy.parent[first] == hierarchy.parent[row]
         return f"= {one_line(hierarchy.leaf(first) if near else displayed_name(hierarchy, first))}"
 
@@ -132,6 +136,7 @@ class Page:
     def line(self, stem: str, name: str, note: str, count: str, share: float) -> str:
         """One line of parts; what does not fit is cut in the name first, then in the note."""
         room = max(1, self.left() - places(stem))
+        # The name keeps half of the room, if it needs it; the note takes what is left.
         kept = min(places(note), max(0, room - 2 - min(places(name), room // 2)))
         note = clip(note, kept)
         name = clip(name, room - (kept + 2 if kept else 0))
@@ -142,4 +147,5 @@ class Page:
         if used > self.left():
             return clip_end(stem + name, self.width)
         end = f"  {pad(count, self.digits, right=True)}" + (f"  {self.look.bar(bar(share, size))}" if size else "")
+        # With colours, a cut would count escape codes as text: such a line is not cut at its end.
         return clip_end(stem + text + gap + end, self.width) if not self.look.on else stem + text + gap + end
