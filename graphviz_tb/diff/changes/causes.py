@@ -13,12 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from graphviz_tb.diff.changes.compose import QUIET, composed
+from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
 from graphviz_tb.diff.changes.follows import all_follow, inner_name, is_exchange, is_frozen, is_independent
 from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.replaced import is_replaced, names_edit, replaced
 from graphviz_tb.diff.changes.several import edits_of, together, wording
 from graphviz_tb.diff.changes.shared import unshared

@@ -11,6 +11,7 @@ from typing import Any
 from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
+from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
 from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.changes.shared import unshared
@@ -22,10 +23,6 @@ from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
 
-QUIET = frozenset(
-    {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
-     "Squeeze", "VarHandleOp", "VariableV2", "Variable"}
-)  # fmt: skip
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
@@ -103,32 +100,6 @@ def came_or_went(
     if reads := weights_read(layers[kind == "added"], nodes):
         detail["reads"] = reads
     return Change(kind, severity, first.old, first.new, len(shown), detail, first.also, edits=edits_of(changes))
-
-
-def in_flow(side: Side, parts: list[Change]) -> list[Change]:
-    """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
-    # Node → part; `ahead[p]` are the parts that feed part p.
-    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
-    ahead: list[set[int]] = [set() for _ in parts]
-    for node, number in of.items():
-        ahead[number] |= {
-            of[source] for source in side.graph.source[side.in_edges(node)].tolist() if of.get(source, number) != number
-        }
-    ordered: list[int] = []
-    left = set(range(len(parts)))
-    while left:
-        # In a circle nothing is ready: the first by name goes on.
-        ready = [number for number in left if not ahead[number] & left] or list(left)
-        first = min(ready, key=lambda number: (is_quiet(side, parts[number]), parts[number].name))
-        ordered.append(first)
-        left.remove(first)
-    return [parts[number] for number in sorted(ordered, key=lambda number: is_quiet(side, parts[number]))]
-
-
-def is_quiet(side: Side, change: Change) -> bool:
-    """Whether only constants, reads and their like came or went."""
-    nodes = (*change.edits.added, *change.edits.removed)
-    return all(side.graph.op_types[side.graph.op[node]] in QUIET for node in nodes)
 
 
 def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:

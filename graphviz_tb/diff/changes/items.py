@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.diff.changes.compose import QUIET
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.sizes import only_sizes
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists

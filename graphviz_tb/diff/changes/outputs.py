@@ -107,10 +107,11 @@ def given(layer: Layer) -> list[Tensor]:
 def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     """Outputs of graphs of ops, with their partners; where as many are left on both sides, those by name."""
     old, new = ends(layers[0]), ends(layers[1])
-    pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in new]
-    known = dict(pairs)
+    there = set(new)
+    pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in there]
+    known, taken = ({pair[side] for pair in pairs} for side in (0, 1))
     # Results without a partner, e.g. of other op types, go together in the order of their names.
-    left = [node for node in old if node not in known], [node for node in new if node not in known.values()]
+    left = [node for node in old if node not in known], [node for node in new if node not in taken]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
     decode = tensors.Tensors(m.a.graph).decode, tensors.Tensors(m.b.graph).decode

@@ -73,7 +73,9 @@ def where_new(source: Source, node: int) -> Where:
 def old_names(source: Source) -> dict[int, Where]:
     """Where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
+    # Names of scopes in the new graph: a scope that went must not fall into another one that has its name.
     standing = set(new.scopes.name)
+    # By old scope its name in the merged graph; rows are in preorder, so the parent's is known.
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
         partner = int(source.scope_to_new[row])
@@ -84,6 +86,7 @@ def old_names(source: Source) -> dict[int, Where]:
         else:
             path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
             paths.append(f"{path} (old)" if path in standing else path)
+    # Names of nodes that are given away, by function.
     taken = {where_new(source, node) for node in range(len(source.new))}
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
@@ -104,6 +107,7 @@ def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, 
     """A name for an old node that no other has: `x`, `x (old)`, `x (old 2)` …; `numbers` are the last ones given."""
     if (inside, name) not in taken:
         return inside, name
+    # On from the last number given: of a thousand equal names none is tried twice.
     number = numbers.get((inside, name), 0)
     other = name
     while (inside, other) in taken:
@@ -137,6 +141,7 @@ def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where]
         merged.beside.update(beside(change, source))
     if change.kind in ("changed", "rewired"):
         words = brief(change)
+        # What was exchanged is signed itself; its users are only connected anew.
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(where_new(source, node), "reconnected")
@@ -202,6 +207,7 @@ def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None
     """Put the removed nodes of compared blocks back, wired as they were."""
     graph = source.old
     index = {where_in(graph, node): node for node in range(len(graph))}
+    # The lists of nodes to add to, of the merged graph's functions by name.
     bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
     for node in range(len(graph)):
         where = names[node]
@@ -224,6 +230,7 @@ def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, 
     """An input of an old node under the merged names."""
     name, _, _ = split_input(text)
     origin = index.get((int(graph.function[node]), name))
+    # 1 for a control input (`^name`), else 0; behind the name stays the output (`:1`).
     start = len(text) - len(text.removeprefix("^"))
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
@@ -238,6 +245,7 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
         where = where_new(source, new)
         for wire in source.rewires(old, new):
             before, after = wire.before, wire.after
+            # The same sources: nothing came or went.
             if wire.reordered:
                 continue
             if exists(after):
@@ -245,6 +253,7 @@ def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, 
             if exists(before):
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
+                # The place that the input is about to get: behind those of the new node.
                 merged.lost.add((where, len(nodes[where].input)))
                 nodes[where].input.append(
                     f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]

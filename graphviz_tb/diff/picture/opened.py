@@ -33,6 +33,7 @@ def ways(
     callers = first_callers(hierarchy)
     opened: dict[Path, None] = {}
     boxes, left = len(metagraph((0,)).children), 0
+    # The gravest first; one that does not fit is passed over, as a later one may.
     for place in dict.fromkeys(shown):
         row = next((row_of[place_of] for place_of in place if place_of in row_of), -1)
         path = path_of(hierarchy, row, callers) if exists(row) else None
@@ -56,6 +57,7 @@ def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed
         around = parent_path(hierarchy, around)
     paths = []
     own = signs[path[-1]]
+    # From the outside in, without the root, which is always open.
     for group in reversed(chain[:-1]):
         if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
             break

@@ -141,6 +141,7 @@ class Overlay(Colouring):
         changed = states - {KEPT}
         if not changed:
             return None
+        # Edges of one line may have come and gone: then the line is changed.
         sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
         dashes = LOST_DASHES if sign == "−" else ()
         if len(states) == 1:
@@ -213,6 +214,7 @@ def outer_part(coloured: Model, options: PictureOptions, opened: Sequence[Path])
     height = heights(hierarchy, opened)
     drawn, low, high = None, 1, max(height, default=0)  # the least height of a group that stays open lies between
     while low <= high:
+        # Bisection: the more of the inner groups are closed, the smaller the picture.
         least = (low + high) // 2
         kept = [path for path, inside in zip(opened, height, strict=True) if inside >= least]
         tried = coloured.picture(opening(hierarchy, options, kept))
@@ -246,6 +248,7 @@ def title_of(changes: Changes) -> str:
     if old == new:
         return "old → new"
     parts = PurePath(old).parts, PurePath(new).parts
+    # From the file name outwards, one folder more each time, until the two differ.
     for many in range(1, max(map(len, parts)) + 1):
         ends = ["/".join(part[-many:]) for part in parts]
         if ends[0] != ends[1]:
@@ -267,6 +270,7 @@ def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, cha
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
     sign_training(hierarchy, changes, signs, words)
+    # Last: a layer that a change names says what changed, rather than how much in it did.
     for row in rows_of(hierarchy, merged.layers):
         signs[row], words[row] = "~", merged.layers["", hierarchy.name[row]]
     return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)

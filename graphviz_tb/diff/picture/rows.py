@@ -49,6 +49,7 @@ def group_signs(
     them `HOLDS`; calls of functions with changes in them too, through any number of calls. `away` is the word for
     what has another name.
     """
+    # Signs go from ops to groups, from functions to their calls, and so on until no call gets one.
     for _ in range(MOST_CALLS):
         sign_groups(hierarchy, signs, words, moved, away)
         groups = [
@@ -71,6 +72,7 @@ def sign_groups(
     ops = OpsThroughCalls(hierarchy)
     for row in groups.tolist():
         every, count = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])], int(counts[row])
+        # `SIGNS[1:3]` are + and −: all nodes below bear it.
         whole = next((sign for sign, number in zip(SIGNS[1:3], every, strict=False) if count and number == count), "")
         signs[row] = whole or moved.get(row, "") or (HOLDS if any(every) else "")
         if signs[row] == HOLDS and row:
@@ -96,6 +98,7 @@ def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple
     """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
     marks = [own == number for number in range(1, len(SIGNS))]
+    # Prefix sums over rows, a line for each sign and one for how many; (signs + 1, rows + 1).
     total = np.stack([np.concatenate(([0], np.cumsum(column))) for column in (*marks, among)])
     inside = total[:, hierarchy.end] - total[:, :-1]
     return inside[:-1], inside[-1]
@@ -123,6 +126,7 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     """
     graph = hierarchy.graph
     states = np.zeros(graph.edge_count, np.uint8)
+    # By node; a node that the hierarchy leaves out has no row.
     own = np.array([signs[row] if exists(row) else "" for row in hierarchy.row_of_node.tolist()], "U1")
     states[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
     states[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2

@@ -22,6 +22,7 @@ class Lines:
         self.states = states
         self.changed = np.flatnonzero(states)
         self.levels: dict[str, Metagraph] = {}
+        # Levels by address, through all open groups: what an identity is an index of.
         todo = [view]
         while todo:
             level = todo.pop()
@@ -46,6 +47,7 @@ class Lines:
 
     def _mark(self, source: int, target: int) -> set[int]:
         """What became of the edges of a constant or summary; looked for only where one of them changed."""
+        # First among the few edges that changed: a picture has many marks.
         changed = self._between(source, target, self.changed) - {KEPT}
         return self._between(source, target) if changed else {KEPT}
 

@@ -28,12 +28,14 @@ def wrapped(text: str, most: int, size: int) -> list[str]:
     room = LINES * most  # letters: none is narrower than a pixel
     text = " ".join(last_segments(word, room) for word in text.split(" "))
     while len(text) <= WORDS * room:  # what is longer is so for its many words
+        # Each round takes one segment from the longest name, until two lines hold all or no name has one left.
         if lines := broken(text, most, size):
             return lines
         shorter = shortened(text)
         if shorter == text:
             break
         text = shorter
+    # Nothing fits: at the blank nearest the middle, both lines cut.
     middle = len(text) // 2
     cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
     return [elide(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]

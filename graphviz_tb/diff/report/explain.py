@@ -20,6 +20,7 @@ AROUND = 400  # characters for what frames the rest: its summary, its ends, the 
 CUT = "\n\n…\n"  # ends a comment that is cut
 MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
 FEW = 3  # changes that are read faster than a table of their kinds
+INDENT = "  "  # before a change in text; before those inside it or behind it there is more
 COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
 HEADINGS = {
     "signature": "Signature",
@@ -91,7 +92,7 @@ def text(changes: Changes, limit: int | None, colour: bool) -> str:
         if listed:
             lines += ["", _bold(HEADINGS[severity], colour)]
             for change in listed:
-                lines += _lines(changes, change, colour, "  ", limit is None)
+                lines += _lines(changes, change, colour, INDENT, limit is None)
     if len(shown) < len(changes):
         lines += ["", f"and {counted(len(changes) - len(shown), 'other change')} (--all)"]
     lines += remarks(changes)
@@ -104,7 +105,8 @@ def _lines(changes: Changes, change: Change, colour: bool, indent: str, listed: 
     yield f"{indent}{shown} {printable(head(change))}"
     for fact in facts(change):
         yield f"{indent}    {printable(fact)}"
-    if numbers := ", ".join(differing(changes.numbers_of(change)) if change in changes.items else ()):
+    # Only changes at the top have numbers; those inside a function are counted with it.
+    if indent == INDENT and (numbers := ", ".join(differing(changes.numbers_of(change)))):
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
@@ -151,10 +153,12 @@ def markdown(changes: Changes) -> str:
     rest = changes.items[MOST_ROWS:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
+        # What the changes that are folded away may take: the rest of the comment, its frame and line ends aside.
         room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
         lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
+    # Names may be of any length: if the first rows alone are too long, the end is cut at a line.
     return comment if len(comment) < MOST_CHARACTERS else comment[: MOST_CHARACTERS - len(CUT)].rsplit("\n", 1)[0] + CUT
 
 

@@ -23,6 +23,7 @@ def lines_of(source: Any) -> str:
 
 def _line(graph: Graph, node: int) -> str:
     function = int(graph.function[node])
+    # "function::node": names of nodes are unique within a function only.
     where = f"{graph.functions[function].name}::" if exists(function) else ""
     definition = graph.node_def(node)
     layer = graph.layers.get(graph.name[node])
@@ -37,4 +38,5 @@ def _line(graph: Graph, node: int) -> str:
         ]
     if layer:
         words.append(json.dumps(plain_setting(layer.config), sort_keys=True, ensure_ascii=False, default=str))
+    # Quoted as JSON does it, without the quotes: a name cannot end its line.
     return json.dumps(" ".join(words), ensure_ascii=False)[1:-1]

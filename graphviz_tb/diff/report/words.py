@@ -66,6 +66,7 @@ def chain(change: Change) -> str:
     """What came or went: its name, its first and last part, or what very many parts have in common."""
     parts = change.detail.get("parts", ())
     stems = {COUNTED.sub("", part) for part in parts}
+    # e.g. "dropout ×12" for dropout, dropout_1, … dropout_11.
     if len(parts) > MOST_PARTS and len(stems) == 1:
         return f"{stems.pop()} ×{len(parts)}"
     around = shared_scope(parts) if len(parts) > MOST_PARTS else ""
@@ -86,6 +87,7 @@ def _what(change: Change, most: int) -> str:
     if detail.get("signature"):
         return f"signature ({', '.join(detail['tensors'])})"
     types: Mapping[str, int] = detail["op_types"]
+    # One more where it is the last: "and 1 other type" is as long as its name.
     first = list(types.items())[: most if len(types) > most + 1 else most + 1]
     rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
@@ -100,6 +102,7 @@ def _what(change: Change, most: int) -> str:
 
 def between(change: Change) -> str:
     """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
+    # (source, target) of the wire that was cut to put it in, or that was closed when it went.
     ends: set[tuple[Any, Any]] = set()
     for wire in change.detail.get("links", ()):
         other = wire["old"] if change.kind == "added" else wire["new"]
@@ -125,11 +128,13 @@ def value(plain: Any) -> str:
     """
     if plain is None or plain == "":
         return "nothing"
+    # e.g. versions, of which empty parts say nothing.
     if isinstance(plain, Mapping):
         return ", ".join(f"{key} {value(part)}" for key, part in plain.items() if part)
     if isinstance(plain, (list, tuple)):
         shown = ", ".join(value(part) for part in plain[:8])
         return f"[{shown}{', …' if len(plain) > 8 else ''}]"
+    # `true` and `false` as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
     return cut(text, LONGEST_VALUE)
 
@@ -152,7 +157,9 @@ def facts(change: Change) -> Iterator[str]:
     if "part" in detail and change.also:
         yield f"{value(detail['part']['old'])} → {value(detail['part']['new'])} in each name"
     wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
+    # Inputs of a rewired op are its own and have no node; those of layers in another order have one.
     wires += [(wire, wire.get("node", {}).get("new") or "") for wire in detail.get("inputs", ())]
+    # Data wires if there are any; else control wires, without those of ops that only wait.
     data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
     wires = (
         []
@@ -168,6 +175,7 @@ def facts(change: Change) -> Iterator[str]:
     for word in ("arguments", "results", "returned"):
         if word in detail:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
+    # What moved counts its children in its head.
     if change.also and change.kind != "moved":
         yield _also(change)
 
