@@ -124,6 +124,7 @@ class Against(ByNumber):
         if change is None:
             return ""
         now, before = self.value(self.now.at(path)), self.value(self.before.at(path))
+        # A share of nothing has no number.
         share = f" ({change / before:+.0%})" if before else ""
         return f"{self.format_value(now)}, before {self.format_value(before)}{share}"
 

@@ -64,6 +64,7 @@ class ByCost(ByNumber):
 
     def numbers(self, inside: Sequence[Path]) -> Numbers:
         """The cost of every row, the same in every call; rows of equal cost are asked once."""
+        # The costs that occur, and for each row which of them it has: most rows share few.
         distinct, costs = self.costs.distinct(len(self.hierarchy))
         value = [self.value(cost) or -1 for cost in distinct]
         # Rows of equal cost have the same words, but a stack's are shorter (`second`): 2 · cost + stack says which.
@@ -122,6 +123,7 @@ def format_flops(count: float) -> str:
     >>> format_flops(7_756_000_000), format_flops(12)
     ('7.76 GFLOPs', '12 FLOPs')
     """
+    # "7.76 G" → "7.76 GFLOPs", "12" → "12 FLOPs".
     number, _, unit = format_count(count).partition(" ")
     return f"{number} {unit}FLOPs"
 

@@ -69,6 +69,7 @@ class Shares(Colouring):
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the
         end."""
+        # By count, then ops without a category last, then the order of the hues.
         large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:BANDS]
         rest = sum(count for _, count in counts) - sum(count for _, count in large)
         bands = [(self._tone(category), count) for category, count in large] + (

@@ -103,6 +103,7 @@ def signatures(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) 
             continue
         ports = [*_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)]
         if ports:
+            # Signatures that differ in the same way are one change.
             alike[repr(ports)].append((name, ports))
     for members in alike.values():
         (name, ports), *others = members
@@ -139,6 +140,7 @@ def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str,
             gone[COUNTED.sub("", spec.key)].append(spec.key)
     for spec in new:
         if spec.key not in here and gone[COUNTED.sub("", spec.key)]:
+            # In the order of the signature: the first key that is new takes the first that is gone.
             by_key[gone[COUNTED.sub("", spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
 

@@ -31,6 +31,7 @@ class Item:
 def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
     """Where a change is."""
     old, new = touched(change)
+    # What changed in a function lies where it is called; it has no layer of its own in the main graph.
     if is_function(change):
         old, new = callers(m, change)
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)
@@ -39,6 +40,7 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
     follows = follows or only_sizes(m, change) or is_for_gradients(layers, change)
     if change.kind in ("added", "removed"):
         follows = follows or change.detail.get("op_types", {}).keys() <= QUIET
+    # One node of the model is enough: what is derived hangs on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     mine = frozenset(
         [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]

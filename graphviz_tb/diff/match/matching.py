@@ -92,6 +92,7 @@ class Matching:
         # Members came or went; without that another number is a rename that somebody made.
         caused = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
+        # The first series of these words is kept, unless members came or went in this one, which says more.
         known = self.shifts.setdefault(words, moved)
         self.caused[words] = self.caused.get(words, False) or caused
         if caused and any(known.get(number) != new for number, new in moved.items()):
@@ -100,6 +101,7 @@ class Matching:
         shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
         if not aligned.scopes:
             return
+        # Where an earlier series of these words told which members came, those of this one are not in question.
         if words not in self.decided:
             self.equals.update({("old", True, row): count for row, count in aligned.gone.items()})
             self.equals.update({("new", True, row): count for row, count in aligned.come.items()})

@@ -119,8 +119,10 @@ def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, 
 
 def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where], primary: bool = True) -> None:
     """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
+    # Consequences first: what a cause says of the same op is written last, and counts.
     for inner in change.consequences:
         mark(merged, source, inner, names, False)
+    # A function's change only counts what is inside: that is what is drawn.
     if change.inside:
         for inner in change.inside:
             mark(merged, source, inner, names, primary)

@@ -67,6 +67,7 @@ class Overlay(Colouring):
     def fill(self, path: Path) -> Fill:
         """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
         sign = self.sign[path[-1]]
+        # The colour of a box without a colouring, before it is made paler or gets a firmer border.
         usual = plain(self.theme, is_op(self.hierarchy, path[-1]))
         if sign == HOLDS:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
