@@ -90,6 +90,12 @@ def test_inputs_that_name_no_node_are_told(rule: Rule) -> None:
         rule("missing_input", strict=True)
 
 
+def test_a_name_that_ends_in_the_name_of_a_node_is_another_name() -> None:
+    graph = flatten(GraphDef(node=[{"name": "a", "op": "X"}, {"name": "b", "op": "Y", "input": ["qa", "^a", "a"]}]))
+    assert edges(graph) == [("a", "0", "b", "control"), ("a", "0", "b", "data")]
+    assert [notice.code for notice in graph.notices] == ["unknown-input"]
+
+
 def test_two_nodes_of_one_name_are_both_kept(rule: Rule) -> None:
     # x ─▶ twin (Relu)        x ─▶ twin (Elu) ─▶ y
     model = rule("duplicate_names")

@@ -3,8 +3,9 @@
     python tests/golden/goldens.py            says which differ
     python tests/golden/goldens.py --accept   the new ones are right
 
-The inputs are `fixtures/rules`, each of which shows one rule, and some small files from TensorFlow. A test compares
-one input of one stage; `git diff` shows what a change of the code changes.
+The inputs are `fixtures/rules`, each of which shows one rule, some small files from TensorFlow, and what is drawn by a
+seed: `networks.py`, and `drawn_*.py` for programs, models, levels, boxes and coordinates. A test compares one input of
+one stage; `git diff` shows what a change of the code changes.
 """
 
 from __future__ import annotations

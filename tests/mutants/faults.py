@@ -53,15 +53,14 @@ class Fault:
         return self.path.relative_to(ROOT / "graphviz_tb")
 
     def users(self) -> list[Path]:
-        """The files below the package that use a name which the statement gives; its own is one."""
-        statements = [node for node in ast.walk(ast.parse(self.path.read_text())) if isinstance(node, ast.stmt)]
-        names = {
-            name.id
-            for node in statements
-            if node.lineno == self.line
-            for name in ast.walk(node)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-        }
+        """The files below the package that use a name which the statement gives, or one that the module makes of it;
+        its own is one."""
+        tree, names = ast.parse(self.path.read_text()), set[str]()
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
+            inside = [name for name in ast.walk(node) if isinstance(name, ast.Name)]
+            follows = node in tree.body and any(name.id in names for name in inside)
+            if node.lineno == self.line or (follows and isinstance(node, ast.Assign | ast.AnnAssign)):
+                names.update(name.id for name in inside if isinstance(name.ctx, ast.Store))
         word = re.compile(rf"\b(?:{'|'.join(sorted(names)) or '(?!)'})\b")
         every = (ROOT / "graphviz_tb").rglob("*.py")
         return [path.relative_to(ROOT) for path in every if path == self.path or word.search(path.read_text())]
