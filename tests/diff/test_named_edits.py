@@ -1,0 +1,92 @@
+"""Names beside edits: a name that says what the edit is, names that only follow, what else is said of a Keras model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from tests.diff.test_causes import graph, told
+
+BODY = ("Conv2D", "BiasAdd", "Mul", "Sub", "Exp", "Log", "Sin", "Cos")
+
+
+def block(scope: str, *ends: str) -> Any:
+    """x ─▶ many ops in a scope, the last ones given ─▶ m/after ─▶ m/end."""
+    lines, before = ["x Placeholder"], "x"
+    for op in (*BODY, *ends):
+        lines.append(f"m/{scope}/{op} {op} {before}")
+        before = f"m/{scope}/{op}"
+    return graph(*lines, f"m/after/MatMul MatMul {before}", "m/end/Softmax Softmax m/after/MatMul")
+
+
+def test_the_name_of_a_layer_says_what_many_other_ops_are() -> None:
+    (change,) = diff(block("gelu", "Relu", "Abs"), block("silu", "Tanh", "Neg"))
+    assert (change.old, change.new, change.detail) == ("m/gelu", "m/silu", {"key": "op", "old": "gelu", "new": "silu"})
+    assert not change.consequences
+
+
+def test_one_other_op_says_itself_what_it_is() -> None:
+    (change,) = diff(block("gelu", "Relu"), block("silu", "Tanh"))
+    assert (change.detail["old"], change.detail["new"]) == ("Relu", "Tanh")
+    assert told(change.consequences) == [("renamed", "m/gelu", "m/silu")]  # type: ignore[arg-type]
+
+
+def encoder(scope: str, padding: bytes) -> Any:
+    """Two layers in a scope, and more behind it."""
+    made = graph("x Placeholder", f"m/{scope}/a/Conv2D Conv2D x", f"m/{scope}/a/Relu Relu m/{scope}/a/Conv2D",
+                 f"m/{scope}/b/Conv2D Conv2D m/{scope}/a/Relu", f"m/{scope}/b/Relu Relu m/{scope}/b/Conv2D",
+                 f"m/end/MatMul MatMul m/{scope}/b/Relu", "m/out/Softmax Softmax m/end/MatMul")  # fmt: skip
+    for node in made.node:
+        if node.op == "Conv2D":
+            node.attr["padding"].s = padding
+    return made
+
+
+def test_a_name_around_layers_that_all_changed_follows() -> None:
+    (change,) = diff(encoder("enc", b"SAME"), encoder("dec", b"VALID"))
+    assert (change.detail["key"], change.places) == ("padding", 2)
+    assert told(change.consequences) == [("renamed", "m/enc", "m/dec")]  # type: ignore[arg-type]
+    assert told(diff(encoder("enc", b"SAME"), encoder("dec", b"SAME"))) == [("renamed", "m/enc", "m/dec")]
+
+
+@pytest.mark.parametrize(("name", "words"), [("g/other", "1 renamed of 3 ops"), ("h/b", "1 moved")])
+def test_a_group_says_how_many_of_its_ops_have_other_names(name: str, words: str) -> None:
+    old, new = (
+        graph("x Placeholder", "g/a Relu x", f"{each} Tanh g/a", f"g/c Exp {each}", "h/d Log x", "y Abs g/c h/d")
+        for each in ("g/b", name)
+    )
+    assert words in diff(old, new).picture().render("svg").decode()
+
+
+def keras(outputs: str = "b", units: int = 2, rate: float = 0.1, loss: str = "mse") -> bytes:
+    """in ─▶ a ─▶ b, compiled; `outputs` are what the model gives."""
+    layers: list[dict[str, Any]] = [
+        {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_shape": [None, 4]},
+         "inbound_nodes": []}
+    ]  # fmt: skip
+    for before, name, size in (("in", "a", units), ("a", "b", 2)):
+        config = {"name": name, "units": size}
+        layers.append({"class_name": "Dense", "name": name, "config": config, "inbound_nodes": [[[before, 0, 0, {}]]]})
+    config = {"name": "m", "layers": layers, "input_layers": [["in", 0, 0]],
+              "output_layers": [[output, 0, 0] for output in outputs]}  # fmt: skip
+    optimizer = {"class_name": "Adam", "config": {"learning_rate": rate}}
+    compiled = {"optimizer": optimizer, "loss": loss}
+    return json.dumps({"class_name": "Functional", "config": config, "compile_config": compiled}).encode()
+
+
+def test_the_rate_of_an_optimizer_is_an_edit_of_its_own() -> None:
+    changes = diff(keras(), keras(units=4, rate=0.2))
+    assert {change.detail["key"] for change in changes} == {"units", "optimizer.learning_rate"}
+    (alone,) = diff(keras(), keras(rate=0.2))
+    assert (alone.detail["old"], alone.detail["new"]) == (0.1, 0.2)
+
+
+def test_a_loss_may_follow_from_a_layer_or_an_output() -> None:
+    (alone,) = diff(keras(), keras(loss="mae"))
+    assert (alone.detail["key"], alone.detail["new"]) == ("loss", "mae")
+    for new in (keras(units=4, loss="mae"), keras(outputs="ab", loss="mae")):
+        (change,) = diff(keras(), new)
+        assert [behind.detail["key"] for behind in change.consequences if "key" in behind.detail] == ["loss"]
