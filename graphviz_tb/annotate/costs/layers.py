@@ -61,7 +61,8 @@ def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
 
 
 WRAPPERS = ("Bidirectional", "TimeDistributed")
-ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+# MemoryError: text where a size is wanted, so many times.
+ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
 
 
 def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphviz_tb.annotate.costs.counted import Counted, Work, elements
+from graphviz_tb.annotate.costs.counted import Counted, Unknown, Work, elements
 from graphviz_tb.annotate.infer.rules import arrays, elementwise, indexing, lists, random, records
 from graphviz_tb.annotate.infer.rules import state as states
 from graphviz_tb.annotate.infer.rules.common import layouts_channels
@@ -110,7 +110,10 @@ def l2_loss(op: Counted) -> Work:
 
 def kernel(op: Counted) -> int:
     """Elements of a pooling window."""
-    return elements(tuple(op.op.attr("ksize") or ()))
+    window = tuple(op.op.attr("ksize") or ())
+    if not all(type(size) is int and size > 0 for size in window):
+        raise Unknown
+    return elements(window)
 
 
 def pool(op: Counted) -> Work:

@@ -13,7 +13,7 @@ from graphviz_tb.annotate.costs.parameters import VARIABLES, unsized_weights, we
 from graphviz_tb.annotate.costs.roles import OPTIMIZER, role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
-from graphviz_tb.annotate.infer.engine import Inference
+from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
 from graphviz_tb.annotate.infer.frame import Frame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
@@ -211,7 +211,7 @@ class Bill:
     def _work(self, op: Counted) -> tuple[int, int] | None:
         try:
             return work(op)
-        except (Unknown, IndexError):  # a shape that is not known, or not what the op takes
+        except (Unknown, *ILL_FORMED):  # a shape that is not known, or not what the op takes
             return None
 
     def _bytes(self, op: Counted) -> int:

@@ -10,7 +10,7 @@ from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.parameters import parameter_count
-from graphviz_tb.read.keras.possible import possible_shape, shallow
+from graphviz_tb.read.keras.possible import possible_shape, shallow, sound
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.telling import telling
 from graphviz_tb.read.keras.tree import Layer as Box
@@ -59,7 +59,7 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, takes))
     return Layer(name_of_class(layer.json), shallow(config), words, tuple(outputs), count,
-                 takes=tuple(takes), calls=max(1, calls) * times_around(layer))  # fmt: skip
+                 takes=tuple(takes) if sound(config) else (), calls=max(1, calls) * times_around(layer))  # fmt: skip
 
 
 def bounded(count: int | None) -> int | None:
