@@ -47,6 +47,7 @@ class TbGraphError(Exception):
 
 def _restored(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
     """An error as it was pickled."""
+    # Past the constructor: each class has its own, and the message is finished already.
     error = kind.__new__(kind, *args)
     error.__dict__.update(values)
     return error

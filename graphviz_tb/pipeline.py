@@ -205,6 +205,7 @@ class Model(Folded):
         The last one is kept: asked for again, in another format, it is not drawn again.
         """
         wanted = picture_choices(options or self.options.picture, choices)
+        # Options are compared by value: equal ones draw the same bytes.
         if self._last is None or self._last.options != wanted:
             self._last = draw(self, wanted)
         return self._last

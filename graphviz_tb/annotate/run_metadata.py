@@ -102,6 +102,7 @@ def slow_start(labels: Sequence[str], steps: Sequence[Step]) -> str:
 
     Then it traced, compiled and allocated for the others.
     """
+    # Of two steps it cannot be said which of them is odd.
     times = [sum(sample.time for sample in step.samples.values()) for step in steps]
     return labels[0] if len(times) > 2 and times[0] > WARM_UP * median(times[1:]) else ""
 

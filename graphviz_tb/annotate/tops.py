@@ -122,6 +122,7 @@ def top(
     hierarchy: Hierarchy, stats: Stats, places: Places, value: Callable[[Figures], float], most: int
 ) -> tuple[Top, ...]:
     """The places of the largest values, ties in the order of the file; zeros are left out."""
+    # Where the whole is nothing no place is left below, and 1 spares a division by zero.
     whole = value(stats.figures(0)) or 1.0
     # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
@@ -141,6 +142,7 @@ def library(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
     """The functions of the library: name, ops of the body, how many calls name it, its row."""
     callers: dict[int, int] = dict.fromkeys(hierarchy.function_rows, 0)
     for bodies in hierarchy.calls.values():
+        # A call that names a function twice is one caller.
         for body in {body for _, body in bodies}:
             callers[body] += 1
     functions = hierarchy.graph.functions

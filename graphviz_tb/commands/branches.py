@@ -38,6 +38,7 @@ def roots_of(model: Model, under: str | None) -> list[int]:
     if under is None:
         return [0, *hierarchy.function_rows]
     functions = [row for row in hierarchy.function_rows if hierarchy.name[row] == under]
+    # A name of nodes goes before that of a function.
     try:
         rows = [path[-1] for path in model.names.find(under)]
     except UnknownNode:

@@ -79,4 +79,5 @@ def order(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
     quantities = {"parameters": "parameters", "flops": "flops", "activations": "activation_bytes"}
     if sort in quantities:
         return (-getattr(scope.cost, quantities[sort]),)
+    # Equal keys: `sorted` leaves the order of the file.
     return (scope.name,) if sort == "name" else ()

@@ -215,6 +215,7 @@ def chosen(values: dict[str, Any]) -> Any:
     from graphviz_tb.options import PictureOptions
 
     names = ("open", "theme", "direction", "title", "scale", "width")
+    # An empty title is asked for: it is none of the values for "not given".
     options = PictureOptions(**{name: values[name] for name in names if values[name] not in (None, ())})
     for what, word, legal in (
         ("theme", options.theme, tuple(THEMES)),

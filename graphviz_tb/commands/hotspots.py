@@ -74,6 +74,7 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         bytes=number(whole.bytes),
         measured=measured.measured,
         ops=measured.ops,
+        # No figure where recursion makes the ops endless, or where there are none.
         coverage=round(measured.measured / measured.ops, 4) if measured.ops else None,
         joined=measured.joined,
         executions=measured.executions,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.loaded import Entry
     from graphviz_tb.options import Options
 
-VERSION = 1
+VERSION = 1  # of the JSON, as docs/json.md describes it
 SORTS = ("file", "parameters", "flops", "activations", "name")
 
 
@@ -89,6 +89,7 @@ def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -
         graph = {
             "kind": facts.kind,
             **summary,
+            # `asdict` has the fields only; `known` is a property.
             "shapes": {**summary["shapes"], "known": facts.summary.shapes.known},
             "signature": facts.signature,
             "left_out": facts.left_out,

@@ -113,6 +113,7 @@ def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_f
     most = 2 * lines if cut else len(shown)
     room = max(FUNCTIONS, lines - len(shown)) if cut else len(others)
     page = Page(hierarchy, columns_of_terminal(), style(), label_of(model))
+    # One scale: the bars of functions compare with those of the main graph.
     page.scale(roots)
     text = [*page.tree(shown[:most], opened), *page.rest(len(shown) - most, "more lines; --depth 1 lists all")]
     if others and under is None:

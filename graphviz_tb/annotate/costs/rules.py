@@ -214,6 +214,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(["QuantizeV2", "Dequantize", "QuantizeAndDequantizeV4"], each_output(2)),  # scale and shift
     "BiasAdd": each_input(1),
     "BiasAddGrad": bias_gradient,
+    # 2 to shift, 1 exponential, 2 to divide by the sum (flops_registry.py).
     "Softmax": each_input(5),
     "LogSoftmax": each_input(5),
     **dict.fromkeys(["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"], each_input(8)),

@@ -67,6 +67,7 @@ def each(value: Any, count: int) -> Sizes:
 def elementwise(ops: str, shape: Sizes) -> Steps:
     """Ops on every element, one after the other."""
     for op in ops.split():
+        # Rules of elementwise ops count the result, so that a second operand does no harm.
         yield Step(op, [shape, shape], shape)
 
 
@@ -94,6 +95,7 @@ def after(config: Config, out: Sizes) -> Steps:
 
 def activated(config: Config, out: Sizes) -> Steps:
     function = config.get("activation")
+    # Anything else is a function of the program, whose ops are not known.
     if isinstance(function, str):
         yield from elementwise(ACTIVATIONS.get(function, ""), out)
 
@@ -104,4 +106,5 @@ def channels_of(config: Config, shape: Sizes) -> int:
 
 def product(a: Sizes, out: Sizes) -> Step:
     """A product with the last dimension of `a`."""
+    # `matmul` takes only the summed dimension from its operands: one will do.
     return Step("MatMul", [a], out)

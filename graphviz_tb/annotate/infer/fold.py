@@ -142,6 +142,7 @@ def gathered(op: Op) -> Value | None:
     value, indices, axis = op.value(0), op.numbers(1), op.number(2) if len(op.ins) > 2 else 0
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
         return None
+    # TensorFlow refuses a negative index: it does not count from the end.
     return tuple(value[index] for index in indices) if all(0 <= index < len(value) for index in indices) else None
 
 
@@ -172,6 +173,7 @@ def chosen(op: Op) -> Value | None:
     if condition is None or yes is None or no is None or dims != op.shape(2):
         return None
     if len(condition) == 1:
+        # A scalar chooses for all elements.
         condition = condition * len(yes)
     if len(condition) != len(yes) or len(yes) != len(no):
         return None

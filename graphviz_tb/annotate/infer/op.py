@@ -92,6 +92,7 @@ class Op:
         attrs = self.definition.attr
         if name in attrs:
             return self._plain(attrs[name])
+        # An attribute that has its default may be left out of the file.
         known = op_def(self.definition.op)
         return known.defaults.get(name) if known is not None else None
 
@@ -114,6 +115,7 @@ class Op:
             return [text.decode("utf-8", "replace") for text in message.s]
         if message.type:
             return [dtype_name(number) for number in message.type]
+        # An empty list does not say of what it is: it is the same for all kinds.
         return list(message.i or message.b or message.f)
 
     def dims(self, message: Any) -> Dims:

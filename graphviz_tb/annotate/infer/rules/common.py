@@ -80,6 +80,7 @@ def agreed(shapes: Sequence[Dims]) -> Dims:
     """The shape of tensors that are all as one another."""
     whole: Dims = None
     for shape in shapes:
+        # Raises Contradiction where two of them cannot be the same.
         whole = merge(whole, shape)
     return whole
 
@@ -92,7 +93,7 @@ def axis_of(axis: int | None, rank: int) -> int | None:
     """
     if axis is None or not -rank <= axis < rank:
         return None
-    return axis % rank if rank else 0
+    return axis % rank
 
 
 def replaced(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]:

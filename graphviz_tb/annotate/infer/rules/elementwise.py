@@ -9,6 +9,7 @@ from graphviz_tb.annotate.infer.values import Dims, Out, broadcast
 
 def select(op: Op) -> Given:
     """`Select`: condition (a scalar, a vector over the first dimension, or as the others), then, else."""
+    # The condition may be a vector beside matrices: it says nothing of the result.
     return [agreed([op.shape(1), op.shape(2)])]
 
 
@@ -57,6 +58,7 @@ def bitcast(op: Op) -> Given:
     shape, old, new = op.shape(0), size.get(op.attr("T") or "", 0), size.get(op.attr("type") or "", 0)
     if shape is None or not old or not new:
         return [None]
+    # float64 as float32 gets a last dimension of 2; the other way, the last dimension of 2 goes.
     if old > new:
         return [(*shape, old // new)]
     return [shape[:-1] if new > old else shape]
@@ -119,6 +121,7 @@ RULES: dict[str, Rule] = {
     "NoOp": lambda op: [],
     "ControlTrigger": lambda op: [],
     "LoopCond": lambda op: [()],
+    # Each output is the input; when the graph runs, only one of them comes.
     "Switch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
     "RefSwitch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
     "IdentityN": each_passed,

@@ -37,6 +37,7 @@ def loss_gradient(op: Op) -> Given:
 RULES: dict[str, Rule] = {
     "BiasAddGrad": bias_gradient,
     **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], batch_norm_gradient),
+    # As what was pooled; the gradient of this gradient as what came of pooling.
     **dict.fromkeys(["MaxPoolGrad", "MaxPool3DGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax"], as_input(0)),
     **dict.fromkeys(["MaxPoolGradGrad", "MaxPool3DGradGrad", "MaxPoolGradGradV2"], as_input(1)),
     **dict.fromkeys(["AvgPoolGrad", "AvgPool3DGrad"], pool_gradient_shape),

@@ -19,8 +19,10 @@ def resized(op: Op) -> Given:
 def decoded(op: Op) -> Given:
     """`DecodeJpeg`: height and width are in the file; channels where they are asked for."""
     channels = int(op.attr("channels") or 0)
+    # A GIF has frames, too; DecodeImage reads either, so that even the rank hangs on the file.
     if op.definition.op in ("DecodeGif", "DecodeImage"):
         return [(*op.symbols.several(3), 3) if op.definition.op == "DecodeGif" else None]
+    # 0 channels are as many as the file has.
     return [(*op.symbols.several(2), channels or op.symbols.fresh())]
 
 

@@ -52,6 +52,7 @@ def gather_v2(op: Op) -> Given:
     axis, shared = axis_of(op.number(2), len(shape)), shared + len(indices) * (shared < 0)
     if axis is None:
         return [op.symbols.several(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
+    # params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]
     return [(*shape[:axis], *indices[shared:], *shape[axis + 1 :])]
 
 
@@ -66,6 +67,7 @@ def gather_nd(op: Op) -> Given:
 def resource_gather(op: Op) -> Given:
     """`ResourceGather`: rows of a variable."""
     shape, indices, shared = op.held(0), op.shape(1), int(op.attr("batch_dims") or 0)
+    # The shared dimensions are those of the indices, too.
     return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
 
 
@@ -83,6 +85,7 @@ def one_hot(op: Op) -> Given:
     if shape is None:
         return [None]
     axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
+    # -1 is a new last axis.
     place = len(shape) if axis == -1 else axis
     return [(*shape[:place], op.size(1), *shape[place:])]
 
@@ -102,6 +105,7 @@ def unique(op: Op) -> Given:
 def unique_v2(op: Op) -> Given:
     """`UniqueV2`: the same along axes; without any, of a vector."""
     shape, axes = op.shape(0), op.shape(1)
+    # Only without axes is it as `Unique`; along an axis, whole slices are compared.
     if shape is None or axes != (0,) or len(shape) != 1:
         return [None, (op.symbols.fresh(),), (op.symbols.fresh(),)]
     new = op.symbols.fresh()
@@ -149,6 +153,7 @@ def dynamic_stitch(op: Op) -> Given:
     if len(tails) != 1:
         return [None]
     every = [number for value in values if value is not None for number in value]
+    # A row for each index up to the largest: no index may be unknown.
     whole = all(value is not None for value in values) and all(number > HIDDEN for number in every) and every
     return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
 

@@ -113,6 +113,7 @@ def svd(op: Op) -> Given:
     if not op.attr("compute_uv"):
         return [(*around, least), None, None]
     whole = bool(op.attr("full_matrices"))
+    # u and v are square, or as narrow as there are singular values.
     u, v = (rows, columns) if whole else (least, least)
     return [(*around, least), (*around, rows, u), (*around, columns, v)]
 

@@ -62,6 +62,7 @@ def cudnn_rnn(op: Op) -> Given:
     last = state if op.attr("rnn_mode") == "lstm" else ()
     if shape is None or state is None or len(shape) != 3 or len(state) != 3:
         return [None, state, last, None, None]
+    # state is (layers * directions, batch, units)
     ways = 2 if op.attr("direction") == "bidirectional" else 1
     units = op.symbols.product([state[2], ways])
     return [(shape[0], shape[1], units), state, last, None, None]

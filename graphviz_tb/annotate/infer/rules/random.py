@@ -53,6 +53,7 @@ RULES: dict[str, Rule] = {
             "StatefulTruncatedNormal",
             "StatefulRandomBinomial",
         ],
+        # resource, algorithm, shape
         shape_from_input(2),
     ),
     "Multinomial": multinomial,

@@ -35,6 +35,7 @@ def arg(op: Op) -> Given:
         return [None]
     axis = axis_of(op.number(1), len(shape))
     if axis is None:
+        # Whichever it is, one axis goes.
         return [op.symbols.several(len(shape) - 1) if len(shape) > 0 else ()]
     return [(*shape[:axis], *shape[axis + 1 :])]
 

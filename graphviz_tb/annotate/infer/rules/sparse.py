@@ -9,6 +9,7 @@ from graphviz_tb.annotate.infer.rules.common import shape_from_input
 def triple(op: Op, rank: int | None) -> Given:
     """A sparse tensor of some rank."""
     count, width = op.symbols.fresh(), op.symbols.fresh() if rank is None else rank
+    # indices, values, shape
     return [(count, width), (count,), (width,)]
 
 

@@ -25,6 +25,7 @@ def variable_shape(op: Op) -> Given:
 
 def assigned(op: Op) -> Given:
     """`Assign`: the variable, which has the value's shape from then on."""
+    # Unchecked, a variable takes the shape of any value.
     if op.attr("validate_shape") is False:
         return [op.shape(1)]
     return [merge(op.shape(0), op.shape(1))]
@@ -43,6 +44,7 @@ def listed(attr: str) -> Rule:
 def dequeued(op: Op) -> Given:
     """`QueueDequeueV2`: as many as `component_types`; shapes are those of a queue of one component."""
     count = op.count("component_types")
+    # A handle holds one shape: it cannot be that of each of several components.
     return [op.held(0)] if count == 1 else [None] * count
 
 
@@ -85,6 +87,7 @@ def restored(op: Op) -> Given:
     return [None] * op.count("dtypes")
 
 
+# Ops of TensorFlow 1 that give the variable which they change; ops that give nothing; ops that give a handle.
 REFERENCES = """
     AssignAdd AssignSub ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdSub
     ScatterNdUpdate ScatterSub ScatterUpdate CountUpTo ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2
