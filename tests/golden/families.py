@@ -49,6 +49,29 @@ def call(plant: Plant, inside: int, beside: int, scoped: int) -> None:
     plant.top = plant.op("t/Call" if scoped == 2 else "Call", "PartitionedCall", plant.top, **attr)
 
 
+def wrapped(plant: Plant, inside: int, beside: int) -> None:
+    """A call of a function that is a group and some ops."""
+    top, made = "x", []
+    for number in range(inside + beside):
+        made.append({"name": f"{'p/' * (number < inside)}op{number}", "op": f"T{number}", "input": [top]})
+        top = f"{made[-1]['name']}:y:0"
+    arguments = {"name": "f", "input_arg": [{"name": "x", "type": 1}], "output_arg": [{"name": "y", "type": 1}]}
+    plant.functions.append({"signature": arguments, "node_def": made, "ret": {"y": top}})
+    for number in range(9):
+        plant.top = plant.op(f"n{number}", f"L{number}", plant.top)
+    plant.top = plant.op("Call", "PartitionedCall", plant.top, f={"func": {"name": "f"}})
+
+
+def uneven(plant: Plant, count: int, ops: int, more: int) -> None:
+    """A large repeat, and a small one in a scope."""
+    for number in range(5):
+        plant.top = plant.op(f"n{number}", f"L{number}", plant.top)
+    for copy in range(6):
+        plant.top = plant.same(f"large/b_{copy}/", plant.layer(f"large/b_{copy}/", plant.top), more)
+    for copy in range(count):
+        plant.top = plant.same(f"s/small/b_{copy}/", plant.top, ops)
+
+
 def loop(plant: Plant, inside: int, around: int, layers: int) -> None:
     """A loop around which is a layer, and other layers."""
     plant.function("cond", 2)
@@ -91,13 +114,15 @@ def bare(plant: Plant, ops: int, count: int) -> None:
         )
 
 
-FAMILIES = {made.__name__: made for made in (group, layers, nested, call, loop, shared, bare)}
+FAMILIES = {made.__name__: made for made in (group, layers, nested, call, wrapped, uneven, loop, shared, bare)}
 GROWING = [
     *(f"group {ops} {beside}" for ops in (1, 2, 9, *range(31, 41)) for beside in (0, 4, 5)),
     *(f"layers {count} {ops} 0" for count in range(2, 10) for ops in (0, 4, 11, 12, 13)),
     *(f"layers 8 2 {beside}" for beside in range(64, 76)),
     *(f"nested {count} {inner} {ops}" for count in range(2, 7) for inner in range(1, 5) for ops in (1, 5)),
     *(f"call {inside} {20 - inside} {scoped}" for inside in range(9, 18) for scoped in range(3)),
+    *(f"wrapped {inside} {20 - inside}" for inside in range(7, 15)),
+    *(f"uneven {count} {ops} {more}" for count in (2, 3, 4) for ops in (2, 3, 8) for more in (14, 27, 28, 60)),
     *(f"loop {inside} {around} {layers}" for inside in (5, 20) for around in range(14) for layers in range(3)),
     *(f"shared {count} {feeds} {loops}" for count in range(2, 9) for feeds in range(2) for loops in range(2)),
     *(f"bare {ops} {count}" for ops in range(1, 7) for count in range(2, 7)),

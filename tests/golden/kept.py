@@ -465,7 +465,7 @@ KEPT: dict[str, tuple[Callable[[str], Iterator[Any]], list[str]]] = {
     "firsts": (first_opened, [*PLANTS, *NETWORKS[:60], *FORESTS]),
     "growing": (growing, GROWING),
     "names": (lambda name: named(graphviz_tb.load(FIXTURES / name)), LABELLED),
-    "openings": (opened_as_asked, PLANTS[:12]),
+    "openings": (opened_as_asked, PLANTS[:40]),
     "patterns": (sought, PLANTS[:30]),
     "opened": (opened, [path.name for path in ALL]),
     "legends": (legends, [path.name for path in ALL]),

@@ -48,6 +48,11 @@ def test_a_group_is_opened_as_long_as_there_are_40_boxes(ops: int, groups: set[s
     assert opened(load(*chain("g", ops, "x"))) == groups
 
 
+def test_a_group_that_is_all_there_is_opens_however_large_it_is() -> None:
+    graph = GraphDef(node=[{"name": "g/x", "op": "P"}, *chain("g", 60, "g/x")])
+    assert opened(graphviz_tb.load(graph, folds=False)) == {"g"}
+
+
 @pytest.mark.parametrize(("ops", "groups"), [(17, {"l_[0-7]", "l_0"}), (18, {"l_[0-7]"})])
 def test_one_repetition_is_opened_as_long_as_there_are_28_boxes(ops: int, groups: set[str]) -> None:
     # x ─▶ l_0 ─▶ … ─▶ l_7 ─▶ y: x, y, two frames, seven closed layers and 17 ops

@@ -116,3 +116,11 @@ def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
         assert (said == "i" * many) == (width("i" * many, SMALL_SIZE) <= LONGEST_NAME)
         room = max(room, width(said, SMALL_SIZE))
     assert room <= 160
+
+
+@pytest.mark.parametrize(
+    ("edges", "control", "said"), [(1, False, ""), (2, False, ", 2 edges"), (3, True, ", 3 edges, control")]
+)
+def test_a_stub_counts_its_edges_where_they_are_several(edges: int, control: bool, said: str) -> None:
+    found = stub(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
+    assert (found.label, found.title) == ("b", f"a/b (linked{said})")
