@@ -213,7 +213,9 @@ def scattered(name: str) -> tuple[Scene, Paint, Caption]:
     )
     rules = tuple(Rule(*place(), *place()) for _ in range(luck.randrange(2)))
     scene = Scene(wide, high, "BT", boxes, routes, (), stubs, written, tuple(map(upright, rules)))
-    rows = [LegendRow(f"row {number} " * luck.randrange(1, 9), PLAIN) for number in range(luck.randrange(0, 14))]
+    rows = [
+        LegendRow(f"row {number} " * luck.choice((1, 2, 5, 8, 20)), PLAIN) for number in range(luck.randrange(0, 14))
+    ]
     rows = [replace(row, more="more " * luck.randrange(2) * luck.randrange(9)) for row in rows]
     scheme = luck.choice(("diff", "structure"))
     title = luck.choice(("", "net", "a title that is longer than the picture is wide, and longer, and longer"))

@@ -23,6 +23,7 @@ from graphviz_tb.render.legend import Block, Entry
 from graphviz_tb.render.pdf import pdf
 from graphviz_tb.render.png import NO_INK, raster
 from graphviz_tb.render.rows import shapes
+from graphviz_tb.render.sheet import Sheet
 from graphviz_tb.render.svg import svg
 
 
@@ -69,6 +70,7 @@ def sheets(name: str) -> Iterator[Any]:
     """The size of a sheet, the place of the scene and of the legend, and each row of that."""
     bare, drawing = compose(*scattered(name), with_legend=False), compose(*scattered(name))
     yield bare.width, bare.height, [part.at for part in bare.parts]
+    yield Sheet(bare.width, drawing.height, (0, 0)).cost, Sheet(drawing.height, bare.width, (0, 0)).cost
     yield drawing.width, drawing.height, [part.at for part in drawing.parts]
     labels = [shape for group in drawing.parts[0].groups for shape in group.shapes if isinstance(shape, Label)]
     yield [(label.content, label.x, label.y, label.width) for label in labels]
@@ -81,8 +83,10 @@ def legend_columns(name: str) -> Iterator[Any]:
     most = int(name.split()[1])
     texts = ["W" * 60] * (most % 9 + 1), ["W" * 60] * (most % 5 + 1)
     one, other = (Block("H", tuple(Entry((), text) for text in each), most) for each in texts)
-    wide = replace(other, most=2 * most % 211 + 40, heading="H" * (most % 40))
-    for blocks in ([one], [one, other], [wide, one, other]):
+    wide = replace(other, most=2 * most % 211 + 40, heading=("a heading, another heading, " * 3)[: most % 70])
+    single = [replace(one, entries=one.entries[:1], most=most + more) for more in range(4)]
+    rows = [[single[0]] * count + [last] for count in range(1, 4) for last in single]  # of every width in all
+    for blocks in ([one], [one, other], [wide, one, other], *rows):
         forms = [(form.width, form.height, [placed.columns for placed in form.blocks]) for form in shapes(blocks)]
         yield len(forms), zlib.crc32(repr(forms).encode())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import graphviz_tb
@@ -38,3 +39,23 @@ def test_a_call_names_its_first_function_and_all_of_them() -> None:
     }
     assert entries["if"]["function"] == entries["else"]["id"]
     assert [entries[name]["function_name"] for name in ("then", "else")] == ["then", "else"]
+
+
+def test_the_first_node_of_a_file_has_its_device_and_its_type() -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Relu", device="/device:GPU:0")
+    graph.node.add(name="y", op="Exp")
+    entries = nodes(graph)
+    assert (entries["x"]["device"], entries["x"]["op"]) == ("/device:GPU:0", "Relu")
+    assert (entries["y"]["device"], entries["y"]["op"]) == ("", "Exp")
+
+
+def test_every_layer_of_a_keras_file_is_told_with_its_shapes() -> None:
+    container = Path(__file__).parents[2] / "fixtures" / "containers" / "keras3_functional.json"
+    model = graphviz_tb.load(container)
+    told = {node["name"]: node["layer"] for node in model.to_json()["nodes"] if "layer" in node}
+    layers = model.hierarchy.graph.layers
+    assert set(told) == {name for name in model.hierarchy.name if name in layers} != set()
+    for name, layer in told.items():
+        assert layer["outputs"] == [None if shape is None else list(shape) for shape in layers[name].outputs]
+        assert layer["class"] == layers[name].class_name
