@@ -45,6 +45,7 @@ from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.view import View
 from graphviz_tb.pipeline import Model
+from graphviz_tb.place.quality import quality
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import read
 
@@ -201,6 +202,7 @@ def placed_models(name: str) -> Iterator[Any]:
     yield scene.width, scene.height
     kinds = (scene.boxes, scene.routes, scene.ports, scene.stubs, scene.texts, scene.rules)
     yield [zlib.crc32(str(plain(kind)).encode()) for kind in kinds]
+    yield quality(scene)
 
 
 def without_names(graph: GraphDef) -> GraphDef:

@@ -41,6 +41,7 @@ def test_the_drawing_gets_no_worse(name: str, most: int, straight: float, area: 
 
 def test_lines_that_meet_or_lie_side_by_side_do_not_cross() -> None:
     lines = [((0, 0), (0, 100)), ((0, 100), (100, 100)), ((10, 0), (10, 90)), ((-50, 300), (50, 200))]
+    lines = [((0, 20), (-40, 20)), *lines, ((0, 70), (-40, 70))]  # these end on the first of those
     routes = tuple(Route(points, "data", 0, 1, 10) for points in lines)
     assert crossings(routes) == 0
     assert crossings((*routes, Route(((-5, 50), (5, 55)), "data", 2, 3, 10))) == 1
