@@ -10,12 +10,14 @@ from graphviz_tb.diff.match.follow import ways
 from graphviz_tb.diff.match.found import Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import body_hashes
 from graphviz_tb.diff.picture import wrap
-from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.merge import Where, free, merge
 from graphviz_tb.diff.picture.opened import ways as groups_to_open
+from graphviz_tb.diff.picture.overlay import overlay
 from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import width
+from graphviz_tb.model.theme import THEMES
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
@@ -140,3 +142,41 @@ def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: py
     assert second == "op Relu → Tanh"
     assert sum(asked) < 20 * len(text)  # without a bound: 10,000 times
     assert all(width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
+
+
+def test_an_old_node_gets_a_name_that_no_other_has() -> None:
+    taken, numbers = {("", "x")}, dict[Where, int]()
+    for name in ("x (old)", "x (old 2)", "x (old 3)"):
+        place = free("", "x", taken, numbers)
+        assert place == ("", name)
+        taken.add(place)
+    assert free("f", "x", taken, numbers) == ("f", "x")
+    assert free("", "y", taken, numbers) == ("", "y")
+
+
+@pytest.mark.parametrize("many", [3, 4])
+def test_three_places_of_one_change_are_opened(many: int) -> None:
+    def made(alpha: float, inside: str) -> GraphDef:
+        lines = [f"{name * 2}{inside} MatMul" for name in "abcd"[:many]]
+        whole = graph(*lines)
+        for node in whole.node:
+            node.attr["alpha"].f = alpha
+        return whole
+
+    for inside in ("/op", ""):
+        merged = merge(diff(made(0.5, inside), made(0.25, inside)))
+        assert len(merged.shown) == 3
+        assert len(merged.signs) == many
+
+
+@pytest.mark.parametrize(
+    ("states", "sign", "whole"),
+    [({0}, "", True), ({1}, "+", True), ({2}, "−", True), ({0, 1}, "+", False), ({0, 2}, "−", False),
+     ({1, 2}, "~", False), ({0, 1, 2}, "~", False), (set(), "", True)],
+)  # fmt: skip
+def test_a_line_has_the_sign_of_its_edges(states: set[int], sign: str, whole: bool) -> None:
+    changes = diff(graph("x Relu"), graph("x Tanh"))
+    hierarchy = load(merge(changes).graph_def).hierarchy
+    tint = overlay(hierarchy, places(hierarchy), merge(changes), changes, THEMES["light"]).became(states)
+    assert (tint is None) == (not sign)
+    assert tint is None or (tint.sign, tint.whole, bool(tint.dashes)) == (sign, whole, sign == "−")
