@@ -20,6 +20,8 @@ from graphviz_tb.model.measure import width
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
+from tests.diff.blocks import SAME, stack
+from tests.diff.pairs import copied
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import library, matching, side
 
@@ -180,3 +182,21 @@ def test_a_line_has_the_sign_of_its_edges(states: set[int], sign: str, whole: bo
     tint = overlay(hierarchy, places(hierarchy), merge(changes), changes, THEMES["light"]).became(states)
     assert (tint is None) == (not sign)
     assert tint is None or (tint.sign, tint.whole, bool(tint.dashes)) == (sign, whole, sign == "−")
+
+
+def test_a_stack_says_how_much_changed_and_its_members_of_how_many() -> None:
+    old = stack(*[SAME] * 6)
+    new = copied(old)
+    for node in new.node:
+        if node.op == "Relu":
+            node.attr["alpha"].f = 0.5
+    changes = diff(old, new)
+    merged = merge(changes)
+    hierarchy = load(merged.graph_def).hierarchy
+    painted = overlay(hierarchy, places(hierarchy), merged, changes, THEMES["light"])
+    words = {hierarchy.name[row]: said for row, said in painted.words.items() if painted.sign[row] == HOLDS}
+    assert [words[name] for name in ("encoder/layer_[0-5]", "encoder/layer_3", "encoder")] == [
+        "6 changed",
+        "1 changed of 3 ops",
+        "6 changed of 18 ops",
+    ]
