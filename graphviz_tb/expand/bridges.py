@@ -8,7 +8,7 @@ import numpy as np
 
 from graphviz_tb.expand.calls import through_call
 from graphviz_tb.expand.tensors import bundles, first_seen_groups
-from graphviz_tb.model.columns import Bools, Ints, span
+from graphviz_tb.model.columns import Bools, Ints, Longs, span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
@@ -38,6 +38,19 @@ class Crossings:
         return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Handed:
+    """The edges of a call inside its functions: `by_inner` are their positions, sorted by the row inside."""
+
+    edges: Crossings
+    by_inner: Longs
+
+    def below(self, start: int, end: int) -> Crossings:
+        """Those that touch one of the rows `start … end-1`, in the order of all."""
+        first, stop = span(self.edges.inner[self.by_inner], start, end)
+        return self.edges.pick(np.sort(self.by_inner[first:stop]))
+
+
 class EdgeFiles:
     """Edges between ordinary ops, filed by the row of either end; made once."""
 
@@ -51,7 +64,9 @@ class EdgeFiles:
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
         self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
+        self._handed: dict[Path, Handed] = {}  # the same as the functions of those calls see it
         self.hierarchy = hierarchy
+        self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
 
     @cached_property
@@ -64,10 +79,18 @@ class EdgeFiles:
         # Emptied as a whole: the few calls on the next path are found anew.
         if len(self.calls) > KEPT_CALLS:
             self.calls.clear()
+            self._handed.clear()
         length = len(path)
         while length and path[:length] not in self.calls:
             length -= 1
         return length
+
+    def handed(self, path: Path) -> Handed:
+        """What a call hands to its functions, sorted once: whatever it opens to asks for a part of it."""
+        if path not in self._handed:
+            edges = handed_in(self, self.calls[path], path[-1])
+            self._handed[path] = Handed(edges, np.argsort(edges.inner, kind="stable"))
+        return self._handed[path]
 
     def leaving(self, start: int, end: int) -> Ints:
         """Edges whose source row lies in `start … end-1`."""
@@ -136,7 +159,7 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
         # A function has no outside but its calls: no edge of its body leaves it.
         across = nothing() if hierarchy.kind[row] == FUNCTION else inside_body(hierarchy, files, row)
         if len(outer.edge):
-            across = join(across, handed_in(hierarchy, outer, path[length - 2], row))
+            across = join(across, files.handed(path[: length - 1]).below(row, int(hierarchy.end[row])))
         if length < len(path):
             files.calls[path[:length]] = across
     return across
@@ -148,21 +171,20 @@ def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Cros
     Those of a call go on to the arguments and results of its functions; control edges end at the call.
     """
     across = crossings(hierarchy, files, path)
-    return handed_in(hierarchy, across, path[-1]) if path[-1] in hierarchy.calls else across
+    return handed_in(files, across, path[-1]) if path[-1] in hierarchy.calls else across
 
 
-def handed_in(hierarchy: Hierarchy, outer: Crossings, call: int, row: int = 0) -> Crossings:
-    """The edges of `call` that end or start below `row` (0: anywhere) inside its functions."""
+def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:
+    """The edges of `call` as they go on inside its functions."""
     # `entry`: which crossing, the row inside, the output or input position there.
-    passed = through_call(hierarchy, call, outer.edge, outer.slot, outer.inbound)
-    kept = [entry for entry in passed if not row or row <= entry[1] < hierarchy.end[row]]
-    rows = np.array([entry[0] for entry in kept], np.int64)
+    passed = through_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
+    rows = np.array([entry[0] for entry in passed], np.int64)
     return Crossings(
         outer.edge[rows],
-        np.array([entry[1] for entry in kept], np.int32),
+        np.array([entry[1] for entry in passed], np.int32),
         outer.other[rows],
         outer.inbound[rows],
-        np.array([entry[2] for entry in kept], np.int32),
+        np.array([entry[2] for entry in passed], np.int32),
     )
 
 

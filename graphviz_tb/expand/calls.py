@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.graph import Function, Graph
@@ -11,9 +12,9 @@ from graphviz_tb.model.wiring import Wiring, wiring
 
 
 def through_call(
-    hierarchy: Hierarchy, call: int, edges: Ints, slots: Ints, inbound: Bools
+    hierarchy: Hierarchy, key_number: Mapping[str, int], call: int, edges: Ints, slots: Ints, inbound: Bools
 ) -> list[tuple[int, int, int]]:
-    """Follow the edges of a call into its functions.
+    """Follow the edges of a call into its functions; `key_number` is the id of each output key of the graph.
 
     For each way in: `(position among edges, row inside, slot or output key there)`. Control edges end at the call,
     and so does what leads to a constant that is drawn as a mark.
@@ -25,21 +26,21 @@ def through_call(
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = joined_to(graph, node, attr, function)
+        # Of an edge that leaves the call `slot` is an output key, of one that comes in the position of an input.
+        leaving = dict.fromkeys(slots[~inbound & ~graph.control[edges]].tolist())
+        ends_of = dict(zip(leaving, joined.results(function, [graph.keys[key] for key in leaving]), strict=True))
         for index, (edge, slot, comes_in) in enumerate(
             zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
         ):
             # What a call waits for reaches no argument of its body.
             if graph.control[edge]:
                 continue
-            if comes_in:
-                ends = [(function.args[to], "0") for to in joined.takes(slot)]
-            else:
-                ends = joined.results(function, graph.keys[slot])
+            ends = [(function.args[to], "0") for to in joined.takes(slot)] if comes_in else ends_of[slot]
             for inner, key in ends:
                 row = int(hierarchy.row_of_node[inner])
                 # The end inside may be left out of the hierarchy (row -1), or be drawn as a mark.
                 if row >= 0 and not graph.mark[inner]:
-                    joined_ends.append((index, row, graph.keys.index(key)))
+                    joined_ends.append((index, row, key_number[key]))
     return joined_ends
 
 

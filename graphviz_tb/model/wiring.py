@@ -9,6 +9,7 @@ gradient        as a call                        none: its outputs are not the f
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -58,14 +59,16 @@ class Wiring:
         inner = list(range(argument, argument + count)) if slot == first else []
         return inner + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
 
-    def results(self, function: Function, key: str) -> list[tuple[int, str]]:
-        """The nodes and outputs that make what output `key` of the call gives."""
+    def results(self, function: Function, keys: Sequence[str]) -> list[list[tuple[int, str]]]:
+        """For each of some output keys of the call the nodes and outputs that make what it gives."""
         if self.gives == "none":
-            return []
+            return [[] for _ in keys]
         if self.gives == "all":
-            return [end for end in dict.fromkeys(function.returns) if end[0] >= 0]
-        end = result(function, key, self.named)
-        return [] if end is None else [end]
+            return [[end for end in dict.fromkeys(function.returns) if end[0] >= 0]] * len(keys)
+        names = enumerate(function.result_names) if self.named else ()
+        position = {name: number for number, name in reversed(list(names))}  # of several with one name the first
+        ends = [result(function, key, position) for key in keys]
+        return [[] if end is None else [end] for end in ends]
 
 
 def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> Wiring:
@@ -124,15 +127,16 @@ def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
     )
 
 
-def result(function: Function, key: str, named: bool) -> tuple[int, str] | None:
-    """The node and output that make the result which output `key` of the call gives.
+def result(function: Function, key: str, position: Mapping[str, int]) -> tuple[int, str] | None:
+    """The node and output that make the result which output `key` of the call gives: by its name, if that has a
+    position among the results, else by its number.
 
-    >>> f = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b"))
-    >>> result(f, "1", True), result(f, "b:0", True), result(f, "output:1", False), result(f, "9", False)
+    >>> f, position = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b")), {"output": 0, "b": 1}
+    >>> result(f, "1", position), result(f, "b:0", position), result(f, "output:1", {}), result(f, "9", {})
     ((7, 'z:0'), (7, 'z:0'), (7, 'z:0'), None)
     """
     name, _, number = key.rpartition(":")
-    index = function.result_names.index(name) if named and name in function.result_names else int(number)
+    index = position[name] if name in position else int(number)
     if index >= len(function.returns) or function.returns[index][0] < 0:
         return None
     return function.returns[index]
