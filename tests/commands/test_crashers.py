@@ -1,0 +1,31 @@
+"""Files that once ended in a fault: each command ends soon, with the right code, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.commands import run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CRASHERS = sorted((FIXTURES / "crashers").iterdir())
+REFUSED = {"deep_value.json", "number_of_digits.json", "torn_bzip2.keras", "torn_lzma.keras", "unfolds.keras"}
+LARGEST = 20_000  # bytes
+
+
+@pytest.mark.parametrize("path", CRASHERS, ids=lambda path: path.name)
+@pytest.mark.parametrize("command", ["render", "info", "tree", "diff"])
+def test_each_command_on_each_file(
+    command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["-o", str(tmp_path / "a.svg"), "-o", str(tmp_path / "a.json")]
+    more = {"render": out, "diff": [str(path), *out]}.get(command, [])
+    refused = path.name in REFUSED
+    assert run([command, str(path), *more, "-q"]) == (3 if refused else 0), capsys.readouterr().err
+    assert len(list(tmp_path.iterdir())) == (0 if refused or not more else 2)
+
+
+def test_they_are_small() -> None:
+    assert all(path.stat().st_size <= LARGEST for path in CRASHERS)
+    assert {path.name for path in CRASHERS} >= REFUSED
