@@ -66,12 +66,14 @@ def by_port(
 ) -> dict[int, list[int]]:
     """Wires that have an end in common, by where their port is, if the box there is open."""
     chains = [view.skeleton.wires[wire].chain for wire in wires]
-    # Lines of a bus share their target; others a source.
-    end = 1 if all(chain[-1] == chains[0][-1] for chain in chains) else 0
-    box = chains[0][-1 if end else 0]
-    found: dict[int, list[int]] = {}
-    for wire in wires:
-        gate = gate_of(view, wire, end, gates)
-        if gate is not None:
-            found.setdefault(ports[box][gate][axis], []).append(wire)
-    return found
+    # Lines of a bus share their target; others a source. Of a turned line the target is where others start.
+    for box in (chains[0][-1], chains[0][0]):
+        if all(box in (chain[0], chain[-1]) for chain in chains):
+            found: dict[int, list[int]] = {}
+            for wire, chain in zip(wires, chains, strict=True):
+                gate = gate_of(view, wire, 1 if chain[-1] == box else 0, gates)
+                if gate is not None:
+                    found.setdefault(ports[box][gate][axis], []).append(wire)
+            if found:
+                return found
+    return {}

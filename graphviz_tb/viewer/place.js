@@ -2483,18 +2483,23 @@ function sharers(skeleton) {
   return (() => { const out = new Map(); for (const [item, wires] of users.entries()) if ((wires.length > 1)) { out.set(item, wires); } return out; })();
 }
 function by_port(view, wires, gates, ports, axis) {
-  let chains, end, box, found, wire, gate;
+  let chains, box, found, wire, chain, gate;
   chains = (() => { const out = []; for (const wire of wires) { out.push(view.skeleton.wires.at(wire).chain); } return out; })();
-  end = ((() => { for (const chain of chains) { if (!(chain.at(-1) === chains[0].at(-1))) return false; } return true; })() ? 1 : 0);
-  box = chains[0].at((end ? -1 : 0));
-  found = new Map();
-  for (wire of wires) {
-    gate = gate_of(view, wire, end, gates);
-    if ((gate != null)) {
-      py_setdefault(found, ports.get(box).at(gate).at(axis), []).push(wire);
+  for (box of [chains[0].at(-1), chains[0][0]]) {
+    if ((() => { for (const chain of chains) { if (![chain[0], chain.at(-1)].includes(box)) return false; } return true; })()) {
+      found = new Map();
+      for ([wire, chain] of py_zip(wires, chains)) {
+        gate = gate_of(view, wire, ((chain.at(-1) === box) ? 1 : 0), gates);
+        if ((gate != null)) {
+          py_setdefault(found, ports.get(box).at(gate).at(axis), []).push(wire);
+        }
+      }
+      if (found.size) {
+        return found;
+      }
     }
   }
-  return found;
+  return new Map();
 }
 
 // place.own

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Point, Route, Scene
+from graphviz_tb.model.skeleton import Wire
+from graphviz_tb.place.parting import by_port
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 NAMES = ["gan_scopes.pb", "saver_meta.pb", "keras2_mnist.pb", "multi_device.pb", "lstm_dynamic_rnn.pb", "xor.pbtxt"]
@@ -52,3 +56,26 @@ def test_lines_to_a_closed_box_still_join() -> None:
     joined = [(one, two) for one, two in combinations(scene.routes, 2) if together(one, two)]
     assert joined
     assert all(ends(one) & ends(two) for one, two in joined)
+
+
+@pytest.mark.parametrize(
+    ("opened", "parts"), [(0, {10: [0], 30: [1], 20: [2]}), (1, {10: [2], 20: [0], 30: [1]}), (7, {})]
+)
+def test_turned_lines_that_share_a_way_with_others_part_at_the_open_box(
+    opened: int, parts: dict[int, list[int]]
+) -> None:
+    # Box 0 has two lines to box 1, and box 1 a turned one to box 0; each goes on to another row inside.
+    wires = [Wire(-1, 0, (0, 5, 1), False), Wire(-1, 1, (0, 5, 1), False), Wire(-1, 2, (1, 5, 0), True)]
+    view: Any = SimpleNamespace(
+        skeleton=SimpleNamespace(wires=wires),
+        metagraph=SimpleNamespace(bridges=[SimpleNamespace(other=row) for row in (90, 91, 92)]),
+    )
+    # (row, comes in, on the first side): the number of its port
+    inner = {
+        0: {(90, False, False): 0, (91, False, False): 1, (92, True, False): 2},
+        1: {(90, True, True): 1, (91, True, True): 2, (92, False, True): 0},
+    }
+    ports = {box: [(10, 0), (30, 0), (20, 0)] for box in (0, 1)}
+    if opened == 1:
+        ports[1] = [(10, 0), (20, 0), (30, 0)]
+    assert by_port(view, [0, 1, 2], {opened: inner.get(opened, {})}, ports, 0) == parts
