@@ -46,8 +46,10 @@ class Shares(Colouring):
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
             # Shifted by one: place 0 counts ops without a category.
-            tally = enumerate(np.bincount(ops + 1).tolist(), -1)
-            counts = sorted((entry for entry in tally if entry[1]), key=lambda entry: entry[0] < 0)
+            tally = np.bincount(ops + 1)
+            seen = np.flatnonzero(tally)  # of thousands of categories few lie in one group
+            entries = zip((seen - 1).tolist(), tally[seen].tolist(), strict=True)
+            counts = sorted(entries, key=lambda entry: entry[0] < 0)
             self._counts[row] = counts
         return counts
 
