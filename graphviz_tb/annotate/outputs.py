@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.ops import Output, op_def
+from graphviz_tb.model.wiring import output_number
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -19,13 +20,13 @@ def output_index(definition: NodeDef, key: str) -> int:
     """
     name, _, number = key.rpartition(":")
     if not name:
-        return int(number)
+        return output_number(number)
     known = op_def(definition.op)
     outputs = known.outputs if known is not None else ()
     names = [output.name for output in outputs]
     # Of an output that the definition lacks, the number alone is the position.
     before = outputs[: names.index(name)] if name in names else ()
-    return sum(length(definition, output) for output in before) + int(number)
+    return sum(length(definition, output) for output in before) + output_number(number)
 
 
 def length(definition: NodeDef, output: Output) -> int:

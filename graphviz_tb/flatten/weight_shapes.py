@@ -11,6 +11,7 @@ from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.wiring import output_number
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
@@ -72,7 +73,7 @@ def below_first(taken: Shape, indices: Shape) -> Shape:
 
 def stated(nodes: Nodes, graph: GraphDef, node: int, key: str) -> Shape:
     """The shape that a node states of one of its outputs."""
-    definition, index = node_def(nodes, graph, node), int(key.rpartition(":")[2])
+    definition, index = node_def(nodes, graph, node), output_number(key.rpartition(":")[2])
     if definition is None or "_output_shapes" not in definition.attr:
         return None
     shapes = definition.attr["_output_shapes"].list.shape

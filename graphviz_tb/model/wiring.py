@@ -32,6 +32,7 @@ FUNCTION_ORDER = (
     *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
     *("shard_func", "reader_func"),
 )
+MOST_OUTPUT = 10**18  # no op has as many outputs
 Run = tuple[int, int, int]  # first input, first argument, how many
 
 
@@ -136,7 +137,18 @@ def result(function: Function, key: str, position: Mapping[str, int]) -> tuple[i
     ((7, 'z:0'), (7, 'z:0'), (7, 'z:0'), None)
     """
     name, _, number = key.rpartition(":")
-    index = position[name] if name in position else int(number)
+    index = position[name] if name in position else output_number(number)
     if index >= len(function.returns) or function.returns[index][0] < 0:
         return None
     return function.returns[index]
+
+
+def output_number(digits: str) -> int:
+    """The number of an output as an input states it; one of more than 18 digits is past every output, and no other
+    number is made of it, since `int` refuses thousands of digits.
+
+    >>> output_number("7"), output_number("007"), output_number("9" * 5000) == MOST_OUTPUT
+    (7, 7, True)
+    """
+    written = digits.lstrip("0") or "0"
+    return int(written) if len(written) <= 18 else MOST_OUTPUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 
 HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
@@ -109,7 +110,7 @@ def _outside(call: str, returns: list[str], effects: tuple[str, ...]) -> Callabl
             return [f"^{effect}" for effect in effects]
         # Outside of functions an output is a number: "call:1" is the second result.
         number = text.rpartition(":")[2] if ":" in text else "0"
-        index = int(number) if number.isascii() and number.isdigit() else 0
+        index = output_number(number) if number.isascii() and number.isdigit() else 0
         return [returns[index]] if index < len(returns) else []
 
     return translate
