@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, fields, replace
+from math import inf
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +34,7 @@ LEAST = {
 }
 # More is a slip of the keyboard: a square picture of that width would take 40 GB.
 GREATEST = {"scale": 20, "width": 100_000}
+MOST = 2**63 - 1  # that any other number may be: machines count no further
 # What the words of an annotation allow; any other word is one of a list of strings.
 TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
@@ -59,11 +61,21 @@ def check(options: DataclassInstance) -> None:
         if isinstance(value, bool) or not isinstance(value, Real):
             # To Python, True is a number.
             continue
+        number, most = as_float(value), GREATEST.get(option.name, MOST)
+        said = value if abs(number) < MOST else f"{number:g}"
         # Not `<`: every comparison with NaN is false, and NaN is refused too.
-        if option.name in LEAST and not float(value) >= LEAST[option.name]:
-            raise RequestError(f"{option.name} is {value}; the least is {LEAST[option.name]}")
-        if option.name in GREATEST and not float(value) <= GREATEST[option.name]:
-            raise RequestError(f"{option.name} is {value}; the most is {GREATEST[option.name]}")
+        if option.name in LEAST and not number >= LEAST[option.name]:
+            raise RequestError(f"{option.name} is {said}; the least is {LEAST[option.name]}")
+        if not number <= most:
+            raise RequestError(f"{option.name} is {said}; the most is {most}")
+
+
+def as_float(number: Real) -> float:
+    """A number to compare with; one of hundreds of digits, which no float holds, is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return -inf if number < 0 else inf
 
 
 def check_type(name: str, annotation: str, value: object) -> None:
@@ -192,6 +204,9 @@ class AnnotateOptions:
 
     infer: bool = True
     batch: int = 1
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)

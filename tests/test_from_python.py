@@ -34,6 +34,8 @@ GOOD = b'node { name: "layer/a" op: "Relu" } node { name: "layer/b" op: "Add" in
         {"direction": {}},
         {"main": [None]},
         {"max_bytes": []},
+        {"batch": "2"},
+        {"infer": 1},
     ],
     ids=str,
 )
@@ -48,7 +50,8 @@ def test_a_wrong_type_is_a_request_error_and_a_type_error(choices: dict[str, Any
 @pytest.mark.parametrize(
     "choices",
     [{"series_min": 1}, {"scale": 0.01}, {"scale": 21}, {"scale": float("nan")}, {"width": 15}, {"width": 100_001},
-     {"max_bytes": 0}, {"max_open": 0}, {"depth": -1}, {"scale": float("inf")}],
+     {"max_bytes": 0}, {"max_open": 0}, {"depth": -1}, {"scale": float("inf")}, {"depth": 10**500},
+     {"max_open": 10**400}, {"max_bytes": -(10**400)}, {"batch": 0}],
     ids=str,
 )  # fmt: skip
 def test_what_the_command_line_refuses_is_refused(choices: dict[str, Any]) -> None:

@@ -23,6 +23,13 @@ SAVED = str(ROOT / "fixtures/containers/saved_model")
         (["render", GOOD, "-o", "x.svg", "--step", "9" * 5000], 2),
         (["render", GOOD, "-o", "x.svg", "--depth", "9" * 5000], 2),
         (["render", GOOD, "-o", "x.svg", "--max-bytes", "9" * 5000], 2),
+        *(
+            (["render", GOOD, "-o", "x.svg", option, "9" * 400], 2)
+            for option in ("--depth", "--max-open", "--max-bytes")
+        ),
+        *((["info", GOOD, option, "9" * 400], 2) for option in ("--series-min", "--batch")),
+        (["render", GOOD, "-o", "x.html", "--page-max", "9" * 400], 2),
+        (["render", GOOD, "-o", "x.html", "--page-max", "1e300"], 2),
         (["render", GOOD, "-o", "x.svg", "--signature", "serving_default"], 2),
         (["render", SAVED, "-o", "x.svg", "--signature", "nowhere"], 2),
         (["render", "x" * 300, "-o", "x.svg"], 3),
