@@ -190,9 +190,8 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
     )
     # Out of series and the ranges in them: the level on which the whole series is drawn.
     around = parent.copy()
-    while len(
-        inner := np.flatnonzero(within[around])
-    ):  # neither the root nor the last row (where -1 leads) is a series
+    # Neither the root nor the last row (where -1 leads) is a series.
+    while len(inner := np.flatnonzero(within[around])):
         around[inner] = hierarchy.parent[around[inner]]
     # One number for each (rank, level); + 1 as the parent of a function is -1.
     pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)

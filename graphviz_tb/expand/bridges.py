@@ -40,14 +40,16 @@ class Crossings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """The edges of a call inside its functions: `by_inner` are their positions, sorted by the row inside."""
+    """The edges of a call inside its functions: `by_inner` are their positions sorted by the row inside, `rows` these
+    rows."""
 
     edges: Crossings
     by_inner: Longs
+    rows: Ints
 
     def below(self, start: int, end: int) -> Crossings:
         """Those that touch one of the rows `start … end-1`, in the order of all."""
-        first, stop = span(self.edges.inner[self.by_inner], start, end)
+        first, stop = span(self.rows, start, end)
         return self.edges.pick(np.sort(self.by_inner[first:stop]))
 
 
@@ -89,7 +91,8 @@ class EdgeFiles:
         """What a call hands to its functions, sorted once: whatever it opens to asks for a part of it."""
         if path not in self._handed:
             edges = handed_in(self, self.calls[path], path[-1])
-            self._handed[path] = Handed(edges, np.argsort(edges.inner, kind="stable"))
+            by_inner = np.argsort(edges.inner, kind="stable")
+            self._handed[path] = Handed(edges, by_inner, edges.inner[by_inner])
         return self._handed[path]
 
     def leaving(self, start: int, end: int) -> Ints:

@@ -14,9 +14,8 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import SCOPE_NAMES, Room
 
-BASE = np.uint64(
-    0x9E6C63D0676A9A99
-)  # of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64
+# Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
+BASE = np.uint64(0x9E6C63D0676A9A99)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
