@@ -18,10 +18,10 @@ from graphviz_tb.render.svg import svg
 
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
-LARGEST_PIXELS = 64 * 10**6  # pixels in all, unless asked
-NEVER = 256 * 10**6  # the rasteriser would take gigabytes, and end the process where there are none
+LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
+NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process where there are none
 USUAL = 2.0  # pixels per unit, for screens of double density
-WORK = 10 * 10**6  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
+WORK = 10_000_000  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
 MOST_WORK = 2 * WORK
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 NO_INK = Ink()
