@@ -6,8 +6,9 @@ severity   signature > op > attribute > wiring > rename > cosmetic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
+from itertools import chain
 from typing import Any, Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -48,9 +49,7 @@ class Edits:
     versions: bool = False
 
     def __add__(self, other: Edits) -> Edits:
-        names = [field.name for field in fields(self) if field.name != "versions"]  # all others are tuples
-        merged = {name: (*getattr(self, name), *getattr(other, name)) for name in names}
-        return Edits(**merged, versions=self.versions or other.versions)
+        return united((self, other))
 
     def inverted(self) -> Edits:
         """The edits that lead back."""
@@ -92,7 +91,7 @@ class Change:
 
     def all_edits(self) -> Edits:
         """Its own edits and those of its consequences."""
-        return sum((change.all_edits() for change in self.consequences), self.edits)
+        return united([self.edits, *(change.all_edits() for change in self.consequences)])
 
     @property
     def places(self) -> int:
@@ -129,6 +128,18 @@ class Change:
         if self.consequences:
             entry["consequences"] = [change.to_json() for change in self.consequences]
         return entry
+
+
+def united(edits: Iterable[Edits]) -> Edits:
+    """All edits of several; one by one they would be copied again with each.
+
+    >>> united([Edits(added=(3,)), Edits(added=(5,))]).added
+    (3, 5)
+    """
+    parts = list(edits)
+    names = [field.name for field in fields(Edits) if field.name != "versions"]  # all others are tuples
+    merged = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in names}
+    return Edits(**merged, versions=any(part.versions for part in parts))
 
 
 def swapped(value: Any) -> Any:

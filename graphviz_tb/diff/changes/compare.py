@@ -38,7 +38,7 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order, united
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
@@ -235,12 +235,9 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         inside = members[0][1]
         places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
-        edits = Edits()
-        for _, alike in members:
-            for change in alike:
-                edits = edits + change.all_edits()
+        done = [change.all_edits() for _, alike in members for change in alike]
         written = tuple((back[other], other) for other, _ in members if other_outputs(m, back[other], other))
-        edits = edits + Edits(functions=written)
+        edits = united([*done, Edits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
         detail = {"function": base}

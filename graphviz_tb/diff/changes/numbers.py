@@ -8,6 +8,7 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from graphviz_tb.annotate import costs_by_node
 from graphviz_tb.diff.changes.layers import Layers
@@ -56,37 +57,48 @@ class Numbers:
                 sums[word] = pair
         return sums
 
-    def concerned(self, change: Change) -> tuple[Bools, Bools]:
-        """The nodes that a change is about, old and new: those edited, their layers, and their partners."""
+    def concerned(self, change: Change) -> tuple[Longs, Longs]:
+        """The nodes that a change is about, old and new: those edited, their layers, and their partners.
+
+        Ids, not masks: of as many changes as nodes, each looks at its own nodes alone.
+        """
         edits = change.all_edits()
-        old, new = (np.zeros(len(layers.side), bool) for layers in self.layers)
         pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
-        old[[*edits.removed, *(mine for mine, _ in pairs)]] = True
-        new[[*edits.added, *(other for _, other in pairs)]] = True
+        old = [*edits.removed, *(mine for mine, _ in pairs)]
+        new = [*edits.added, *(other for _, other in pairs)]
         own = change.edits
         # Layers only of what the change itself did, not of its consequences: those may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
-        old |= in_layers(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)])
-        new |= in_layers(self.layers[1], [*own.added, *(other for _, other in pairs)])
-        return self.with_partners(old, new)
+        layers = (
+            in_layers(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
+            in_layers(self.layers[1], [*own.added, *(other for _, other in pairs)]),
+        )
+        return self.with_partners(joined(old, *layers[0]), joined(new, *layers[1]))
 
-    def with_partners(self, old: Bools, new: Bools) -> tuple[Bools, Bools]:
+    def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Nodes with those that they are matched with."""
-        # Old nodes with a partner.
-        held = np.flatnonzero(exists(self.to_new))
-        both = old[held] | new[self.to_new[held]]
-        old[held], new[self.to_new[held]] = both, both
-        return old, new
+        mine, other = self.to_old[new], self.to_new[old]
+        return joined(old, mine[exists(mine)]), joined(new, other[exists(other)])
 
-    def differing(self, before: Longs, after: Longs, old: Bools, new: Bools) -> tuple[Bools, Bools]:
+    @cached_property
+    def to_old(self) -> Ints:
+        """The partner of each new node."""
+        partners = np.full(len(self.layers[1].side), -1, np.int32)
+        held = np.flatnonzero(exists(self.to_new))
+        partners[self.to_new[held]] = held
+        return partners
+
+    def differing(self, before: Longs, after: Longs, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Nodes with all others of which a quantity is another."""
-        old, new = old.copy(), new.copy()
         held = np.flatnonzero(exists(self.to_new))
         differ = held[before[held] != after[self.to_new[held]]]
-        old[differ], new[self.to_new[differ]] = True, True
-        lost, come = ~exists(self.to_new), np.ones(len(new), bool)
-        come[self.to_new[held]] = False
-        return old | lost, new | come
+        lost, come = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
+        return joined(old, differ, lost), joined(new, self.to_new[differ], come)
+
+
+def joined(*parts: ArrayLike) -> Longs:
+    """Ids, each once."""
+    return np.unique(np.concatenate([np.asarray(part, np.int64) for part in parts]))
 
 
 def total(column: Column) -> int | None:
@@ -94,14 +106,10 @@ def total(column: Column) -> int | None:
     return None if column is None else int(column.sum())
 
 
-def in_layers(layers: Layers, nodes: list[int]) -> Bools:
-    """The nodes under the layers that some nodes of the model belong to."""
-    inside = np.zeros(len(layers.side), bool)
-    scopes = layers.side.scopes
-    for row in {layers.of(node) for node in nodes if layers.forward[node]}:
-        if exists(row):
-            inside[scopes.nodes(row)] = True
-    return inside
+def in_layers(layers: Layers, nodes: list[int]) -> list[Ints]:
+    """The nodes under each of the layers that some nodes of the model belong to."""
+    rows = {layers.of(node) for node in nodes if layers.forward[node]}
+    return [layers.side.scopes.nodes(row) for row in rows if exists(row)]
 
 
 def ops_of(layers: Layers) -> Column:

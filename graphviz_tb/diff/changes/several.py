@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, Edits, united
 from graphviz_tb.model.paths import last_segment
 
 
@@ -36,7 +36,7 @@ def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 def edits_of(changes: Iterable[Change]) -> Edits:
     """The edits of all."""
-    return sum((change.edits for change in changes), Edits())
+    return united(change.edits for change in changes)
 
 
 def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
