@@ -16,6 +16,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
 from graphviz_tb.render.hatches import lines
 from graphviz_tb.render.pdf_file import Fonts, file, n
+from graphviz_tb.render.reading_order import as_seen
 
 POINTS = 0.75  # of a pixel
 LONGEST = 14_400  # points that a side of a page may have
@@ -173,7 +174,7 @@ def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
 
 def text(label: Label, fonts: Fonts) -> Iterator[str]:
     """One line of text, held to its width."""
-    runs = list(fonts.runs(label.content))
+    runs = list(fonts.runs(as_seen(label.content)))
     natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
     left = label.x - label.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
     words = " ".join(

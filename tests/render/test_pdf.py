@@ -98,6 +98,12 @@ def test_a_file_that_is_no_font_is_told(tmp_path: Path) -> None:
         graphviz_tb.load(b'node{name:"a" op:"X"}').picture(font_files=(str(path),)).render("pdf")
 
 
+def test_hebrew_is_written_from_the_right() -> None:
+    data = graphviz_tb.load('node{name:"שלום ab 12" op:"X"}'.encode()).picture(title="t").render("pdf")
+    shown = "".join(f"{arimo().glyphs[ord(char)]:04X}" for char in "םולש ab 12")
+    assert f"<{shown}>" in streams(data)[0].decode()
+
+
 def test_joiners_and_variation_selectors_draw_nothing() -> None:
     """An emoji of two people is two empty boxes, not three with a sign over them."""
     fonts = Fonts([arimo()], [{}])

@@ -1,0 +1,74 @@
+"""Hebrew and Arabic in the order in which their letters stand on a line, for a writer that sets one after the other.
+
+The rules are those of Unicode's bidirectional algorithm (https://www.unicode.org/reports/tr9/) for a line that begins
+at the left, without embeddings, which no name needs.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+RIGHT = ("R", "AL")  # Hebrew and its like; Arabic
+NUMBER = ("EN", "AN")
+BETWEEN_DIGITS = ("ES", "CS")  # a sign or a point, which belongs to the number around it
+MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+
+
+def as_seen(text: str) -> str:
+    """A text from left to right as it is seen: runs of letters that are read from the right are turned, numbers not.
+
+    >>> as_seen("אבג abc"), as_seen("אב 12 ג"), as_seen("a(12)")
+    ('גבא abc', 'ג 12 בא', 'a(12)')
+    """
+    if text.isascii():
+        return text
+    letters = list(with_marks(text))
+    levels = levels_of([unicodedata.bidirectional(letter[0]) for letter in letters])
+    placed = [(level, letter.translate(MIRRORED) if level == 1 else letter)
+              for level, letter in zip(levels, letters, strict=True)]  # fmt: skip
+    for least in (2, 1):
+        placed = [each for turned, run in groupby(placed, lambda one, least=least: one[0] >= least)  # type: ignore[misc]
+                  for each in (reversed(list(run)) if turned else run)]  # fmt: skip
+    return "".join(letter for _, letter in placed)
+
+
+def with_marks(text: str) -> Iterator[str]:
+    """Each letter with the marks that follow it.
+
+    >>> [len(letter) for letter in with_marks("a" + "e\\u0301" + "b")]
+    [1, 2, 1]
+    """
+    letter = ""
+    for char in text:
+        if letter and unicodedata.bidirectional(char) != "NSM":
+            yield letter
+            letter = ""
+        letter += char
+    if letter:
+        yield letter
+
+
+def levels_of(kinds: Sequence[str]) -> list[int]:
+    """How each letter stands: 0 from left to right, 1 from right to left, 2 a number among such letters.
+
+    >>> levels_of(["R", "WS", "EN", "CS", "EN", "WS", "L", "EN"])
+    [1, 1, 2, 2, 2, 0, 0, 0]
+    """
+    stated: list[int | None] = []
+    last = "L"
+    for kind in kinds:
+        last = kind if kind in ("L", *RIGHT) else last
+        stated.append(int(kind in RIGHT) if kind == last else (2 if last in RIGHT else 0) if kind in NUMBER else None)
+    before, after = filled(stated), filled(stated[::-1])[::-1]
+    return [
+        level if level is not None else 2 if low == high == 2 and kind in BETWEEN_DIGITS else int(min(low, high) > 0)
+        for level, low, high, kind in zip(stated, before, after, kinds, strict=True)
+    ]
+
+
+def filled(levels: Sequence[int | None]) -> list[int]:
+    """Each level that is not stated as that before it; at the beginning, that of the line."""
+    known = 0
+    return [known := known if level is None else level for level in levels]
