@@ -26,12 +26,22 @@ def as_seen(text: str) -> str:
         return text
     letters = list(with_marks(text))
     levels = levels_of([unicodedata.bidirectional(letter[0]) for letter in letters])
-    placed = [(level, letter.translate(MIRRORED) if level == 1 else letter)
-              for level, letter in zip(levels, letters, strict=True)]  # fmt: skip
-    for least in (2, 1):
-        placed = [each for turned, run in groupby(placed, lambda one, least=least: one[0] >= least)  # type: ignore[misc]
-                  for each in (reversed(list(run)) if turned else run)]  # fmt: skip
+    letters = [
+        letter.translate(MIRRORED) if level == 1 else letter for level, letter in zip(levels, letters, strict=True)
+    ]
+    placed = list(zip(levels, letters, strict=True))
+    for least in (2, 1):  # the innermost runs first, as the rules have it (L2)
+        placed = turned(placed, least)
     return "".join(letter for _, letter in placed)
+
+
+def turned(placed: Sequence[tuple[int, str]], least: int) -> list[tuple[int, str]]:
+    """Each run of letters of at least some level from its end."""
+    line: list[tuple[int, str]] = []
+    for backwards, entries in groupby(placed, lambda entry: entry[0] >= least):
+        run = list(entries)
+        line += reversed(run) if backwards else run
+    return line
 
 
 def with_marks(text: str) -> Iterator[str]:
