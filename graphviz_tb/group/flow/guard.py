@@ -16,7 +16,7 @@ from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import circles, strong_components
 from graphviz_tb.group.owners import meet
-from graphviz_tb.model.columns import ints
+from graphviz_tb.model.columns import distinct, ints
 from graphviz_tb.model.hierarchy import How
 
 ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
@@ -60,8 +60,10 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     after: list[list[int]] = [[] for _ in parent]
     # They move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
-    for source, target in sorted(set(zip(start.tolist(), stop.tolist(), strict=True))):
-        if source != target and quiet.isdisjoint((source, target)):
+    # As numbers: of a million edges pairs would take hundreds of megabytes.
+    for pair in distinct(start.astype(np.int64) << 32 | stop.astype(np.int64)).tolist():
+        source, target = pair >> 32, pair & 0xFFFFFFFF
+        if source != target and source not in quiet and target not in quiet:
             after[source].append(target)
     lying: set[int] = set()
     for ring in circles(after):
