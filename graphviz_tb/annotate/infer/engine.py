@@ -183,14 +183,19 @@ class Inference:
         return join(a, b, self.symbols)
 
 
+MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 # What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
 def sensible(given: Dims | Out) -> Out:
-    """What a rule gave as an output; a shape that cannot be, for a size is negative, is not known."""
+    """What a rule gave as an output; a shape that cannot be, for a size is negative or it has more dimensions than a
+    tensor, is not known."""
     out = given if isinstance(given, Out) else Out(given)
     if not (is_shape(out.shape) and is_shape(out.held)):
+        return UNKNOWN
+    # Indices among indices double the dimensions with each op.
+    if max(len(out.shape or ()), len(out.held or ())) > MOST_DIMENSIONS:
         return UNKNOWN
     if out.shape:
         for size in out.shape:

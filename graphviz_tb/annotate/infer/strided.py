@@ -5,7 +5,7 @@ TensorFlow's definition: tf.strided_slice; bit i of a mask is about entry i of t
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Value
 from graphviz_tb.model.frozen import dataclass
@@ -50,7 +50,7 @@ def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
 
 def _length(op: Op, first: int) -> int | None:
     shape = op.shape(first)
-    return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
+    return shape[0] if shape is not None and len(shape) == 1 and HIDDEN < shape[0] <= MOST_FOLDED else None
 
 
 def _entry(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import gcd, prod
 
+from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
+
 HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
 
@@ -73,7 +75,9 @@ class Symbols:
         return HIDDEN - (len(self._made) - 1)
 
     def several(self, count: int) -> tuple[int, ...]:
-        """Numbers of which nothing is known."""
+        """Numbers of which nothing is known. Raises ValueError for more than any op has outputs or sizes."""
+        if count > MOST_OUTPUTS:
+            raise ValueError(f"{count} sizes")
         return tuple(self.fresh() for _ in range(count))
 
     def calc(self, operation: str, *numbers: int) -> int:
