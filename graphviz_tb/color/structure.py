@@ -118,7 +118,7 @@ def unit(hierarchy: Hierarchy, row: int) -> int:
         below = hierarchy.children(row)
         if len(set(hierarchy.template[below].tolist())) != 1:
             return -1
-        row = int(below.min())
+        row = int(np.min(below))
     return int(hierarchy.template[row])
 
 

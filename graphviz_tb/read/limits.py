@@ -70,4 +70,4 @@ def nested_too_deep(text: str) -> bool:
     """
     brackets = np.frombuffer(NO_BRACKET.sub("", text).encode("utf-8", "replace"), np.uint8)
     steps = np.where((brackets == ord("{")) | (brackets == ord("[")), np.int8(1), np.int8(-1))
-    return len(brackets) > DEEPEST and int(np.cumsum(steps, dtype=np.int32).max()) > DEEPEST
+    return len(brackets) > DEEPEST and int(np.max(np.cumsum(steps, dtype=np.int32))) > DEEPEST
