@@ -49,8 +49,7 @@ def coordinates(
     (((0, 0), (10, 52)), (((40, 24), (40, 52)),))
     """
     gaps = gaps or Gaps()
-    given = strokes or {}
-    drawn = [given.get(wire, PLAIN) for wire in range(len(skeleton.wires))]
+    drawn = [(strokes or {}).get(wire, PLAIN) for wire in range(len(skeleton.wires))]
     chains = downward(skeleton)
     ends = attach(skeleton, chains, sizes, gaps) if anchors is None else anchored(skeleton, anchors)
     # From here on by item: children, then ports, then waypoints.
@@ -68,18 +67,21 @@ def coordinates(
     width, height = shelve(skeleton, layers, lefts, widths, tall, gaps)
     around = detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    # Items are centred on the middle of their rank.
-    tops = [band[item].middle - heights[item] // 2 if item in band else 0 for item in range(len(widths))]
+    tops = centred(band, heights)
     corridors = Corridors(skeleton, lefts, widths, thick, gaps)
     lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
-    base = skeleton.children
     return Level(
-        tuple((lefts[item], tops[item]) for item in range(base)),
-        tuple(lefts[base : skeleton.first_waypoint]),
+        tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
+        tuple(lefts[skeleton.children : skeleton.first_waypoint]),
         tuple(lines),
         width,
         height,
     )
+
+
+def centred(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
+    """The top of each item, which is centred on the middle of its rank; 0 for one that is on none."""
+    return [band[item].middle - height // 2 if item in band else 0 for item, height in enumerate(heights)]
 
 
 def anchored(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:

@@ -2197,10 +2197,9 @@ function ranks_of(skeleton) {
 const PLAIN = new Stroke();
 const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let given, drawn, chains, ends_, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines_, base;
+  let drawn, chains, ends_, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines_;
   gaps = (gaps || new Gaps());
-  given = py_or(strokes, () => new Map());
-  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(given, wire, PLAIN)); } return out; })();
+  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN)); } return out; })();
   chains = downward(skeleton);
   ends_ = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
   [widths, heights] = extents(skeleton, sizes);
@@ -2216,11 +2215,13 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
   around = detours(skeleton, chains, ends_, layers, lefts, widths, between);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
-  tops = (() => { const out = []; for (const item of py_range(widths.length)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(heights.at(item) / 2)) : 0)); } return out; })();
+  tops = centred_of_coordinates(band_, heights);
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
   lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around);
-  base = skeleton.children;
-  return new Level([...(() => { const out = []; for (const item of py_range(base)) { out.push([lefts.at(item), tops.at(item)]); } return out; })()], [...lefts.slice(base, skeleton.first_waypoint)], [...lines_], width, height_);
+  return new Level([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines_], width, height_);
+}
+function centred_of_coordinates(band_, heights) {
+  return (() => { const out = []; for (const [item, height_] of py_enumerate(heights)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(height_ / 2)) : 0)); } return out; })();
 }
 function anchored(skeleton, anchors_) {
   let ends_;
@@ -2698,7 +2699,7 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
       break;
     }
     for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
-      rect = centred(middle, label_.size);
+      rect = centred_of_label_places(middle, label_.size);
       if ((within_of_label_places(rect, bounds) && obstacles.is_free(wire, rect))) {
         placed.set(wire, middle);
         obstacles.add_rect(grown(rect, LABEL_ROOM_of_label_places));
@@ -2764,7 +2765,7 @@ function around_of_label_places(run) {
   [[ax, ay], [bx, by]] = run;
   return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
 }
-function centred(middle, size) {
+function centred_of_label_places(middle, size) {
   let left, top;
   [left, top] = [(middle[0] - Math.floor(size[0] / 2)), (middle[1] - Math.floor(size[1] / 2))];
   return [left, top, (left + size[0]), (top + size[1])];

@@ -53,20 +53,14 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])
     trained = training_changes(m, layers) if derived else []
-    causes = []
-    named: set[Change] = set()
+    own: list[list[Item]] = []
+    following: list[list[Item]] = []
+    frozen: list[list[Item]] = []
     for group in groups:
-        if is_frozen(layers, group, trained):
-            derived += [item.change for item in group]
-        elif not all_follow(group):
-            change = composed(m, layers, [item.change for item in group])
-            # A new scope in place of another one has another name too: both are one change.
-            name = next((name for name in others if is_replaced(m, name, group)), None)
-            name = name or next((name for name in others if names_edit(m, name, change)), None)
-            causes.append(replaced(name, change) if name else change)
-            named.update([name] if name else [])
-    others = [change for change in others if change not in named]
-    behind = [item.change for group in groups if all_follow(group) for item in group]
+        (frozen if is_frozen(layers, group, trained) else following if all_follow(group) else own).append(group)
+    causes, others = with_names(m, layers, own, others)
+    behind = [item.change for group in following for item in group]
+    derived += [item.change for group in frozen for item in group]
     # Another optimizer has other updates and other rates: these are no edits of their own.
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
@@ -87,6 +81,22 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
         behind += names
         others = [change for change in others if change not in names]
     return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
+
+
+def with_names(
+    m: Matching, layers: tuple[Layers, Layers], groups: Sequence[Sequence[Item]], others: Sequence[Change]
+) -> tuple[list[Change], list[Change]]:
+    """The change that each group of items is, and what is left of the other changes: a new scope in place of another
+    one has another name too, and both are one change."""
+    causes = []
+    named: set[Change] = set()
+    for group in groups:
+        change = composed(m, layers, [item.change for item in group])
+        name = next((name for name in others if is_replaced(m, name, group)), None)
+        name = name or next((name for name in others if names_edit(m, name, change)), None)
+        causes.append(replaced(name, change) if name else change)
+        named.update([name] if name else [])
+    return causes, [change for change in others if change not in named]
 
 
 def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[Layer]:

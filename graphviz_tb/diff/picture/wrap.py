@@ -7,7 +7,6 @@ import re
 from graphviz_tb.model.measure import clean, elide, width
 
 BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
-
 LINES = 2
 WORDS = 10  # times as long as what fits may a text be whose names are made shorter one by one
 
