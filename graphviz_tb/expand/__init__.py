@@ -75,12 +75,11 @@ class Expander:
     def _open(self, path: Path) -> Metagraph:
         hierarchy = self.hierarchy
         rows = content_rows(hierarchy, path)
-        place = {row: index for index, row in enumerate(rows)}
         if self._filed is not None:
             # Found in one pass over all edges, or only over those that this group owns: both give the same.
             edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
         else:
-            edges, loops = find_metaedges(hierarchy, self.facts, path, place)
+            edges, loops = find_metaedges(hierarchy, self.facts, path, rows)
         if self._marks is None:
             self._marks = MarkFiles(hierarchy)
         marks = self._marks.of_level(rows) + handed_constants(hierarchy, path, rows)

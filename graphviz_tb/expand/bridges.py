@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.expand.bundling import bundled, outward
 from graphviz_tb.expand.calls import through_call
-from graphviz_tb.expand.tensors import bundles, first_seen_groups
-from graphviz_tb.model.columns import Bools, Ints, Longs, span
+from graphviz_tb.model.columns import Bools, Ints, Longs, positions, span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
@@ -238,20 +238,8 @@ def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children
     """Bundle crossings by child, neighbour and direction. `drawable` is decided later."""
     if not children or not len(across.edge):
         return []
-    rows = np.array(children, np.int64)
-    by_row = np.argsort(rows)
     # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
-    position = by_row[np.searchsorted(rows[by_row], across.inner, side="right") - 1]
-    # One number for (child, neighbour, direction); rows fit 31 bits.
-    code = (position.astype(np.int64) << 33) | (across.other.astype(np.int64) << 1) | across.inbound
-    bridges = []
-    groups = first_seen_groups(code)
-    for group, what in zip(groups, bundles(hierarchy.graph, facts, across.edge, groups), strict=True):
-        first = group[0]
-        bridges.append(
-            Bridge(
-                int(position[first]), int(across.other[first]), bool(across.inbound[first]),
-                what.tensors, what.control, what.reference, True, what.carried, what.edges,
-            )
-        )  # fmt: skip
-    return bridges
+    position = positions(children, across.inner)
+    other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
+    held = bundled(hierarchy.graph, facts, across.edge, (position, other))
+    return outward(held, 0, len(held.tensors))

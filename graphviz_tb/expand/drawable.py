@@ -61,7 +61,7 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
 def undrawn(bridge: Bridge) -> Bridge:
     """The same, as a stub."""
     counts = bridge.tensors, bridge.control, bridge.reference
-    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, bridge.carried, bridge.edges)
+    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, bridge.bundles, bridge.number)
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:

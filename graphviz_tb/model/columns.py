@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,3 +65,15 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """
     ordered = np.sort(values, axis=None)
     return ordered[runs(ordered)[:-1]]  # the first of each run of equals
+
+
+def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
+    """Where each value of a column lies in a list of distinct rows, or else the largest row before it.
+
+    >>> positions([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()
+    [1, 0, 2]
+    """
+    places = np.array(rows, np.int64)
+    order = np.argsort(places)
+    found: Longs = order[np.searchsorted(places[order], column, side="right") - 1]
+    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal
 
+from graphviz_tb.model.bundles import NOTHING, Bundled
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import Carried, carry
+from graphviz_tb.model.tensors import Carried
 
 Side = Literal["in", "out"]
 StubKind = Literal["shortcut", "constant", "summary", "weight"]
@@ -19,8 +20,8 @@ class Metaedge:
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
-    and reference edges; `carried` are the distinct tensors; `edges` the ids of the flat edges. `back`: it leads from
-    the results of a loop's body to its arguments, and represents no flat edge.
+    and reference edges; bundle `number` of `bundles` says what it carries. `back`: it leads from the results of a
+    loop's body to its arguments, and represents no flat edge.
     """
 
     source: int
@@ -28,14 +29,24 @@ class Metaedge:
     tensors: int
     control: int
     reference: int
-    carried: Carried = field(default_factory=carry, compare=False)
-    edges: Ints | None = field(default=None, compare=False, repr=False)
+    bundles: Bundled = field(default=NOTHING, compare=False, repr=False)
+    number: int = field(default=0, compare=False, repr=False)
     back: bool = False
 
     @property
     def kind(self) -> EdgeKind:
         """How it is drawn: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors or self.back else "control"
+
+    @property
+    def carried(self) -> Carried:
+        """The distinct tensors that it carries."""
+        return self.bundles.carried(self.number)
+
+    @property
+    def edges(self) -> Ints | None:
+        """The ids of the flat edges."""
+        return self.bundles.edges(self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +65,23 @@ class Bridge:
     control: int
     reference: int
     drawable: bool = True
-    carried: Carried = field(default_factory=carry, compare=False)
-    edges: Ints | None = field(default=None, compare=False, repr=False)
+    bundles: Bundled = field(default=NOTHING, compare=False, repr=False)
+    number: int = field(default=0, compare=False, repr=False)
 
     @property
     def kind(self) -> EdgeKind:
         """How it is drawn: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors else "control"
+
+    @property
+    def carried(self) -> Carried:
+        """The distinct tensors that it carries."""
+        return self.bundles.carried(self.number)
+
+    @property
+    def edges(self) -> Ints | None:
+        """The ids of the flat edges."""
+        return self.bundles.edges(self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
 def thickness(edge: Metaedge | Bridge) -> int:
     """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
 
-    >>> from graphviz_tb.model.tensors import Tensor, carry
-    >>> thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, carry(Tensor())))
+    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.tensors import Tensor
+    >>> thickness(Metaedge(0, 1, 1, 0, 0, given(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, given(Tensor())))
     (23, 10)
     """
     if edge.kind == "control" or not edge.carried.known:

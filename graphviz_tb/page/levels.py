@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from graphviz_tb.model.bundles import given
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.tensors import carry
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.page.blocks import Words
@@ -107,7 +107,7 @@ class Lines:
         tensors = tuple(line.carried)
         key = *counts, tensors
         if key not in self.alike:
-            self.alike[key] = said(replace(line, carried=carry(*tensors)), self.words)
+            self.alike[key] = said(replace(line, bundles=given(*tensors)), self.words)
         return self.alike[key]
 
 

@@ -19,10 +19,10 @@ def label(edge: Line) -> str:
     """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown
     shape.
 
-    >>> from graphviz_tb.model.tensors import carry
-    >>> label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((None, 28, 28, 32), "float32"))))
+    >>> from graphviz_tb.model.bundles import given
+    >>> label(Metaedge(0, 1, 1, 0, 0, given(Tensor((None, 28, 28, 32), "float32"))))
     '?×28×28×32'
-    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, carry(Tensor((), "int32"))))
+    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, given(Tensor((), "int32"))))
     ('3 tensors', '')
     """
     count = len(edge.carried) or edge.tensors + edge.reference
@@ -47,8 +47,8 @@ def shown(edge: Line) -> str:
 def account(edge: Line, source: str, target: str) -> str:
     """The full account of an edge on one line.
 
-    >>> from graphviz_tb.model.tensors import carry
-    >>> account(Metaedge(0, 1, 1, 2, 0, carry(Tensor((2, 3), "int32"))), "a", "b")
+    >>> from graphviz_tb.model.bundles import given
+    >>> account(Metaedge(0, 1, 1, 2, 0, given(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
     return f"{brief(source)} → {brief(target)}: {contents(edge)}"

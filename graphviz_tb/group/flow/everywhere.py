@@ -81,13 +81,16 @@ def broadcasts(dag: Dag, depth: list[int], wide: list[int]) -> set[int]:
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
     """Those of the boxes used all over the level that a part of it gives from which nothing else comes; several may
     come from one part, as the sines and cosines of positions do."""
-    memory = {box for box in wide if given_alone(dag, [box], early, side)}
+    # Counted once: in a dense level many such boxes have many sources in common.
+    users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
+    memory = {box for box in wide if given_alone(dag, [box], early, users)}
     rest = [box for box in wide if box not in memory]
-    return memory.union(rest) if len(rest) > 1 and given_alone(dag, rest, early, side) else memory
+    return memory.union(rest) if len(rest) > 1 and given_alone(dag, rest, early, users) else memory
 
 
-def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -> bool:
-    """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs."""
+def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int]) -> bool:
+    """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs: by how many
+    boxes each box is needed for that is `users`."""
     given = early.union(boxes)
     left: dict[int, int] = {}
     todo = list(boxes)
@@ -96,8 +99,7 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], side: list[bool]) -
             if source in given:
                 continue
             if source not in left:
-                # Users not accounted for; at 0 `boxes` alone need it.
-                left[source] = sum(1 for user in dag.after[source] if not side[user])
+                left[source] = users[source]  # those not accounted for; at 0 `boxes` alone need it
             left[source] -= 1
             if not left[source]:
                 todo.append(source)

@@ -1,0 +1,143 @@
+"""Flat edges between the same two boxes become one line: counts and tensors.
+
+All of it is in columns: a level can have a million lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.bundles import Bundles, Outputs
+from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.tensors import Carried
+
+FEW = 64  # edges for which plain loops are quicker than numpy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundling:
+    """Bundles in the order of first appearance: their `ends`, a column each, how many edges of each kind they have, and
+    what they carry."""
+
+    ends: tuple[Ints | Longs, ...]
+    tensors: Longs
+    control: Longs
+    reference: Longs
+    bundles: Bundles
+
+    def counts(self, first: int, stop: int) -> list[tuple[int, int, int]]:
+        """The data, control and reference edges of each of the bundles `first … stop-1`."""
+        columns = (column[first:stop].tolist() for column in (self.tensors, self.control, self.reference))
+        return list(zip(*columns, strict=True))
+
+
+def bundled(
+    graph: Graph, facts: Facts, edges: Ints, ends: tuple[Ints | Longs, ...], known: dict[Outputs, Carried] | None = None
+) -> Bundling:
+    """Edges whose `ends` are equal become one bundle each.
+
+    Before: `ends` are columns by position in `edges`; `known` are tensors that others have asked for.
+    """
+    members, start = by_ends(ends)
+    count = len(start) - 1
+    edge, first = edges[members], members[start[:-1]]
+    control, reference = graph.control[edge], graph.reference[edge]
+    number = np.repeat(np.arange(count), np.diff(start))
+    data = ~control
+    node, key, held = distinct_outputs(graph, edge[data], number[data], count)
+    return Bundling(
+        tuple(column[first] for column in ends),
+        np.bincount(number[data], minlength=count),
+        np.bincount(number[control], minlength=count),
+        np.bincount(number[reference], minlength=count),
+        Bundles(edge, start, node, key, held, facts.tensor, {} if known is None else known),
+    )
+
+
+def by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
+    """Positions of equal ends one behind the other, in the order of first appearance, and where each run starts; the
+    length at the end.
+
+    >>> members, start = by_ends((np.array([5, 3, 5]), np.array([1, 1, 1])))
+    >>> members.tolist(), start.tolist()
+    ([0, 2, 1], [0, 2, 3])
+    """
+    if len(ends[0]) <= FEW:
+        seen: dict[tuple[int, ...], list[int]] = {}
+        for index, codes in enumerate(zip(*(column.tolist() for column in ends), strict=True)):
+            seen.setdefault(codes, []).append(index)
+        runs = [0, *map(len, seen.values())]
+        return np.array([index for group in seen.values() for index in group], np.int64), np.cumsum(runs)
+    # Equal ends become neighbours; the sort is stable, so that edges of a bundle keep their order.
+    order = np.lexsort(ends[::-1])
+    new = np.ones(len(order), bool)
+    new[1:] = False
+    for column in ends:
+        new[1:] |= column[order[1:]] != column[order[:-1]]
+    cuts = np.flatnonzero(new)
+    sizes = np.diff(np.append(cuts, len(order)))
+    # Each bundle by its first edge: `order[cuts]` is where that is in the columns.
+    by_first = np.argsort(order[cuts], kind="stable")
+    cuts, sizes = cuts[by_first], sizes[by_first]
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    # All runs `order[cut : cut + size]`, one behind the other, without a loop.
+    members: Longs = order[np.repeat(cuts - start[:-1], sizes) + np.arange(len(order))]
+    return members, start
+
+
+def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tuple[Ints, Ints, Longs]:
+    """The distinct outputs (node, key) that data edges of each bundle carry, in file order, and where those of each
+    start; the length at the end.
+
+    Before: `number` is the bundle of each edge, ascending; `count` says how many bundles there are.
+    """
+    source, key = graph.source[edge], graph.key[edge]
+    order = np.lexsort((key, source, number))
+    same = np.zeros(len(order), bool)
+    same[1:] = True
+    for column in (number, source, key):
+        same[1:] &= column[order[1:]] == column[order[:-1]]
+    # The first of each equal (bundle, source, key), back in the order of the file.
+    kept = np.sort(order[~same])
+    return source[kept], key[kept], np.searchsorted(number[kept], np.arange(count + 1))
+
+
+def lines(held: Bundling, first: int, stop: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+    """The bundles `first … stop-1`, whose last two ends are positions of children, as metaedges; those from a child to
+    itself as (child, count)."""
+    metaedges: list[Metaedge] = []
+    loops: list[tuple[int, int]] = []
+    sources, targets = (shared(column[first:stop]) for column in held.ends[-2:])
+    counts = held.counts(first, stop)
+    for number, source, target, of in zip(range(first, stop), sources, targets, counts, strict=True):
+        if source == target:
+            loops.append((source, of[0] + of[1]))
+        else:
+            metaedges.append(Metaedge(source, target, *of, held.bundles, number))
+    return metaedges, loops
+
+
+def outward(held: Bundling, first: int, stop: int) -> list[Bridge]:
+    """The bundles `first … stop-1` as bridges; `drawable` is decided later.
+
+    Before: their last two ends are the child, and twice the row of the neighbour (one more where the edge comes in).
+    """
+    children, others = (shared(column[first:stop]) for column in held.ends[-2:])
+    counts = held.counts(first, stop)
+    return [
+        Bridge(child, other >> 1, bool(other & 1), *of, True, held.bundles, number)
+        for number, child, other, of in zip(range(first, stop), children, others, counts, strict=True)
+    ]
+
+
+def shared(column: NDArray[Any]) -> list[int]:
+    """The values of a column, equal ones as one object: a million of them take a quarter of the memory."""
+    values: dict[int, int] = {}
+    return [values.setdefault(value, value) for value in column.tolist()]

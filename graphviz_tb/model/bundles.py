@@ -1,0 +1,82 @@
+"""Flat edges in bundles, one for each line of a level: columns, as a level can have a million lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Protocol
+
+from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import Carried, Tensor, carry
+
+Outputs = tuple[tuple[int, int], ...]
+
+
+class Bundled(Protocol):
+    """What a line stands for, by its number."""
+
+    def carried(self, number: int) -> Carried:
+        """The distinct tensors of line `number`."""
+
+    def edges(self, number: int) -> Ints | None:
+        """The ids of its flat edges, in file order; None where nobody has said which."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """The bundles of one or of many levels.
+
+    Of bundle `b`, `edge[start[b]:start[b + 1]]` are the flat edges in file order, and the rows `held[b]:held[b + 1]` of
+    `node` and `key` the distinct outputs that its data edges carry; `decode` makes the tensor of one. `known` are
+    tensors by their outputs: an edge that crosses twelve borders is in twelve bundles, and they are decoded once.
+    """
+
+    edge: Ints
+    start: Longs
+    node: Ints
+    key: Ints
+    held: Longs
+    decode: Callable[[int, int], Tensor]
+    known: dict[Outputs, Carried] = field(default_factory=dict)
+    asked: dict[int, Carried] = field(default_factory=dict)
+
+    def carried(self, number: int) -> Carried:
+        """One value for all lines that carry the same, made when it is first asked for."""
+        carried = self.asked.get(number)
+        if carried is None:
+            rows = slice(self.held[number], self.held[number + 1])
+            outputs = tuple(zip(self.node[rows].tolist(), self.key[rows].tolist(), strict=True))
+            carried = self.known.get(outputs)
+            if carried is None:
+                carried = self.known[outputs] = Carried(outputs, self.decode)
+            self.asked[number] = carried
+        return carried
+
+    def edges(self, number: int) -> Ints:
+        """The flat edges of a bundle."""
+        return self.edge[self.start[number] : self.start[number + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What a single line stands for, at hand already."""
+
+    tensors: Carried = field(default_factory=carry)
+    flat: Ints | None = None
+
+    def carried(self, number: int) -> Carried:
+        """The same for every number."""
+        return self.tensors
+
+    def edges(self, number: int) -> Ints | None:
+        """The same for every number."""
+        return self.flat
+
+
+NOTHING = Given()
+
+
+def given(*tensors: Tensor) -> Given:
+    """What a line stands for that carries these tensors."""
+    return Given(carry(*tensors))
