@@ -128,15 +128,18 @@ class Expander:
     def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
         """Stacks and folds in a circle of two with a larger scope, and what trains, in any circle."""
         hierarchy = self.hierarchy
+        trains = [at for at, row in enumerate(rows) if row in self._training]
+        stacks = {at for at, row in enumerate(rows) if int(hierarchy.kind[row]) in STACKS}
+        if not trains and not stacks:
+            return frozenset()
         # Pairs of children that data leads from and to.
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors}
         data = sorted(pairs)
         reversed_pairs = {
             source
             for source, target in data
-            if (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
+            if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
-        trains = [at for at, row in enumerate(rows) if row in self._training]
         # The smallest first, each without what is out already: putting one aside may break the circle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
@@ -144,9 +147,9 @@ class Expander:
         return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
-        """Whether a row is a stack or fold, and the other a larger scope."""
+        """Whether a row, a stack or fold, trains nothing, and the other is a larger scope."""
         hierarchy = self.hierarchy
-        if int(hierarchy.kind[row]) not in STACKS or hierarchy.how[row] == TRAINING:
+        if hierarchy.how[row] == TRAINING:
             return False
         return bool(hierarchy.kind[scope] == SCOPE) and hierarchy.ops(row) < hierarchy.ops(scope)
 

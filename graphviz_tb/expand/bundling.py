@@ -5,6 +5,7 @@ All of it is in columns: a level can have a million lines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ class Bundling:
     reference: Longs
     bundles: Bundles
 
-    def counts(self, first: int, stop: int) -> list[tuple[int, int, int]]:
+    def counts(self, first: int, stop: int) -> Iterator[tuple[int, int, int]]:
         """The data, control and reference edges of each of the bundles `first … stop-1`."""
-        columns = (column[first:stop].tolist() for column in (self.tensors, self.control, self.reference))
-        return list(zip(*columns, strict=True))
+        columns = (self.tensors, self.control, self.reference)
+        return zip(*(column[first:stop].tolist() for column in columns), strict=True)
 
 
 def bundled(

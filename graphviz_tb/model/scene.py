@@ -113,13 +113,14 @@ class Route:
 class Web:
     """All lines of one kind of a level too large to draw each by itself: straight, without arrow heads, below boxes.
 
-    `joins` are the source and the target of each: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is
+    `sources` and `targets` are the ends of each: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is
     the box of the level (-1: the picture).
     """
 
     kind: EdgeKind
     frame: int
-    joins: tuple[tuple[int, int], ...]
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -109,18 +109,16 @@ class View:
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:
         """The wires that are drawn one by one: none where the level is too large to be laid out."""
-        return {} if self.skeleton.plain else self.lines()
+        return {} if self.skeleton.plain else dict(self.lines())
 
-    def lines(self) -> dict[int, Metaedge | Bridge]:
+    def lines(self) -> Iterator[tuple[int, Metaedge | Bridge]]:
         """The wires that are drawn, each with the metaedge or bridge it represents."""
         metagraph = self.metagraph
         away = metagraph.mask.extracted
-        lines: dict[int, Metaedge | Bridge] = {}
         for index, wire in enumerate(self.skeleton.wires):
             if {wire.chain[0], wire.chain[-1]} & away:
                 continue
             if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
-                lines[index] = metagraph.edges[wire.edge]
+                yield index, metagraph.edges[wire.edge]
             elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
-                lines[index] = metagraph.bridges[wire.bridge]
-        return lines
+                yield index, metagraph.bridges[wire.bridge]

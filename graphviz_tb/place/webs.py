@@ -15,10 +15,10 @@ def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, i
     Before: `boxes` are numbers of boxes by position, `ports` those of ports by their number in the skeleton.
     """
     count = view.skeleton.children
-    joins_of: dict[EdgeKind, list[tuple[int, int]]] = {}
-    for index, line in view.lines().items():
+    ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
+    for index, line in view.lines():
         chain = view.skeleton.wires[index].chain
         # -1 - p: port number p.
-        ends = [boxes[item] if item < count else -1 - ports[item - count] for item in (chain[0], chain[-1])]
-        joins_of.setdefault(line.kind, []).append((ends[0], ends[1]))
-    return [Web(kind, frame, tuple(joins)) for kind, joins in joins_of.items()]
+        for ends, item in zip(ends_of.setdefault(line.kind, ([], [])), (chain[0], chain[-1]), strict=True):
+            ends.append(boxes[item] if item < count else -1 - ports[item - count])
+    return [Web(kind, frame, *map(tuple, ends)) for kind, ends in ends_of.items()]

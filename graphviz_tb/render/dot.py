@@ -52,7 +52,7 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         graph.add_edge(_edge(route, scene, paint.theme))
     for web in scene.webs:
         colour, style = quoted(edge_colour(web, paint.theme)), "dashed" if web.kind == "control" else "solid"
-        for source, target in web.joins:
+        for source, target in zip(web.sources, web.targets, strict=True):
             graph.add_edge(pydot.Edge(joined(scene, source), joined(scene, target), color=colour, style=style))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
         _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)

@@ -65,11 +65,15 @@ def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     reads SVG."""
     dashes = DASHES if bundle.kind == "control" else ()
     pen = Pen(edge_colour(bundle, theme), THREAD, dashes)
+    # Each once: of a million lines few thousands of boxes are the ends.
+    starts: dict[int, Step] = {source: ("M", end_of(scene, source)) for source in set(bundle.sources)}
+    ends: dict[int, Step] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
     groups = []
-    for start in range(0, len(bundle.joins), BUNDLE):
+    for start in range(0, len(bundle.sources), BUNDLE):
+        some = slice(start, start + BUNDLE)
         steps: list[Step] = []
-        for source, target in bundle.joins[start : start + BUNDLE]:
-            steps += [("M", end_of(scene, source)), ("L", end_of(scene, target))]
+        for source, target in zip(bundle.sources[some], bundle.targets[some], strict=True):
+            steps += [starts[source], ends[target]]
         groups.append(Group((Curve(tuple(steps), pen=pen),)))
     return groups
 

@@ -74,7 +74,7 @@ def test_the_picture_shows_every_line(monkeypatch: pytest.MonkeyPatch, direction
     assert not scene.routes
     assert not overlaps(scene)
     frames = {box.address: number for number, box in enumerate(scene.boxes)}
-    inside = {web.frame: len(web.joins) for web in scene.webs}
+    inside = {web.frame: len(web.sources) for web in scene.webs}
     assert inside == {-1: 3, frames["a"]: 3 + 3, frames["b"]: 3 * 1 + 3}  # three bridges to a port on either side
     svg, dot = picture.render("svg").decode(), picture.render("dot").decode()
     assert svg.count("L") > sum(inside.values())

@@ -101,6 +101,15 @@ def flat_random(nodes: int) -> GraphDef:
     return graph
 
 
+def dense_random(nodes: int) -> GraphDef:
+    """So many lines, each box with inputs from half of all that were before."""
+    random, graph = Random(nodes), GraphDef()
+    names = [unlike(at) for at in range(math.isqrt(4 * nodes))]
+    for at, name in enumerate(names):
+        graph.node.add(name=name, op=random.choice("ABCD"), input=random.sample(names[:at], at // 2))
+    return graph
+
+
 def hub(inward: bool, name: Callable[[int], str]) -> Make:
     """One node that all others feed, or that feeds all others."""
 
@@ -145,6 +154,7 @@ KINDS: dict[str, Make] = {
     "chain numbered": chain(lambda at: f"s/n{at}"),
     "chain unlike": chain(unlike),
     "flat random": flat_random,
+    "dense random": dense_random,
     "hub in": hub(True, unlike),
     "hub out": hub(False, unlike),
     "hub in numbered": hub(True, lambda at: f"n{at}"),

@@ -89,7 +89,7 @@ def catalogue(theme: str, shift: int = 0) -> tuple[Scene, Paint, Caption]:
         *(len(KINDS) * 3 * STEP, 9 * STEP, "BT" if not shift else "LR", boxes, routes, ports(), stubs),
         texts(len(boxes)),
         (Rule(5, 500, 300, 500), Rule(300, 10, 300, 400)),
-        (Web("data", -1, ((0, 1), (1, -1), (-2, 2), (3, 4))), Web("control", 3, ((5, 6),) * 201)),
+        (Web("data", -1, (0, 1, -2, 3), (1, -1, 2, 4)), Web("control", 3, (5,) * 201, (6,) * 201)),
     )
     selected = tuple(box.address for box in boxes[shift::7])
     return scene, paint, Caption("the title", "3 ops · facts", selected)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 from graphviz_tb import load
+from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.everywhere import memories
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
 
@@ -98,3 +100,22 @@ def test_the_first_layer_is_one_of_its_stack_though_it_reads_one_value_twice() -
         top = f"cross_{at}_add"
     nodes.append({"name": "out", "op": "Sigmoid", "input": [top]})
     assert stacks(GraphDef(node=nodes)) == {6}
+
+
+class Counted(list[bool]):
+    """A list that counts how often it is asked."""
+
+    asked = 0
+
+    def __getitem__(self, place):  # type: ignore[no-untyped-def]
+        self.asked += 1
+        return super().__getitem__(place)
+
+
+def test_users_are_counted_once_however_many_boxes_share_their_sources() -> None:
+    count = 80
+    after = [list(range(box + 1, count)) for box in range(count)]  # each box feeds all behind it
+    before = [list(range(box)) for box in range(count)]
+    side = Counted([False] * count)
+    assert not memories(Dag([], before, after), list(range(1, count - 1)), set(), side)
+    assert side.asked <= count * count

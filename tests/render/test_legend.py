@@ -55,7 +55,7 @@ def test_a_line_has_the_sign_of_its_kind(choices: dict[str, Any], words: list[st
 
 
 def test_a_web_and_a_stub_have_those_of_theirs() -> None:
-    assert said(webs=(Web("control", -1, ((0, 1),)),)) == ["control"]
+    assert said(webs=(Web("control", -1, (0,), (1,)),)) == ["control"]
     kinds = {"constant": ["constant"], "weight": ["weight"], "summary": ["summary"], "shortcut": ["link to elsewhere"]}
     assert {kind: said(stubs=(replace(STUB, kind=kind),)) for kind in kinds} == kinds
     assert said(stubs=(replace(STUB, kind="more"),)) == []

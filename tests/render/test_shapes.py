@@ -52,7 +52,7 @@ def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> Non
     boxes = tuple(Box(str(at), at, "op", -1, 0, 100 * at, 10 * at, 21, 11, False, False) for at in range(2))
     ports = (Port(7, 8, -1, "data"), Port(70, 80, -1, "data"))
     scene = Scene(200, 100, "TB", boxes, (), ports, (), ())
-    (group,) = web(Web("data", -1, ((0, 1), (-1, 0), (1, -2))), scene, LIGHT)
+    (group,) = web(Web("data", -1, (0, -1, 1), (1, 0, -2)), scene, LIGHT)
     (curve,) = group.shapes
     assert isinstance(curve, Curve)
     assert shape_of(curve) == "M10,5 L110,15 M7,8 L10,5 M110,15 L70,80"
@@ -61,7 +61,7 @@ def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> Non
 @pytest.mark.parametrize(("lines", "outlined"), [(100, [100]), (101, [100, 1]), (250, [100, 100, 50])])
 def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> None:
     scene = Scene(9, 9, "TB", (Box("a", 0, "op", -1, 0, 0, 0, 9, 9, False, False),), (), (), (), ())
-    groups = web(Web("data", -1, ((0, 0),) * lines), scene, LIGHT)
+    groups = web(Web("data", -1, (0,) * lines, (0,) * lines), scene, LIGHT)
     assert [len(curve.steps) // 2 for group in groups for curve in group.shapes if isinstance(curve, Curve)] == outlined
 
 
