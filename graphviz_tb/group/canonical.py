@@ -75,7 +75,7 @@ def refine(cell: list[int], links: Links, changed: list[int]) -> None:
                 seen[other].append((cell[node], -flag))  # the edge as `other` sees it
         touched: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
         for node, view in seen.items():
-            if len(members[cell[node]]) > 1:  # a cell of one node cannot be split
+            if len(members[cell[node]]) > 1:  # only saves time: a cell of one node cannot be split
                 touched[cell[node]][node] = tuple(sorted(view))
         changed = []
         # Cells in their order, not in that in which nodes were met: equal graphs get equal numbers.

@@ -24,7 +24,7 @@ from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
 
 COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
-LONGEST_COUNTER = 10  # letters: "_" and nine digits
+LONGEST_COUNTER = 10  # letters: "_" and nine digits; to search in no more only saves time
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
@@ -74,7 +74,7 @@ def without_counter(name: str) -> str | None:
     >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
     ('block_1/dense', None, None)
     """
-    match = COUNTER.search(name, max(0, len(name) - LONGEST_COUNTER))
+    match = COUNTER.search(name, len(name) - LONGEST_COUNTER)
     return name[: match.start()] if match else None
 
 
@@ -121,9 +121,7 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
     beside = graph.beside
     for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
         row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.weights.get(int(beside.mark[index]))
-        scopes = (
-            [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted] if row >= 0 else []
-        )
+        scopes = [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted]
         if scopes and weight is not None:
             mark = int(beside.mark[index])
             variable = UNNAMED if graph.op_types[graph.op[mark]] == "Const" else weight.variable

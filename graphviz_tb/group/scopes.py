@@ -165,11 +165,12 @@ def drop_unkept(growing: Growing, graph: Graph, first: int) -> None:
 
 def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> None:
     """Names like "7" come before all others, in ascending order, wherever TensorBoard keeps an order."""
-    for leaf in range(first, len(growing.leaf_node)):
-        name = graph.name[growing.leaf_node[leaf]]
-        if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(name):
-            # Below the keys of all others, 2 · node + 1. 14 digits are more than 2**40, however many follow.
-            growing.leaf_key[leaf] = min(int(name[:14]), 2**40) - 2**41
+    names = {leaf: graph.name[growing.leaf_node[leaf]] for leaf in range(first, len(growing.leaf_node))}
+    whole = [leaf for leaf in names if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(names[leaf])]
+    # More digits are a larger number, however many there are: none begins with 0.
+    whole.sort(key=lambda leaf: (len(names[leaf]), names[leaf]))
+    # Keys of all others are 0 or more.
+    growing.leaf_key.update(zip(whole, range(-len(whole), 0), strict=True))
 
 
 def strict_name(name: str) -> str:

@@ -43,16 +43,14 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     # Backwards, so that of several series of one name the first counts.
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
     stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
-    number: dict[int, int] = {}
+    renumbered: dict[int, int] = {}
     kept: list[NewGroup] = []
     for index, group in enumerate(groups):
         members = expanded(groups, group.members, stop)
         if index not in stop:
             # Members that are new groups come earlier, so that their new numbers are known.
-            number[index] = len(kept)
-            kept.append(
-                replace(group, members=tuple(member if member >= 0 else -1 - number[-1 - member] for member in members))
-            )
+            renumbered[-1 - index] = -1 - len(kept)
+            kept.append(replace(group, members=tuple(renumbered.get(member, member) for member in members)))
     return kept
 
 
@@ -62,7 +60,7 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
     todo = list(reversed(members))
     while todo:
         member = todo.pop()
-        if member < 0 and -1 - member in stop:
+        if -1 - member in stop:
             todo.extend(reversed(groups[-1 - member].members))
         else:
             rows.append(member)
@@ -72,10 +70,8 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
 def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
     """Which series has a member of this name."""
     series = [index for index, group in enumerate(groups) if group.kind == Kind.SERIES]
+    names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
     for index in series:
-        if any(
-            (hierarchy.name[member] if member >= 0 else groups[-1 - member].name) == name
-            for member in groups[index].members
-        ):
+        if any(names[member] == name for member in groups[index].members):
             return index
     raise UnknownNode.among(name, {groups[index].name for index in series}, "series")

@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.dag import make_dag
 from graphviz_tb.group.flow.order import Order
 from graphviz_tb.group.flow.regions import narrow_places
-from graphviz_tb.group.flow.setting import Budget, Setting
+from graphviz_tb.group.flow.setting import Budget, Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
@@ -77,3 +77,10 @@ def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: i
     dag = make_dag([Box("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
     found, ends = narrow_places(dag, order, Setting(Vocabulary([]), Symbols(), Budget(0)))
     assert (found, len(ends)) == (wide, places)
+
+
+def test_a_level_may_be_looked_at_as_often_as_its_size_says() -> None:
+    budget = budget_of(10)
+    assert budget.take(200_000)
+    assert budget.take(10)
+    assert not budget.take(1)

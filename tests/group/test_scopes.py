@@ -56,3 +56,16 @@ def test_deep_names_need_no_stack() -> None:
     assert model.hierarchy.depth.max() == 10_001
     assert len(model.picture().scene.boxes) >= 2
     assert len(model.metagraph().edges) == 1
+
+
+def test_whole_numbers_come_first_for_tensorboard() -> None:
+    # as JavaScript orders the names of an object; not below a scope, and not "07"
+    names = ["x", "10", "s/3", "07", "9", "s/2", str(10**20), str(10**19), "0"]
+    graph = GraphDef(node=[{"name": name, "op": "A"} for name in names])
+    theirs = graphviz_tb.load(graph, preset="tensorboard")
+    assert [name for _, name in tree(theirs)] == [
+        "0", "9", "10", str(10**19), str(10**20), "x", "s", "s/3", "s/2", "07"
+    ]  # fmt: skip
+    assert [name for parent, name in tree(graphviz_tb.load(graph, folds=False)) if not parent] == [
+        "x", "10", "s", "07", "9", str(10**20), str(10**19), "0"
+    ]  # fmt: skip

@@ -40,7 +40,7 @@ from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
-from graphviz_tb.group.flow.setting import EACH, LOOKS, SOFT, Budget, Setting
+from graphviz_tb.group.flow.setting import SOFT, Budget, Setting, budget_of
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
@@ -70,7 +70,7 @@ def fold_by_flow(
     cut: list[int] = []
     for number in distinct(kind).tolist():
         level = levels.level(number)
-        budget = Budget(LOOKS + EACH * len(level.rows))
+        budget = budget_of(len(level.rows))
         planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.left < 0:
             cut.append(level.parent)
@@ -144,7 +144,7 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
 def of_layers(level: Siblings) -> bool:
     """Whether ops of a level are Keras layers: none of them is a mere input of another, however small a tower is."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
-    return bool(layers) and any(hierarchy.name[row] in layers and hierarchy.node[row] >= 0 for row in level.rows)
+    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == Kind.OP for row in level.rows)
 
 
 def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
-from graphviz_tb.algorithms.training import Part, Training
+from graphviz_tb.algorithms.training import Training
 from graphviz_tb.group.flow.entries import Entry, entries, unpacked
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
@@ -196,10 +196,12 @@ def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
     # Bits: 33-62 the source, 2-32 the target, 1 handle, 0 store.
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
     heads, same_as = equal_runs(
-        Runs(symbols(columns) * (len(names) + 1) + name, starts, stops),  # structure and name of a child as one number
+        Runs(symbols(columns), starts, stops),
+        Runs(name, starts, stops),
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
         Runs(columns.entry, columns.entry_start[:-1], columns.entry_start[1:]),
-        Runs(in_runs(columns, runs) * len(Part) + columns.part, starts, stops),
+        Runs(in_runs(columns, runs), starts, stops),
+        Runs(columns.part.astype(np.int64), starts, stops),
     )
     first_equal: Longs = np.array(heads, np.int64)[same_as]
     return first_equal
@@ -210,9 +212,8 @@ def symbols(columns: Columns) -> Longs:
     hierarchy, child = columns.hierarchy, columns.child
     types = len(hierarchy.graph.op_types)
     template = hierarchy.template[child].astype(np.int64)
-    # Beyond all types and templates: equal to nothing else.
-    alone = types + int(np.max(template, initial=0)) + 1 + child
-    symbol: Longs = np.where(template >= 0, types + template, alone)
+    # Types, behind them templates; what has neither is equal to nothing else.
+    symbol: Longs = np.where(template >= 0, types + template, -child)
     ops = hierarchy.node[child] >= 0
     symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
     return symbol

@@ -90,33 +90,33 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
 
 def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
     """The number of each node's strongly connected component (Tarjan 1972, without recursion)."""
-    count = len(after)
-    index, low, component = [-1] * count, [0] * count, [-1] * count
+    index: dict[int, int] = {}  # the nodes met so far, in turn
+    low: dict[int, int] = {}
+    component = [-1] * len(after)
     stack: list[int] = []
-    serial = components = 0
-    for root in range(count):
-        if index[root] >= 0:
+    components = 0
+    for root in range(len(after)):
+        if root in index:
             continue
-        index[root] = low[root] = serial
-        serial += 1
+        index[root] = low[root] = len(index)
         stack.append(root)
         # The path of the depth-first walk, with what is left to visit from each node.
         work = [(root, iter(after[root]))]
         while work:
             node, rest = work[-1]
             for other in rest:
-                if index[other] < 0:
-                    index[other] = low[other] = serial
-                    serial += 1
+                if other not in index:
+                    index[other] = low[other] = len(index)
                     stack.append(other)
                     work.append((other, iter(after[other])))
                     break
-                if component[other] < 0 and index[other] < low[node]:  # without a component: still on the stack
-                    low[node] = index[other]
+                if component[other] < 0:  # still on the stack
+                    low[node] = min(low[node], index[other])
             else:
                 work.pop()
-                if work and low[node] < low[work[-1][0]]:
-                    low[work[-1][0]] = low[node]
+                if work:
+                    around = work[-1][0]
+                    low[around] = min(low[around], low[node])
                 if low[node] == index[node]:  # nothing on the stack before it is reached: a component is complete
                     while component[node] < 0:
                         component[stack.pop()] = components
@@ -151,9 +151,8 @@ def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[i
     head = list(range(count))
     for first, second in pairs:
         first_root, second_root = root(head, first), root(head, second)
-        if first_root != second_root:
-            # The first node is the root: `filed` below then lists components in the order of the nodes.
-            head[max(first_root, second_root)] = min(first_root, second_root)
+        # The first node is the root: `filed` below then lists components in the order of the nodes.
+        head[max(first_root, second_root)] = min(first_root, second_root)
     filed: dict[int, list[int]] = {}
     for node in range(count):
         filed.setdefault(root(head, node), []).append(node)

@@ -76,7 +76,7 @@ def with_entry(dag: Dag, entry: Sequence[Entry]) -> Dag:
     if not entry:
         return dag
     depth = depths(dag)
-    near = NEAR * max(depth, default=0)
+    near = NEAR * max(depth)
     levels = [(readers, sorted(map(depth.__getitem__, readers))) for readers in entry]
     # One reader begins the level and another comes later: a shortcut round the first block.
     given = [readers for readers, (first, *_, last) in levels if first == 0 < last <= near]

@@ -72,10 +72,10 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
     return deep
 
 
-def broadcasts(dag: Dag, depth: list[int], wide: list[int]) -> set[int]:
+def broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Those of the boxes used all over the level that need little themselves: masks, shapes, ids."""
     most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
-    return {box for box in wide if depth[box] < most and len(ancestors(dag, [box], most)) <= most}
+    return {box for box in wide if len(ancestors(dag, [box], most)) <= most}
 
 
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
@@ -85,7 +85,7 @@ def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> se
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
     memory = {box for box in wide if given_alone(dag, [box], early, users)}
     rest = [box for box in wide if box not in memory]
-    return memory.union(rest) if len(rest) > 1 and given_alone(dag, rest, early, users) else memory
+    return memory.union(rest) if given_alone(dag, rest, early, users) else memory
 
 
 def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int]) -> bool:

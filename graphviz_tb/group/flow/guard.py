@@ -63,7 +63,7 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     # As numbers: of a million edges pairs would take hundreds of megabytes.
     for pair in distinct(start.astype(np.int64) << 32 | stop.astype(np.int64)).tolist():
         source, target = pair >> 32, pair & 0xFFFFFFFF
-        if source != target and source not in quiet and target not in quiet:
+        if source not in quiet and target not in quiet:
             after[source].append(target)
     lying: set[int] = set()
     for ring in circles(after):
@@ -90,7 +90,7 @@ def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[
         inside = count + len(listed) - 1 if box.row < 0 else above
         todo.extend((member, inside, deep + 1) for member in box.members)
         todo.extend((feeder, above, deep) for feeder in box.feeders)
-    root = count + len(listed)
+    root = len(parent)
     return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
 
 

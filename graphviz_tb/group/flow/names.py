@@ -63,10 +63,10 @@ def below(words: Sequence[Words], named: Named) -> list[Named]:
     for box in named.named:
         if len(words[box]) > depth:
             filed[words[box][: depth + 1]].append(box)
+    crowded = [(start, members) for start, members in filed.items() if len(members) > 1]  # only saves time
     return [
         Named(prefix, tuple(of_next), tuple(of_next))
-        for start, members in filed.items()
-        if len(members) > 1
+        for start, members in crowded
         for prefix, of_next in instances(words, start, members)
         if len(of_next) > 1
     ]
@@ -97,9 +97,9 @@ def accepted(dag: Dag, order: Order, named: Named, good: list[Named]) -> Named |
     if len(named.named) > MOST_OF * len(dag):
         return None
     members = with_between(dag, order, named.named)
-    taken = {box for other in good for box in other.members} if len(members) > len(named.named) else set()
-    if taken.intersection(members):
-        members = named.named
+    if len(members) > len(named.named):  # only saves time: else there is nothing to give back
+        taken = {box for other in good for box in other.members}
+        members = named.named if taken.intersection(members) else members
     if len(members) > WITH_ADOPTED * len(dag) or not hangs_together(dag, members):
         return None
     return Named(named.words, named.named, members)

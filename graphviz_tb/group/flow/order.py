@@ -44,7 +44,7 @@ def order_of(dag: Dag) -> Order:
     # What is read everywhere is found by places in an order: so one is made without it, then one with it.
     line, place, side = demand_line(dag, depth, ())
     wide = read_everywhere(dag, depth, place)
-    broadcast = broadcasts(dag, depth, wide)
+    broadcast = broadcasts(dag, wide)
     if broadcast:
         line, place, side = demand_line(dag, depth, broadcast)
     early = ancestors(dag, broadcast) if broadcast else set()

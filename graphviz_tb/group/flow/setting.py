@@ -16,7 +16,7 @@ DEEPEST = 12  # groups in groups that are made by flow
 
 # Boxes that may be looked at again and again, one region inside the other, before those of a level are in plain
 # order: 200,000 are seconds, and no network of 10,000 ops in one scope comes near.
-LOOKS, EACH = 200_000, 1
+LOOKS = 200_000
 # A region that holds most of its level costs more: where only a few boxes are peeled off at a time, as in random
 # wiring, each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
 PEEL = 10
@@ -32,6 +32,11 @@ class Budget:
         """Look at so many boxes; False where there is no more budget for them."""
         self.left -= boxes
         return self.left >= 0
+
+
+def budget_of(boxes: int) -> Budget:
+    """The budget of a level of so many boxes: each may be looked at once, whatever else is."""
+    return Budget(LOOKS + boxes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -185,7 +185,7 @@ def stack_name(names: Sequence[str]) -> str:
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
         # Names of one form that differ in a single place: a range there says all of them.
-        differ = [place for place in range(len(parts[0])) if len({words[place] for words in parts}) > 1]
+        differ = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
         if len(differ) == 1 and (len(parts[0]) > 1 or names[0].isdigit()):
             place = differ[0]
             first, last = span([words[place] for words in parts])

@@ -1,0 +1,142 @@
+"""What is used all over a level, and what collects from all over it: how often, how far apart, and needing what."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.everywhere import (
+    ancestors,
+    broadcasts,
+    find_collectors,
+    meeting,
+    memories,
+    read_everywhere,
+)
+from graphviz_tb.group.flow.order import depths
+from tests.group.boxes import wired
+
+
+def chain(count: int, first: int = 0) -> list[tuple[int, int]]:
+    """So many boxes, one after the other."""
+    return list(pairwise(range(first, first + count)))
+
+
+def wide(dag: Dag) -> list[int]:
+    """What is read everywhere, the boxes standing in the order of their numbers."""
+    return read_everywhere(dag, depths(dag), list(range(len(dag))))
+
+
+@pytest.mark.parametrize(
+    ("boxes", "readers", "fed", "everywhere"),
+    [
+        (12, (3, 5, 7), False, True),
+        (11, (3, 5, 7), False, False),  # of so few boxes none is used all over
+        (12, (3, 7), False, False),
+        (12, (2, 4, 6, 8), True, True),  # a result needs one reader more than an input
+        (12, (3, 5, 7), True, False),
+        (24, (3, 7, 11), False, True),  # a third of the level apart
+        (24, (3, 7, 10), False, False),
+        (24, (3, 4, 5, 6, 7, 8), False, True),  # or a fourth of it
+        (24, (3, 4, 5, 6, 7), False, False),
+    ],
+)
+def test_what_many_read_far_apart_or_most_of_the_layers_is_read_everywhere(
+    boxes: int, readers: tuple[int, ...], fed: bool, everywhere: bool
+) -> None:
+    # a chain, and beside it a mask that some of it read; where it is `fed`, by one box
+    length = boxes - 1 - fed
+    lines = [*chain(length), *((length, reader) for reader in readers)]
+    if fed:
+        lines.append((length + 1, length))
+    assert (length in wide(wired(boxes, *lines))) is everywhere
+
+
+def test_what_meets_other_flow_at_one_place_only_is_the_beginning_of_a_region() -> None:
+    # 0 ─▶ … ─▶ 12, and from 13 four boxes, all of which end in 12
+    lines = [*chain(13), *((13, branch) for branch in (14, 15, 16, 17)), *((branch, 12) for branch in (14, 15, 16, 17))]
+    assert wide(wired(18, *lines)) == []
+
+
+def test_a_way_meets_other_flow_where_something_else_comes_in() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3 ◀─ 4, and 0 ─▶ 2
+    dag = wired(5, (0, 1), (1, 2), (0, 2), (2, 3), (4, 3))
+    assert meeting(dag, depths(dag), 0, 1) == 3
+    assert meeting(dag, depths(dag), 4, 3) == 3
+    assert meeting(wired(2, (0, 1)), [0, 1], 0, 1) == 1
+
+
+@pytest.mark.parametrize(("length", "depth"), [(20, 19), (33, 32), (40, 32)])
+def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None:
+    dag = wired(length, *chain(length))
+    assert meeting(dag, depths(dag), 0, 1) == depth
+
+
+@pytest.mark.parametrize(
+    ("boxes", "needs", "small"),
+    [(20, 8, True), (20, 9, False), (320, 10, True), (320, 11, False), (2100, 64, True), (2100, 65, False)],
+)
+def test_a_broadcast_needs_little_itself(boxes: int, needs: int, small: bool) -> None:
+    # a chain of so many boxes, whose last is read everywhere
+    dag = wired(boxes, *chain(needs))
+    assert broadcasts(dag, [needs - 1]) == ({needs - 1} if small else set())
+
+
+def test_a_broadcast_that_needs_many_boxes_at_once_is_none() -> None:
+    dag = wired(20, *((source, 9) for source in range(8)))
+    assert broadcasts(dag, [9]) == set()  # nine boxes with itself
+    dag = wired(20, *((source, 9) for source in range(7)))
+    assert broadcasts(dag, [9]) == {9}
+
+
+def test_a_memory_is_what_a_part_gives_that_nothing_else_comes_from() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 4, and 3, which may take from 1
+    alone = wired(5, (0, 1), (1, 2), (2, 4))
+    shared = wired(5, (0, 1), (1, 2), (2, 4), (1, 3))
+    none, aside = [False] * 5, [False, False, False, True, False]
+    assert memories(shared, [2], set(), aside) == {2}  # what hangs on the side is needed by nothing
+    assert memories(shared, [2], {1}, none) == {2}
+    assert memories(wired(5, (0, 1), (1, 2), (2, 4), (0, 3)), [2], set(), none) == set()
+    assert memories(alone, [2], set(), none) == {2}
+    assert memories(shared, [2], set(), none) == set()
+
+
+def test_two_memories_may_come_from_one_part() -> None:
+    # positions 0 ─▶ 1 (sine) and 2 (cosine); 3 takes from another part, 4, which 5 needs too
+    lines = [(0, 1), (0, 2), (4, 3), (4, 5)]
+    none = [False] * 6
+    assert memories(wired(6, *lines), [1, 2], set(), none) == {1, 2}
+    assert memories(wired(6, *lines), [1, 2, 3], set(), none) == set()
+    assert memories(wired(6, *lines[:3]), [1, 2, 3], set(), none) == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("boxes", "sources", "collects"),
+    [
+        (24, range(0, 16, 2), True),
+        (23, range(0, 16, 2), False),  # too few boxes for a collector
+        (24, range(0, 14, 2), False),  # seven sources
+        (24, range(1, 9), False),  # seven places apart
+        (24, (1, 2, 3, 4, 5, 6, 7, 9), True),  # eight: a third of the level
+    ],
+)
+def test_a_collector_takes_from_eight_depths_over_a_third_of_the_level(
+    boxes: int, sources: range | tuple[int, ...], collects: bool
+) -> None:
+    last = boxes - 1
+    dag = wired(boxes, *chain(last), *((source, last) for source in sources))
+    assert find_collectors(dag, depths(dag), list(range(boxes))) == ({last} if collects else set())
+
+
+def test_sources_of_one_depth_make_no_collector() -> None:
+    dag = wired(24, *((source, 23) for source in range(23)))
+    assert find_collectors(dag, depths(dag), list(range(24))) == set()
+
+
+def test_what_boxes_need_is_looked_for_until_it_is_too_much() -> None:
+    dag = wired(6, *chain(5), (5, 2))
+    assert ancestors(dag, [3]) == {0, 1, 2, 3, 5}
+    assert ancestors(dag, [3], 5) == {0, 1, 2, 3, 5}
+    assert len(ancestors(dag, [3], 2)) == 4  # 3 and 2, and then all that 2 needs
