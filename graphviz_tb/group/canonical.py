@@ -102,7 +102,7 @@ def split(
     if len(sizes) == 1:
         return fresh
     # Only the smaller parts are looked at again: each node at most log n times (Hopcroft 1971).
-    keeps = max(sizes, key=lambda view: (sizes[view], view))
+    keeps = max(sizes, key=lambda view: (sizes[view], view))  # only saves time
     for view in sorted(sizes):
         if view == keeps:
             continue

@@ -7,7 +7,7 @@ from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.flow.sorting import Sorting
 from graphviz_tb.model.hierarchy import How
 
-BUSY, BUSIEST = 5, 3  # neighbours, and times the median, of the one box that closes a circle
+BUSIEST = 3  # times the median of neighbours, in the one box that closes a circle
 ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 
@@ -42,7 +42,7 @@ def hub_of(ring: list[int], degree: list[int]) -> int | None:
     """The box of a circle that has far more neighbours than the others."""
     busiest = max(ring, key=lambda box: (degree[box], -box))  # the first of equals
     median = sorted(degree[box] for box in ring)[len(ring) // 2]
-    return busiest if degree[busiest] >= BUSY and degree[busiest] > BUSIEST * median else None
+    return busiest if degree[busiest] > BUSIEST * median else None
 
 
 def loop_box(boxes: list[Box], symbols: Symbols) -> Box:

@@ -111,7 +111,7 @@ def columns(hierarchy: Hierarchy) -> Columns:
     shown = labels(hierarchy, rows, names)
     place = np.full(len(hierarchy), -1, np.int64)
     place[child] = np.arange(len(child))
-    level = np.full(len(hierarchy), -1, np.int64)
+    level = np.zeros(len(hierarchy), np.int64)  # asked of the parents of `child` only
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
     entry, entry_start = entries(hierarchy, level, place, child_start)
@@ -170,7 +170,7 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     graph = hierarchy.graph
     edges = hierarchy.edge_order
     start, stop = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
-    held = (start >= 0) & (stop >= 0) & (start != stop) & ~graph.control[edges]
+    held = (start != stop) & ~graph.control[edges]
     held &= place[stop] >= 0
     edges = edges[held]
     source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
@@ -214,7 +214,7 @@ def symbols(columns: Columns) -> Longs:
     template = hierarchy.template[child].astype(np.int64)
     # Types, behind them templates; what has neither is equal to nothing else.
     symbol: Longs = np.where(template >= 0, types + template, -child)
-    ops = hierarchy.node[child] >= 0
+    ops = hierarchy.kind[child] == Kind.OP
     symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
     return symbol
 

@@ -36,7 +36,7 @@ def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs
         inside = (reader != outer) & (reader >= 0)
         reader, outer, source = reader[inside], outer[inside], source[inside]
         around = hierarchy.parent[reader].astype(np.int64)
-        drawn = (place[reader] >= 0) & (level[around] >= 0)
+        drawn = place[reader] >= 0
         triples.append(np.stack((level[around], source, place[reader]), 1)[drawn])
         reader = around
     return filed(np.unique(np.concatenate(triples), axis=0), child_start)

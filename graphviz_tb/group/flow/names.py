@@ -50,7 +50,7 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
         lying = in_circles(dag, good)
         later += [finer for number in sorted(lying) for finer in below(words, good[number])]
         good = [named for number, named in enumerate(good) if number not in lying]
-        if not lying and not later:
+        if not later:
             break
         todo = later
     return good
@@ -68,7 +68,6 @@ def below(words: Sequence[Words], named: Named) -> list[Named]:
         Named(prefix, tuple(of_next), tuple(of_next))
         for start, members in crowded
         for prefix, of_next in instances(words, start, members)
-        if len(of_next) > 1
     ]
 
 
@@ -115,7 +114,7 @@ def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int,
     # In so long a stretch of the flow there is more between the members than nameless activations.
     if high - low >= 4 * len(members) + 8:
         return members
-    window = order.line[low : high + 1]
+    window = order.line[low:high]
     behind, ahead = set(members), set(members)
     for box in window:
         if any(source in behind for source in dag.before[box]):

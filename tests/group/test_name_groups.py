@@ -1,0 +1,124 @@
+"""Groups by name: which names are one group, what it adopts, and which groups cannot stand side by side."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from graphviz_tb.group.flow.dag import Dag, make_dag
+from graphviz_tb.group.flow.names import Named, disjoint, hangs_together, in_circles, name_groups, with_between
+from graphviz_tb.group.flow.order import Order
+from graphviz_tb.group.flow.words import Vocabulary
+from tests.group.boxes import rows, setting, wired
+
+
+def named(*members: int) -> Named:
+    """A group of these boxes."""
+    return Named(("w",), members, members)
+
+
+def groups(names: list[str], *pairs: tuple[int, int], symbol: int | None = None) -> dict[str, tuple[int, ...]]:
+    """The groups by name of boxes with such names and lines."""
+    before: list[list[int]] = [[] for _ in names]
+    for source, target in pairs:
+        before[target].append(source)
+    dag = make_dag(rows(*names, symbol=symbol), before)
+    found = name_groups(dag, setting(*names).order(dag), Vocabulary(names))
+    return {"_".join(each.words): each.members for each in found}
+
+
+def chain(count: int) -> list[tuple[int, int]]:
+    """All of them one after the other."""
+    return list(pairwise(range(count)))
+
+
+def test_names_that_begin_alike_and_hang_together_are_a_group() -> None:
+    names = ["in", "a_x", "a_y", "b_x", "b_y", "b_z", "out"]
+    assert groups(names, *chain(7)) == {"a": (1, 2), "b": (3, 4, 5)}
+    # apart: nothing joins the two a's, and none of them another
+    assert groups(["a_x", "in", "b_x", "a_y", "b_y"], (1, 2), (2, 4)) == {"b": (2, 4)}
+
+
+def test_one_box_is_no_group() -> None:
+    assert groups(["a_x", "b_x", "c_x", "d"], *chain(4)) == {}
+
+
+def test_numbered_equals_are_no_group() -> None:
+    names = ["a_x", "a_y", "a_z", "b", "c"]
+    assert groups(names, *chain(5), symbol=1) == {}
+    assert groups(names, *chain(5)) == {"a": (0, 1, 2)}
+
+
+def test_a_name_of_nearly_all_boxes_says_nothing_and_its_next_words_are_tried() -> None:
+    inner = ["m_a_x", "m_a_y", "m_b_x", "m_b_y", "m_b_z"]
+    assert groups([*inner, "out"], *chain(6)) == {"m_a": (0, 1), "m_b": (2, 3, 4)}
+    assert groups([*inner[:4], "out"], *chain(5)) == {"m": (0, 1, 2, 3)}  # four of five
+
+
+def test_groups_that_would_close_a_circle_are_tried_by_their_next_words() -> None:
+    # a ─▶ b ─▶ a ─▶ b: neither can be a box beside the other
+    names = ["a_1_x", "a_1_y", "b_1_x", "b_1_y", "a_2_x", "a_2_y", "b_2_x", "b_2_y", "out", "end", "last"]
+    found = groups(names, *chain(11))
+    assert found == {"a_1": (0, 1), "b_1": (2, 3), "a_2": (4, 5), "b_2": (6, 7)}
+
+
+def test_a_number_with_the_same_words_behind_it_is_an_instance_of_its_own() -> None:
+    # TensorFlow's second use of a scope: dense_1/x, dense_1/y ─▶ dense_1_2/x, dense_1_2/y
+    names = ["in", "dense_1/x", "dense_1/y", "dense_1_2/x", "dense_1_2/y", "out"]
+    assert groups(names, *chain(6)) == {"dense_1": (1, 2), "dense_1_2": (3, 4)}
+    names = ["in", "dense_1/x", "dense_1/y", "dense_1_2/z", "dense_1_2/w", "out"]
+    assert groups(names, *chain(6)) == {"dense_1": (1, 2, 3, 4)}
+    # three of five words in common are enough, two of four are not
+    names = [f"d_1/{word}" for word in "abcd"] + [f"d_1_2/{word}" for word in "abce"] + ["in", "out"]
+    assert groups(names, *chain(10)) == {"d_1": (0, 1, 2, 3), "d_1_2": (4, 5, 6, 7)}
+    names = [f"d_1/{word}" for word in "abc"] + [f"d_1_2/{word}" for word in "abe"] + ["in", "out"]
+    assert groups(names, *chain(8)) == {"d_1": (0, 1, 2, 3, 4, 5)}
+
+
+@pytest.mark.parametrize(("far", "adopted"), [(15, True), (16, False)])
+def test_what_lies_between_is_adopted_in_a_stretch_that_is_not_much_longer(far: int, adopted: bool) -> None:
+    # 0 ─▶ 1 ─▶ 2, with so many places of the line from 0 to 2; the others lie beside, or give to 1 and take from it
+    dag = wired(20, (0, 1), (1, 2), (18, 1), (1, 19))
+    line = [17, 18, 0, *range(3, far + 1), 1, 2, *range(far + 1, 17), 19]
+    place = [line.index(box) for box in range(20)]
+    assert place[2] - place[0] == far
+    order = Order(line, place, np.zeros(20, np.int64), frozenset(), frozenset(), [False] * 20, [0] * 20)
+    assert with_between(dag, order, (0, 2)) == ((0, 1, 2) if adopted else (0, 2))
+
+
+@pytest.mark.parametrize(("between", "adopted"), [(1, True), (2, True), (3, False)])
+def test_no_more_is_adopted_than_a_group_has_members(between: int, adopted: bool) -> None:
+    dag = wired(between + 4, *chain(between + 2))
+    order = setting().order(dag)
+    members = (0, between + 1)
+    assert with_between(dag, order, members) == (tuple(range(between + 2)) if adopted else members)
+
+
+@pytest.mark.parametrize(("members", "together"), [(2, True), (12, True), (13, False)])
+def test_few_boxes_hang_together_by_a_common_neighbour(members: int, together: bool) -> None:
+    def ends(dag: Dag) -> bool:
+        return hangs_together(dag, tuple(range(1, members + 1)))
+
+    assert ends(wired(members + 1, *((0, box) for box in range(1, members + 1)))) is together
+    assert ends(wired(members + 1, *((box, 0) for box in range(1, members + 1)))) is together
+
+
+def test_a_neighbour_before_one_and_behind_the_other_joins_nothing() -> None:
+    assert not hangs_together(wired(3, (1, 0), (0, 2)), (1, 2))
+    assert hangs_together(wired(3, (1, 2)), (1, 2))
+    assert not hangs_together(wired(4, (1, 2)), (1, 2, 3))
+
+
+def test_a_box_stays_in_the_first_group_and_a_group_of_one_is_gone() -> None:
+    found = disjoint([named(0, 1), named(1, 2, 3), named(3, 4)])
+    assert [group.members for group in found] == [(0, 1), (2, 3)]
+
+
+def test_groups_in_a_circle_are_named() -> None:
+    dag = wired(6, *chain(6))
+    assert in_circles(dag, []) == set()
+    assert in_circles(dag, [named(0, 1), named(2, 3)]) == set()
+    assert in_circles(dag, [named(0, 2), named(4, 5)]) == {0}
+    assert in_circles(dag, [named(4, 5), named(0, 2), named(1, 3)]) == {1, 2}
