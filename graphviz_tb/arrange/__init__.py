@@ -9,6 +9,7 @@ An engine is one word in `ENGINES`. Equal metagraphs share one result.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -40,7 +41,7 @@ def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]
     return dot(parts, options)
 
 
-LAST = 3  # a tier after that of references
+LAST = sys.maxsize  # a tier after all others
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
 __all__ = ["ENGINES", "Around", "ArrangeOptions", "Arrangements", "around_children", "arrange"]

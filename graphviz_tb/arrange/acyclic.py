@@ -26,7 +26,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
     if not inner:
         return set()
-    nodes = sorted({node for i in inner for node in arcs[i][:2]})
+    nodes = sorted({end for source, target, _, _ in map(arcs.__getitem__, inner) for end in (source, target)})
     local = {node: place for place, node in enumerate(nodes)}
     order = Order(len(nodes))
     turned = set()

@@ -132,8 +132,8 @@ def layers(part: Part, plain: Plain) -> Layers:
 def pinned(part: Part, ranks: list[int]) -> list[int]:
     """The ranks with the ports alone on the outer ones."""
     if part.first:
-        inner = min((rank for node, rank in enumerate(ranks) if node not in part.first), default=1)
-        ranks = [rank + (1 - inner if inner < 1 else 0) if n not in part.first else 0 for n, rank in enumerate(ranks)]
+        down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
+        ranks = [0 if node in part.first else rank + down for node, rank in enumerate(ranks)]
     bottom = max((rank for node, rank in enumerate(ranks) if node not in part.last), default=-1) + 1
     return [bottom if node in part.last else rank for node, rank in enumerate(ranks)]
 
@@ -142,5 +142,5 @@ def at_height(line: Sequence[Point], y: float) -> float:
     """The x of a line that runs down, at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:
-            return x1 if y2 <= y1 or y <= y1 else x1 + (x2 - x1) * (y - y1) / (y2 - y1)
+            return x1 if y <= y1 else x1 + (x2 - x1) * (y - y1) / (y2 - y1)
     return line[-1][0]

@@ -46,9 +46,9 @@ def shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
 def fill(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
     """Set parts on a shelf while they fit."""
     rows: list[list[int]] = []
-    used = 0
+    used = width  # the first part begins a shelf
     for part in order:
-        if not rows or used + sizes[part][0] > width:
+        if used + sizes[part][0] > width:
             rows.append([])
             used = 0
         rows[-1].append(part)

@@ -55,11 +55,9 @@ def large(layers: Layers) -> Notice:
 def passed(layers: Layers, depth: list[int]) -> int:
     """How many places on added rows the lines may pass, all together."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
-    change = [0] * (len(depth) + 1)
-    for chain in layers.chains:
-        change[rank[chain[0]]] += 1
-        change[rank[chain[-1]] + 1] -= 1
-    return sum(lines * (rows - 1) for lines, rows in zip(accumulate(change), depth, strict=False))
+    added = [rows - 1 for rows in depth]
+    through = list(accumulate(added))  # rows added up to each rank, with its own
+    return sum(through[rank[chain[-1]]] - through[rank[chain[0]]] + added[rank[chain[0]]] for chain in layers.chains)
 
 
 def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:

@@ -10,8 +10,8 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.arrange import arrange
 from graphviz_tb.arrange.draft import Draft
-from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
-from tests.arrange.levels import level
+from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from tests.arrange.levels import check, level
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -72,3 +72,39 @@ def test_too_many_bends_of_what_is_put_back_make_plain_rows(monkeypatch: pytest.
     found = arrange(back)
     assert found.plain
     assert [notice.code for notice in found.notices] == ["large-level"]
+
+
+def test_boxes_that_hang_on_each_other_alone_are_put_back_as_a_part() -> None:
+    # 0 ─▶ 1, both put away, and 2 ─▶ 3
+    both = replace(level(4, (0, 1), (2, 3)), automatic=Mask(out_extract=(0, 1)))
+    found = arrange(both)
+    check(both, found)
+    assert found.parts == (((2,), (3,)), ((0,), (1,)))
+    assert found.shelves == ((0,), (1,))
+    three = replace(level(5, (0, 1), (2, 3), (1, 4)), automatic=Mask(out_extract=(0, 1, 4)))
+    assert arrange(three).parts == (((2,), (3,)), ((0,), (1,), (4,)))
+    alone = replace(level(2), automatic=Mask(out_extract=(0, 1)))
+    assert arrange(alone).parts == (((0,),), ((1,),))
+
+
+def test_a_box_put_back_between_two_parts_joins_them() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3 ─▶ 4, where 2 was put away
+    whole = replace(level(5, (0, 1), (1, 2), (2, 3), (3, 4)), automatic=Mask(out_extract=(2,)))
+    found = arrange(whole)
+    check(whole, found)
+    assert len(found.parts) == 1
+    assert found.spine == (0, 1, 2, 3) or len(found.spine) >= 1
+
+
+def test_the_main_path_runs_through_boxes_not_ports() -> None:
+    # 0 ─▶ 1 ─▶ 2 and 0 ─▶ the frame, which is as far but no box; 3 was put away
+    away = Mask(out_extract=(3,))
+    bridges = (Bridge(0, 100, False, 9, 0, 0),)
+    edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(0, 3, 1, 0, 0))
+    given = Metagraph(0, (1, 2, 3, 4), (2,) * 4, edges, bridges, automatic=away)
+    found = arrange(given)
+    check(given, found)
+    assert [found.wires[wire].chain[-1] for wire in found.spine] == [1, 2]
+    short = replace(given, edges=edges[:1] + edges[2:], children=(1, 2, 3, 4))
+    found = arrange(short)
+    assert [found.wires[wire].chain[-1] for wire in found.spine] == [1]

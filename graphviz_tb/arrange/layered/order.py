@@ -57,9 +57,7 @@ def sides_with_ports(part: Part, ranks: int) -> frozenset[int]:
 def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
     """The order with the fewest crossings that the time for a level of this size finds."""
     count = len(state.rank)
-    dense = count >= DENSE * boxes
-    # Starts that are tried: some where that is cheap; a large dense level has time for one.
-    starts = (6 if dense else 4) if boxes < SMALL and count < CHEAP else 1 if dense else 2
+    starts = starts_of(boxes, count)
     if starts == 1:
         sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)
         begin(state, sweeps)
@@ -74,6 +72,18 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
     # Each rank from the start that was best there, then once more: where two orders meet, paths may go better ways.
     state.put(combine(state, tried))
     reroute(state, paths, 2)
+
+
+def starts_of(boxes: int, items: int) -> int:
+    """How many starts are tried: some where that is cheap; a large dense level has time for one.
+
+    >>> starts_of(99, 296), starts_of(99, 297), starts_of(100, 299), starts_of(100, 300), starts_of(99, 900)
+    (4, 6, 2, 1, 1)
+    """
+    dense = items >= DENSE * boxes
+    if boxes < SMALL and items < CHEAP:
+        return 6 if dense else 4
+    return 1 if dense else 2
 
 
 def begin(state: State, sweeps: Sweeps) -> None:

@@ -1,0 +1,85 @@
+"""Where a chain may go on in a further column, and which breaks stay when boxes are moved by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graphviz_tb.arrange import arrange
+from graphviz_tb.arrange.breaks import between, joint, kept
+from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.wrap import fewer, passed
+from tests.arrange.levels import level
+
+
+def test_between_ranks_pass_boxes_and_lines() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3, and 0 ─▶ 2 by way of waypoint 4
+    layers = Layers([[0], [1, 4], [2], [3]], [[0, 1], [1, 2], [0, 4, 2], [2, 3]])
+    assert between(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
+    # two boxes give to two: two on either side
+    assert between(Layers([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
+
+
+def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
+    layers = Layers([[0], list(range(1, 9))], [[0, box] for box in range(1, 9)])
+    assert between(layers)[1] == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("passing", "rank"),
+    [
+        ([9, 9, 3, 9, 9, 9, 3, 9, 9], 2),  # both as near: the first
+        ([9, 9, 9, 3, 9, 9, 3, 9, 9], 3),
+        ([9, 9, 3, 9, 9, 3, 9, 9, 9], 5),
+        ([9, 1, 3, 9, 9, 9, 9, 1, 9], 2),  # 1 and 7 are too far away
+        ([9, 9, 9, 9, 9, 9, 2, 1, 9], 6),
+        ([9] * 9, 4),
+    ],
+)
+def test_a_column_begins_where_least_passes_near_the_wanted_rank(passing: list[int], rank: int) -> None:
+    assert joint([(count, count) for count in passing], 4, 2) == rank
+
+
+@pytest.mark.parametrize(
+    ("rows", "breaks"),
+    [
+        ([[0], [1], [2], [3]], (2,)),
+        ([[4], [0], [1], [2], [3]], (3,)),  # a box that was put in
+        ([[0], [1], [4], [2], [3]], (3,)),
+        ([[1], [2], [3]], (1,)),
+        ([[0], [1], [3]], (2,)),
+        ([[0], [2], [1], [3]], ()),
+        ([[2], [3]], ()),
+        ([[0], [1]], ()),
+        ([[4]], ()),
+        ([[0], [1, 2], [3]], ()),
+    ],
+)
+def test_a_break_stays_where_what_was_above_still_is(rows: list[list[int]], breaks: tuple[int, ...]) -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3, the second column from 2 on
+    plain = arrange(level(4, (0, 1), (1, 2), (2, 3)))
+    old = replace(plain, children=5, breaks=((2,),))
+    new = replace(old, parts=(tuple(tuple(row) for row in rows),))
+    assert kept(old, new) == (breaks,)
+    assert kept(plain, new) == ()
+
+
+def test_a_part_made_of_two_keeps_no_break() -> None:
+    plain = arrange(level(4, (0, 1), (2, 3)))
+    old = replace(plain, breaks=((1,), (1,)))
+    assert kept(old, replace(old, parts=(((0, 2), (1, 3)),))) == ((),)
+
+
+def test_lines_pass_the_rows_that_are_added_to_each_rank_on_their_way() -> None:
+    # 0 ─▶ 1 ─▶ 3, 0 ─▶ 2 ─▶ 3, 0 ─▶ 3 by way of 4; the rank in the middle has three rows, the last two
+    layers = Layers([[0], [1, 4, 2], [3]], [[0, 1], [1, 3], [0, 2], [2, 3], [0, 4, 3]])
+    assert passed(layers, [1, 1, 1]) == 0
+    assert passed(layers, [1, 3, 1]) == 5 * 2
+    assert passed(layers, [1, 3, 2]) == 5 * 2 + 3
+    assert passed(layers, [2, 1, 1]) == 3
+
+
+@pytest.mark.parametrize(("found", "rows"), [(100, [1, 7]), (120, [1, 6]), (200, [1, 4]), (10_000, [1, 1])])
+def test_where_too_much_is_found_there_are_fewer_rows(found: int, rows: list[int]) -> None:
+    assert fewer([1, 7], found, 100) == rows
