@@ -74,7 +74,7 @@ def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iter
     order = np.lexsort((rows, code[rows], parent))
     rows, parent = rows[order], parent[order]
     cuts = runs_of(parent, code[rows])
-    long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))
+    long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))  # only saves time: fewer are no run
     # Runs by parent, then by their first row: numbers of templates say nothing of the order.
     first = long[np.lexsort((rows[cuts[long]], parent[cuts[long]]))]
     for index in first.tolist():

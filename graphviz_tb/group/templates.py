@@ -35,8 +35,8 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     given = template >= 0
     first = int(np.max(template, initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
-    # Colour of a row: the id of its op type, or behind these its template; -1 where it is not known yet.
-    color = np.full(len(hierarchy), -1, np.int64)
+    # Colour of a row: the id of its op type, or behind these its template, where that is known.
+    color = np.zeros(len(hierarchy), np.int64)
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
     color[given] = types + template[given]
@@ -46,7 +46,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     child_start, child_order = hierarchy.child_start, hierarchy.child_order
     slot = np.full(len(hierarchy), len(child_order))  # rows that are nobody's children share a place after all others
     slot[child_order] = np.arange(len(child_order))
-    child_color = np.append(color[child_order], -1)  # in their order, as a gather for each height is square in depth
+    child_color = np.append(color[child_order], types)  # in their order, as a gather for each height is square in depth
     known: dict[bytes, int] = {}
     gave_up = 0
     # All templates of lower heights are known, so that children have their colours.
@@ -102,8 +102,8 @@ class Runs:
         groups = np.arange(len(self.start))
         values, cuts = self.spread(groups)
         place = (np.arange(len(values)) - np.repeat(cuts[:-1], np.diff(cuts))).astype(np.uint64)
-        mixed = scramble(values.astype(np.uint64) * GOLDEN + scramble(place + np.uint64(seed)))
-        return scramble(self.total(groups, mixed) + np.diff(cuts).astype(np.uint64))
+        mixed = scramble(values.astype(np.uint64) * GOLDEN ^ scramble(place + np.uint64(seed)))
+        return scramble(self.total(groups, mixed) ^ np.diff(cuts).astype(np.uint64))
 
 
 def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -206,7 +206,7 @@ def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     for level in np.split(deepest_first, runs(hierarchy.depth[deepest_first])[1:-1]):
         inner = level[hierarchy.parent[level] >= 0]
         np.maximum.at(height, hierarchy.parent[inner], height[inner] + 1)
-    groups = groups[groups > 0]
+    groups = groups[groups > 0]  # only saves time: the root is compared with nothing
     order = groups[np.argsort(height[groups], kind="stable")]
     return np.split(order, runs(height[order])[1:-1]) if len(order) else []
 
@@ -219,9 +219,9 @@ def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
     codes, cuts = metaedges.spread(groups)
     first = np.repeat(children.start[groups], np.diff(cuts))
     source, target = children.values[first + (codes >> 33)], children.values[first + (codes >> 2 & 0x7FFFFFFF)]
-    ends = scramble(source.astype(np.uint64) * GOLDEN + (codes & 3).astype(np.uint64))
-    edges = metaedges.total(groups, scramble(target.astype(np.uint64) * GOLDEN + ends))
-    hashes: list[int] = (children.total(groups, scramble(colors.astype(np.uint64))) + scramble(edges)).tolist()
+    ends = scramble(source.astype(np.uint64) * GOLDEN ^ (codes & 3).astype(np.uint64))
+    edges = metaedges.total(groups, scramble(target.astype(np.uint64) * GOLDEN ^ ends))
+    hashes: list[int] = (children.total(groups, scramble(colors.astype(np.uint64))) ^ scramble(edges)).tolist()
     return hashes
 
 

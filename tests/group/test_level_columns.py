@@ -95,6 +95,12 @@ def test_series_and_parts_of_training_must_be_the_same() -> None:
     assert not same(made, [run("a", 0, 1, 2), run("b", 1, 0, 2)])
     assert not same(made, [run("a", 0, 1), run("b", 0, 1), run("a", 2, 3, 4), run("b", 3, 4, 2)])
     assert not same(made, [run("a", 0, 1), run("a", 2, 3), run("b", 2, 3), run("b", 0, 1)])
+    first_of_all = load(
+        GraphDef(node=[{"name": f"{scope}/n_{number}", "op": "Abs"} for scope in "ab" for number in range(6)]),
+        folds=False,
+        series_min=100,
+    ).hierarchy
+    assert not same(first_of_all, [Run(1, "", (2, 3, 4))])
     held = columns(made)
     first = int(held.child_start[held.parent.tolist().index(parent["a"])])
     part = held.part.copy()

@@ -21,7 +21,7 @@ def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
 
 def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
-    place = {box.row: index for index, box in enumerate(dag.boxes) if box.row >= 0 and not box.feeders}
+    place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
     stacks: list[tuple[list[int], Box]] = []
     for run in runs:
         members = [place[row] for row in run.members if row in place]

@@ -1,0 +1,234 @@
+"""Repeats in a sequence of boxes: which are worth a stack, where they begin, and what is left as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphviz_tb.group.flow.box import Box, group, stack
+from graphviz_tb.group.flow.heads import with_heads
+from graphviz_tb.group.flow.repeats import (
+    alone,
+    fold_one,
+    fold_repeats,
+    holds_stack,
+    is_stage,
+    periodic,
+    same_inside,
+    shows_stack,
+    with_first,
+    worth,
+)
+from graphviz_tb.group.flow.sequence import Element, Found
+from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.group.flow.stages import fold_stages
+from graphviz_tb.model.hierarchy import How
+from tests.group.boxes import rows, setting
+
+
+def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> Element:
+    """A box of a sequence."""
+    return Element(Box(name, symbol, ops, 1), symbol, symbol, **more)  # type: ignore[arg-type]
+
+
+def sequence(text: str, ops: int = 1) -> list[Element]:
+    """One box for each letter; equal letters are equal boxes of one name."""
+    return [element(letter, ord(letter), ops) for letter in text]
+
+
+def shown(folded: list[Element]) -> str:
+    """Boxes as letters, groups in brackets, stacks with their height."""
+
+    def of(box: Box) -> str:
+        if not box.members:
+            return box.name
+        inside = "".join(map(of, box.members[:1] if box.stack else box.members))
+        return f"{len(box.members)}×({inside})" if box.stack else f"[{inside}]" if len(box.members) > 1 else inside
+
+    return " ".join(of(each.box) for each in folded)
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("xaay", "x a a y"),
+        ("xaaay", "x 3×(a) y"),
+        ("xababy", "x a b a b y"),  # two ops are not worth a stack
+        ("xabababy", "x a b a b a b y"),
+        ("xabcabcy", "x 2×([abc]) y"),
+        ("xabcabcaby", "x 2×([abc]) a b y"),
+        ("aaabcaaabc", "2×([3×(a)bc])"),
+        ("abcdabcdabcd", "3×([abcd])"),
+    ],
+)
+def test_repeats_are_stacks(text: str, folded: str) -> None:
+    assert shown(fold_repeats(sequence(text), setting())) == folded
+
+
+def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
+    assert shown(fold_repeats(sequence("xaay", ops=3), setting())) == "x 2×(a) y"
+    assert shown(fold_repeats(sequence("xaay", ops=2), setting())) == "x a a y"
+    assert shown(fold_repeats(sequence("xababy", ops=2), setting())) == "x 2×([ab]) y"
+
+
+@pytest.mark.parametrize(
+    ("words", "is_periodic"),
+    [("ab", False), ("aa", True), ("abab", True), ("aba", False), ("aaa", True), ("abcab", False), ("abcabc", True)],
+)
+def test_a_template_that_repeats_itself_is_none(words: str, is_periodic: bool) -> None:
+    assert periodic(list(words)) is is_periodic
+
+
+def named_input(name: str, source: bool) -> Element:
+    """An input of a level, or another op."""
+    return element(name, 1, source=source)
+
+
+@pytest.mark.parametrize(
+    ("names", "source", "is_worth"),
+    [
+        (["query", "memory", "mask"], True, False),
+        (["query", "memory", "mask", "ids"], True, False),
+        (["query", "memory", "mask", "ids", "rate"], True, True),
+        (["query", "memory", "mask"], False, True),
+        (["in_1", "in_2", "in_3"], True, True),
+    ],
+)
+def test_a_few_inputs_with_names_of_their_own_are_distinguished(names: list[str], source: bool, is_worth: bool) -> None:
+    assert worth([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
+
+
+def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
+    def block(name: str) -> Element:
+        made = group(How.NAME, rows(*"abc"), 9, name)
+        return Element(made, 9, 9)
+
+    assert worth([block("conv_1"), block("conv_2")], 0, 2, 1)
+    assert not worth([block("query"), block("value")], 0, 2, 1)
+
+
+def counting(*names: str, how: How = How.NAME, ops: int = 3) -> Box:
+    """A group of groups by name."""
+    return group(
+        how, [group(How.NAME, rows(*"abcdefghi"[:ops]), 50 + number, name) for number, name in enumerate(names)], 60
+    )
+
+
+@pytest.mark.parametrize(
+    ("box", "stage"),
+    [
+        (counting("block_1", "block_2"), True),
+        (counting("block_1"), False),
+        (counting("block_1", "head", "block_2"), True),  # two of three
+        (counting("block_1", "query", "key", "block_2", "value"), False),  # two of five
+        (counting("head", "block_1", "tail", "block_2"), True),  # half of it
+        (counting("query", "key"), False),
+        (counting("block_1", "block_2", how=How.REGION), False),
+        (group(How.NAME, rows("a_1", "a_2", "a_3"), 9), False),
+    ],
+)
+def test_a_group_that_counts_by_names_is_a_stage(box: Box, stage: bool) -> None:
+    assert is_stage(box) is stage
+
+
+def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> Box:
+    """A group with a stack of so many boxes, each of some ops, and boxes beside it."""
+    kit = setting()
+    tall = stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
+    return group(How.STAGE, [tall, *rows(*(f"r{number}" for number in range(beside)), ops=1)], 9)
+
+
+def test_a_group_that_is_half_a_stack_is_a_stage() -> None:
+    assert is_stage(stage_of(2, 3, beside=6))
+    assert not is_stage(stage_of(2, 3, beside=7))
+    assert not is_stage(stage_of(2, 3, sideways=True))
+
+
+def test_a_stack_of_more_than_two_or_a_group_that_holds_one_shows_how_many() -> None:
+    two, three = stage_of(2, 3).members[0], stage_of(3, 1).members[0]
+    assert (shows_stack(two), shows_stack(three)) == (False, True)
+    assert shows_stack(stage_of(2, 3))
+    assert holds_stack(stage_of(2, 3))
+    assert not holds_stack(stage_of(2, 2))  # of what is too small to be counted
+    assert not holds_stack(three)
+
+
+def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_found() -> None:
+    def line(text: str) -> list[Element]:
+        found = []
+        for letter in text:
+            box = counting("block_1", "block_2") if letter == "S" else Box(letter, ord(letter), 1, 1)
+            box.name = letter
+            found.append(Element(box, box.symbol, box.symbol))
+        return found
+
+    kit = setting()
+    assert fold_one(line("SS"), Found(0, 1, 2), kit) is None
+    assert fold_one(line("SSS"), Found(0, 1, 3), kit) is not None
+    assert len(fold_repeats(line("xSSy"), setting())) == 4
+    assert len(fold_repeats(line("SStSSt"), setting())) == 1
+
+
+def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
+    def block(symbol: int, inside: int, ops: int = 3) -> Element:
+        made = Box("b", symbol, ops, 1, inside=inside)
+        return Element(made, symbol, symbol)
+
+    line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
+    found = with_first(line, Found(4, 1, 2), 0)
+    assert (found.start, found.count, found.stop) == (2, 4, 6)
+    assert [each.symbol for each in line] == [1, 2, 5, 5, 5, 5]
+    line = [block(1, 7), block(3, 7), block(5, 7), block(5, 7)]
+    assert with_first(line, Found(2, 1, 2), 1).start == 1  # what is taken stays so
+    line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
+    assert with_first(line, Found(1, 1, 2), 0).start == 1  # two ops are accidents
+    assert same_inside(Box("", 1, 1), Box("", 1, 1))
+    assert not same_inside(Box("", 1, 1), Box("", 2, 1))
+
+
+def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
+    kit = setting()
+    found = alone(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
+    assert shown(found) == "x [abc] y a b"
+    assert shown(alone(sequence("xabc"), {}, kit)) == "x a b c"
+
+
+def test_heads_of_repeated_blocks_are_blocks() -> None:
+    # c b r  [c b r +]  [c b r +]: the elements of the head, then two blocks with a shortcut
+    def blocks(text: str, kit: Setting) -> list[Element]:
+        found: list[Element] = []
+        for number, letter in enumerate(text):
+            each = element(letter, ord(letter), 4, cut=number)
+            each.held = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
+            each.shortcut = letter == "B"
+            found.append(each)
+        return with_heads(found, kit)
+
+    made = blocks("pcbBB", setting())
+    assert shown(made) == "[pcb] B B" or shown(made) == "p [cb] B B"
+    headed = next(each for each in made if each.box.members)
+    assert headed.cut == 2  # what crosses behind its last element
+    assert shown(blocks("cbB", setting())) == "c b B"  # a block that occurs once is no pattern
+    assert shown(blocks("cbBBpcbBB", setting())).count("[") == 2
+    assert shown(blocks("cbBBpppBBpppBB", setting())).count("[") == 0  # one run of three has such a head
+    assert shown(blocks("c+bBB", setting())).count("[") == 0
+
+
+def test_what_is_between_two_stacks_heads_the_second() -> None:
+    kit = setting()
+
+    def line(text: str) -> list[Element]:
+        found = []
+        for number, letter in enumerate(text):
+            if letter.isdigit():
+                tall = stack(kit.symbols, rows(*["u"] * int(letter), ops=3, symbol=5), 5)
+                found.append(Element(tall, tall.symbol, ("stack", 5), number))
+            else:
+                found.append(element(letter, ord(letter), cut=number))
+        return found
+
+    assert len(fold_stages(line("xyd2d3ef"), kit)) == 8  # eight boxes are readable
+    found = fold_stages(line("xyd2d3d4ef"), kit)
+    assert [(len(each.box.members), each.stage) for each in found] == [
+        (0, False), (0, False), (2, True), (2, True), (2, True), (0, False), (0, False)
+    ]  # fmt: skip
+    assert [each.cut for each in found if each.stage] == [3, 5, 7]
