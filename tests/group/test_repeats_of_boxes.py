@@ -56,7 +56,9 @@ def shown(folded: list[Element]) -> str:
         ("xabababy", "x a b a b a b y"),
         ("xabcabcy", "x 2×([abc]) y"),
         ("xabcabcaby", "x 2×([abc]) a b y"),
-        ("aaabcaaabc", "2×([3×(a)bc])"),
+        ("aaabcaaabc", "[3×(a)bc] [3×(a)bc]"),  # stages: a reader looks for both counts
+        ("aaabc" * 6, " ".join(["[3×(a)bc]"] * 6)),
+        ("aaabc" * 7, "7×([3×(a)bc])"),
         ("abcdabcdabcd", "3×([abcd])"),
     ],
 )

@@ -47,7 +47,7 @@ def order_of(dag: Dag) -> Order:
     broadcast = broadcasts(dag, wide)
     if broadcast:
         line, place, side = demand_line(dag, depth, broadcast)
-    early = ancestors(dag, broadcast) if broadcast else set()
+    early = ancestors(dag, broadcast)
     memory = memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
         # A decoder's depth counts from its own beginning, not through the encoder that gives the memory.
@@ -78,7 +78,7 @@ def demand_line(
     if sinks:
         demand(dag, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
     side = [not reached for reached in seen]
-    if len(line) < len(dag):
+    if len(line) < len(dag):  # only saves time
         line = with_side_outputs(dag, depth, seen, line, head)
     place = [0] * len(dag)
     for position, box in enumerate(line):
@@ -99,8 +99,10 @@ def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], l
             for source in rest:
                 if not seen[source]:
                     seen[source] = True
-                    needs = before[source]  # a single one, as most have, needs no sorting
-                    work.append((source, iter(sorted(needs, key=deep, reverse=True) if len(needs) > 1 else needs)))
+                    needs = before[source]
+                    if len(needs) > 1:  # only saves time: most have a single one
+                        needs = sorted(needs, key=deep, reverse=True)
+                    work.append((source, iter(needs)))
                     break
             else:
                 line.append(box)
