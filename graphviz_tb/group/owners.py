@@ -17,10 +17,10 @@ def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, I
     active = np.flatnonzero(parent[source] != parent[target])
     while len(active):
         s, t = source[active], target[active]
-        # The deeper end goes up one level; both do where they are equally deep.
+        # The deeper end goes up one level.
         deep_s, deep_t = depth[s], depth[t]
         s = np.where(deep_s >= deep_t, parent[s], s)
-        t = np.where(deep_t >= deep_s, parent[t], t)
+        t = np.where(deep_t >= deep_s, parent[t], t)  # both do where they are equally deep: only saves time
         source[active], target[active] = s, t
         active = active[parent[s] != parent[t]]
     return parent[source], source, target

@@ -157,3 +157,30 @@ def test_numbers_in_brackets_are_numbers_of_modules() -> None:
     assert series(graphviz_tb.load(graph)) == {"net/Block[0-5]": wanted}
     assert series(graphviz_tb.load(graph, series_min=9, group=("net/Block[1-3]",))) == {"net/Block[1-3]": wanted[1:4]}
     assert series(graphviz_tb.load(graph, preset="tensorboard")) == {}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "underscored", "found"),
+    [
+        (range(1, 6), range(2, 10), {"foo[0-5]": 6, "foo_[2-9]": 8}),  # foo_ has no number 1
+        (range(2, 7), range(0), {"foo[2-6]": 5}),
+        (range(5), range(1, 6), {"foo[0-4]": 5, "foo_[0-5]": 6}),  # the bare name is number 0 of the other
+        (range(5), range(0), {"foo[0-4]": 5}),
+        (range(1, 7), range(1, 6), {"foo[0-6]": 7, "foo_[1-5]": 5}),
+        (range(1, 6), range(1, 6), {"foo_[0-5]": 6, "foo[1-5]": 5}),
+    ],
+)
+def test_a_bare_name_begins_the_longest_run_that_has_a_number_one(
+    numbers: range, underscored: range, found: dict[str, int]
+) -> None:
+    names = ["foo", *(f"foo{at}" for at in numbers), *(f"foo_{at}" for at in underscored)]
+    made = series(graphviz_tb.load(relus(*names)))
+    assert {name: len(members) for name, members in made.items()} == found
+
+
+def test_a_run_that_is_asked_for_may_have_two_members_and_no_fewer() -> None:
+    graph = relus(*(f"s/n_{at}" for at in range(4)))
+    assert series(graphviz_tb.load(graph, group=("s/n_[2-3]",))) == {"s/n_[2-3]": ["s/n_2", "s/n_3"]}
+    for name in ("s/n_[3-3]", "s/n_[3-9]", "t/n_[0-3]", "s/n_2"):
+        with pytest.raises(UnknownNode):
+            graphviz_tb.load(graph, group=(name,))

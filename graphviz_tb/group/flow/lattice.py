@@ -57,8 +57,9 @@ def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) 
         repeat = Found(start + shift, period, count)
         borders = [border for border, _ in repeat.turns()] + [repeat.stop]
         widths = {sequence[border - 1].cut for border in borders if border}
-        if len(widths) == 1 and (best is None or min(widths) < best[0]):
-            best = (min(widths), repeat)
+        if len(widths) == 1:
+            [width] = widths
+            best = (width, repeat) if best is None or width < best[0] else best
     if best is None:
         return []
     inside = min(element.cut for element in sequence[best[1].start : best[1].start + period])

@@ -1,0 +1,163 @@
+"""Regions, branches and ways of a level: what is a stack beside each other, and what stays in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.dag import Dag, make_dag
+from graphviz_tb.group.flow.order import order_of
+from graphviz_tb.group.flow.regions import (
+    fold_flow,
+    inside_region,
+    meeting,
+    shared_inputs,
+    side_by_side,
+    stack_from,
+    stacked,
+)
+from graphviz_tb.model.hierarchy import How
+from tests.group.boxes import rows, setting, wired
+
+
+def chain(first: int, stop: int) -> list[tuple[int, int]]:
+    """Boxes one after the other."""
+    return list(pairwise(range(first, stop)))
+
+
+def sized(dag: Dag, ops: int, symbols: Sequence[int] = ()) -> Dag:
+    """The same graph of boxes of so many ops, and of such structures."""
+    boxes = [Box(box.name, box.symbol, ops, box.row) for box in dag.boxes]
+    for box, symbol in zip(boxes, symbols, strict=False):
+        box.symbol = symbol
+    return make_dag(boxes, dag.before, dag.outside)
+
+
+def heights(boxes: Sequence[Box]) -> list[int]:
+    """The members of each stack, 0 for other boxes."""
+    return [len(box.members) if box.stack else 0 for box in boxes]
+
+
+@pytest.mark.parametrize(("ops", "fewest"), [(1, 1 << 30), (2, 1 << 30), (3, 3), (19, 3), (20, 2), (500, 2)])
+def test_three_equal_branches_are_a_stack_or_two_large_ones(ops: int, fewest: int) -> None:
+    assert stack_from(Box("", 1, ops)) == fewest
+
+
+def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
+    boxes = [*rows("a"), *rows("b", "c", "d", symbol=9), *rows("e", "f", "g", symbol=8)]
+    boxes = [boxes[0], boxes[1], boxes[4], boxes[2], boxes[5], boxes[3]]
+    found = stacked(boxes, setting(), lambda box: 3)
+    assert heights(found) == [0, 3, 0, 0]
+    assert found[0] is boxes[0]
+    assert found[1].sideways
+    assert found[1].members == [boxes[1], boxes[3], boxes[5]]
+
+
+@pytest.mark.parametrize(
+    ("count", "ops", "most", "tall"),
+    [(2, 3, 40, True), (2, 2, 40, False), (5, 2, 40, False), (5, 2, 5, False), (6, 2, 5, True), (4, 2, 3, False)],
+)
+def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
+    count: int, ops: int, most: int, tall: bool
+) -> None:
+    found = side_by_side(rows(*"abcdefgh"[:count], ops=ops, symbol=4), setting(most=most))
+    assert heights(found) == ([count] if tall else [0] * count)
+
+
+@pytest.mark.parametrize(
+    ("ways", "behind", "meets"),
+    [
+        ([12, 12], 15, 24),
+        ([10, 10], 19, 20),
+        ([10, 9], 20, 0),  # less than half of the level lies before
+        ([8, 16], 15, 24),  # two thirds of it in one way
+        ([7, 17], 15, 0),
+        ([8, 8, 8], 15, 24),
+        ([24], 15, 0),
+    ],
+)
+def test_ways_that_begin_apart_meet_behind_most_of_the_level(ways: list[int], behind: int, meets: int) -> None:
+    starts = [sum(ways[:number]) for number in range(len(ways))]
+    join = sum(ways)
+    lines = [line for start, length in zip(starts, ways, strict=True) for line in chain(start, start + length)]
+    lines += [(start + length - 1, join) for start, length in zip(starts, ways, strict=True)]
+    dag = wired(join + behind + 1, *lines, *chain(join, join + behind + 1))
+    assert meeting(dag, order_of(dag)) == meets
+
+
+def test_where_a_third_way_joins_later_nothing_meets_at_once() -> None:
+    # 0 … 9 and 10 … 19 meet in 20; 30 … comes in at 25 from a way of its own
+    lines = [*chain(0, 10), *chain(10, 20), (9, 20), (19, 20), *chain(20, 26), (26, 25), (26, 3)]
+    dag = wired(27, *lines)
+    assert meeting(dag, order_of(dag)) in (0, order_of(dag).place[20])
+
+
+@pytest.mark.parametrize(
+    ("ways", "needs", "shared"),
+    [
+        ([6, 6, 6], 0, True),
+        ([6, 6], 0, False),
+        ([6, 6, 6], 7, True),
+        ([6, 6, 6], 8, False),
+        ([3, 3, 6], 0, True),
+        ([3, 3, 7], 0, False),
+    ],
+)
+def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], needs: int, shared: bool) -> None:
+    # so many boxes ─▶ a rate, which every box of each way reads
+    rate = needs
+    lines, start = [*chain(0, needs + 1)], needs + 1
+    for length in ways:
+        lines += [*chain(start, start + length), *((rate, box) for box in range(start, start + length))]
+        start += length
+    dag = wired(start, *lines)
+    assert shared_inputs(dag, order_of(dag)) == (set(range(needs + 1)) if shared else set())
+
+
+@pytest.mark.parametrize(
+    ("count", "ops", "tall"),
+    [(2, 20, []), (3, 20, [3]), (3, 19, [3]), (3, 3, [3]), (3, 2, []), (4, 1, [])],
+)
+def test_equal_branches_of_a_region_are_a_stack(count: int, ops: int, tall: list[int]) -> None:
+    # so many boxes ─▶ the exit; three boxes are shown as they are
+    dag = sized(wired(count + 1, *((box, count) for box in range(count))), ops, [7] * count)
+    found = inside_region(dag, setting(), 0)
+    assert [height for height in heights(found) if height] == tall
+    assert found[-1] is dag.boxes[-1]
+
+
+def test_two_large_branches_beside_another_are_a_stack() -> None:
+    dag = sized(wired(4, (0, 3), (1, 3), (2, 3)), 20, [7, 7])
+    assert sorted(heights(inside_region(dag, setting(), 0))) == [0, 0, 2]
+
+
+def test_branches_of_several_boxes_are_groups_in_a_large_region_only() -> None:
+    # branches 0 ─▶ 1 ─▶ 2 and 3 ─▶ 4 ─▶ 5, and the exit; seven boxes are a small region
+    small = wired(7, *chain(0, 3), *chain(3, 6), (2, 6), (5, 6))
+    assert [box.how for box in inside_region(small, setting(), 0)] == [How.NONE] * 7
+    large = wired(8, *chain(0, 3), *chain(3, 7), (2, 7), (6, 7))
+    assert [box.how for box in inside_region(large, setting(), 0)] == [How.BRANCH, How.BRANCH, How.NONE]
+    single = wired(9, *chain(0, 7), (6, 8), (7, 8))
+    assert How.BRANCH not in [box.how for box in inside_region(single, setting(), 0)]
+
+
+def test_parts_that_nothing_joins_are_branches_beside_each_other() -> None:
+    # two chains of five unlike boxes, and two boxes alone
+    dag = wired(12, *chain(0, 5), *chain(5, 10))
+    found = fold_flow(dag, setting(), 16)
+    assert [box.how for box in found] == [How.BRANCH, How.BRANCH, How.NONE, How.NONE]
+    assert [box.ops for box in found] == [5, 5, 1, 1]
+    equal = sized(dag, 1, [*range(5), *range(5)])
+    assert heights(fold_flow(equal, setting(), 16)) == [0, 0, 0, 0]  # four boxes are seen at once
+    five = sized(wired(15, *chain(0, 5), *chain(5, 10), *chain(10, 12)), 1, [*range(5), *range(5)])
+    assert heights(fold_flow(five, setting(), 16)) == [2, 0, 0, 0, 0]
+
+
+def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
+    dag = wired(5, *chain(0, 5))
+    assert fold_flow(dag, setting(budget=4), 16) == dag.boxes
+    assert fold_flow(dag, setting(), 16, deep=13) == dag.boxes
+    assert fold_flow(wired(2, (1, 0)), setting(budget=0), 16)[0].name == "b1"

@@ -1,0 +1,126 @@
+"""Words of titles: ranges of names, what a group holds, names that are longer than one word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.group.flow.box import Box, group, stack
+from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_groups, span, stack_name, type_of
+from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.proto import GraphDef
+from tests.group.boxes import rows, setting
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        (["conv", "conv"], "conv"),
+        (["conv_1", "conv_2"], "conv_[1-2]"),
+        (["conv_9", "conv_10", "conv_8"], "conv_[8-10]"),
+        (["block_1_a", "block_2_a"], "block_[1-2]_a"),
+        (["block_1_a", "block_2_b"], "block_1_a … block_2_b"),
+        (["block_1", "block_1_x"], "block_1 … block_1_x"),
+        (["1", "2", "3"], "[1-3]"),
+        (["query", "key"], "query … key"),
+        (["Block[1]", "Block[2]"], "Block[1-2]"),
+        (["Block[1", "Block[2"], "Block[[1-2]"),
+        (["Block1]", "Block2]"], "Block[1-2]]"),
+        (["x_a", "x_c", "x_b"], "x_[a-b]"),
+    ],
+)
+def test_the_one_number_or_word_that_differs_is_a_range(names: list[str], wanted: str) -> None:
+    assert stack_name(names) == wanted
+
+
+def test_numbers_too_long_to_be_read_are_words() -> None:
+    long = ["9" * 499, "1" + "0" * 499]
+    assert span(long) == (long[0], long[1])
+    assert span(long[::-1]) == (long[1], long[0])
+    assert span(["10", "9", "09"]) == ("09", "10")
+
+
+def test_a_title_has_room_for_thirty_letters() -> None:
+    assert joined(["a" * 20, "b" * 7]) == "a" * 20 + " · " + "b" * 7
+    assert joined(["a" * 20, "b" * 8, "c"]) == "a" * 20 + " · c"
+    assert joined(["a" * 40]) == "a" * 40
+
+
+def of_types(*types: str) -> tuple[list[Box], Hierarchy]:
+    """Ops of such types; "scope/3" is a scope of three ops."""
+    graph = GraphDef()
+    for number, op in enumerate(types):
+        scope, _, count = op.partition("/")
+        for inner in range(int(count or 1)):
+            graph.node.add(name=f"{scope}_{number}/n{inner}" if count else f"n{number}", op="Tanh" if count else op)
+    hierarchy = load(graph, folds=False, series_min=100).hierarchy
+    children = hierarchy.children(0).tolist()
+    return [Box(hierarchy.leaf(row), row, hierarchy.ops(row), row) for row in children], hierarchy
+
+
+@pytest.mark.parametrize(
+    ("types", "wanted"),
+    [
+        (["Conv2D", "Conv2D", "Relu", "BiasAdd"], "2 Conv2D · Relu"),
+        (["Relu", "Conv2D", "Softmax"], "Conv2D · Softmax · Relu"),
+        (["Tanh", "Sigmoid", "Tanh", "Exp"], "2 Tanh · Sigmoid · Exp"),
+        (["Exp", "Log", "Log", "Neg", "Floor"], "2 Log · Exp · Floor"),
+        (["MatMul", "Conv2D", "Einsum", "Tanh", "Exp"], "Conv2D · Einsum · Tanh"),  # two products where others tell too
+        (["MatMul", "Conv2D", "Einsum", "Tanh"], "Conv2D · Einsum · Tanh"),
+        (["MatMul", "Conv2D", "Einsum", "LSTM"], "Conv2D · Einsum · LSTM"),
+        (["Mul", "Add", "Mul"], "2 Mul · Add"),
+        (["Rsqrt", "Mean", "Neg", "Mul"], "Rsqrt"),
+        (["Mean", "Neg", "Mul"], "Mean · Neg"),
+    ],
+)
+def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[str], wanted: str) -> None:
+    assert contents(*of_types(*types)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("types", "wanted"),
+    [
+        (["pupil/4", "Softmax", "Exp", "Log"], "pupil · Softmax · Exp"),
+        (["pupil/3", "Softmax", "Exp", "Log"], "Softmax · Exp · Log"),  # half of it is not most
+        (["pupil/4", "Conv2D"], "Conv2D · pupil"),  # products are said first
+        (["pupil/4", "other/1"], "other · pupil"),
+    ],
+)
+def test_the_one_scope_that_is_most_of_a_group_is_named_first(types: list[str], wanted: str) -> None:
+    assert contents(*of_types(*types)) == wanted
+
+
+def test_a_scope_is_called_without_its_number() -> None:
+    boxes, hierarchy = of_types("dense_1/2", "Relu")
+    assert [type_of(box, hierarchy) for box in boxes] == ["dense", "Relu"]
+
+
+def tall(*names: str, how: How = How.NONE) -> Box:
+    """A stack of rows, or of ranges of two."""
+    kit = setting()
+    members: Sequence[Box] = rows(*names)
+    if how != How.NONE:
+        members = [group(how, members[at : at + 2], 7) for at in range(0, len(members), 2)]
+    return stack(kit.symbols, members, 7)
+
+
+def test_a_stack_in_ranges_is_called_by_its_ends() -> None:
+    made = tall("a_1", "a_2", "a_3", "a_4", how=How.SEGMENT)
+    ranges = {id(part) for part in made.members}
+    assert [box.name for box in ends(made.members[0], ranges)] == ["a_1", "a_2"]
+    assert [box.name for box in ends(rows("x")[0], ranges)] == ["x"]
+    _, hierarchy = of_types("Exp", "Exp", "Exp", "Exp", "Exp")
+    name_groups([made], setting(*"abcd"), hierarchy)
+    assert (made.name, [part.name for part in made.members]) == ("a_[1-4]", ["a_[1-2]", "a_[3-4]"])
+
+
+def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
+    names = ["cross_entropy_a", "cross_entropy_b"]
+    made = group(How.NAME, rows(*names), 7, "cross")
+    assert longer(made, setting(*names)) == "cross_entropy"
+    made.name = "other"
+    assert longer(made, setting(*names)) == "other"
+    single = group(How.NAME, rows("cross_a", "cross_b"), 7, "cross")
+    assert longer(single, setting("cross_a", "cross_b")) == "cross"
