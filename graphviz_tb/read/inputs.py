@@ -37,7 +37,7 @@ def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
         return [model]
     from graphviz_tb.read.logdir import is_event_file  # takes many modules that only folders need
 
-    return [path for _, path in files_below(folder) if same_size(path, file) and is_event_file(path)]
+    return [path for _, path in files_below(folder).files if same_size(path, file) and is_event_file(path)]
 
 
 def same_size(path: Path, file: os.stat_result) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,7 @@ from graphviz_tb.read.run_metadata import forms_in, graphs_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
-from graphviz_tb.read.walk import files_below, identity
+from graphviz_tb.read.walk import Below, files_below, identity
 
 Progress = Callable[[int, int | None], None]
 Run = str | None
@@ -38,20 +40,29 @@ def read_events(opened: Opened, options: ReadOptions) -> Holding:
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
     """Before: a folder. After: what the event files below it hold, run by run; or NoGraph if there are none."""
-    files = of_run(options.run, folder, event_files(folder))
+    below = files_below(folder)
+    notices = [*below.notices, *unread_event_files(below)]
+    files = of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
     traces = trace_files(folder, options)
     if not files and not traces:
-        raise no_events(folder)
-    total = sum(path.stat().st_size for _, path in files)
+        raise no_events(folder) if not notices else NoGraph(f"no event file in '{folder}': {notices[0].message}")
+    total = sum(size(path) for _, path in files)
     done = 0
     runs: dict[Run, list[Scan]] = {}
     for run, path in files:
         with open_path(path, options) as opened:
             runs.setdefault(run, []).append(scan(opened.stream(), str(path), opened.path))
-        done += path.stat().st_size
+        done += size(path)
         if progress is not None:
             progress(done, total)
-    return with_traces(_holding(runs, str(folder)), traces, options)
+    return with_traces(_holding(runs, str(folder), notices), traces, options)
+
+
+def size(path: Path) -> int:
+    """How many bytes a file has, for the progress bar; 0 where it has gone since."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
 
 
 def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
@@ -69,12 +80,15 @@ def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> lis
     return files
 
 
-def event_files(folder: Path) -> list[tuple[str, Path]]:
-    """Every event file below a folder with its run, in the order of names; "." is the folder itself."""
-    return [(run, path) for run, path in files_below(folder) if is_event_file(path)]
+def unread_event_files(below: Below) -> Iterator[Notice]:
+    """A notice for each file that by its name is one of events and may not be read."""
+    for _, path in below.files:
+        if "tfevents" in path.name and path.is_file() and not os.access(path, os.R_OK):
+            yield Notice("unread-file", f"cannot read '{path}': {os.strerror(errno.EACCES)}")
 
 
 def is_event_file(path: Path) -> bool:
+    """Whether its first bytes are those of an event file, by themselves or packed; a run is a folder that holds one."""
     try:
         if not path.is_file():
             return False
@@ -109,10 +123,10 @@ def no_events(folder: Path) -> NoGraph:
     return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
 
 
-def _holding(runs: dict[Run, list[Scan]], name: str) -> Holding:
+def _holding(runs: dict[Run, list[Scan]], name: str, before: Sequence[Notice] = ()) -> Holding:
     """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
     graphs: list[Found] = []
-    notices: list[Notice] = []
+    notices = list(before)
     profiles: dict[Run, dict[str, Callable[[], RunMetadata]]] = {}
     for run, scans in runs.items():
         finds = [find for scanned in scans for find in scanned.finds]
@@ -132,7 +146,7 @@ def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
     """Some notices, and how many more there are; a damaged disk makes thousands."""
     if len(notices) <= MOST_NOTICES:
         return tuple(notices)
-    rest = Notice("damaged-record", "more of the same", count=len(notices) - MOST_NOTICES)
+    rest = Notice(notices[-1].code, "more of the same", count=len(notices) - MOST_NOTICES)
     return (*notices[:MOST_NOTICES], rest)
 
 

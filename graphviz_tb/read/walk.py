@@ -1,4 +1,5 @@
-"""Every file below a folder, each folder once: links may lead round in a circle, or to one place many times."""
+"""Every file below a folder, each folder once: links may lead round in a circle, to one place many times, or to all
+that is on the machine."""
 
 from __future__ import annotations
 
@@ -9,12 +10,25 @@ from contextlib import suppress
 from pathlib import Path
 
 from graphviz_tb.errors import ReadError
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.notice import Notice
 
 FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
+# Files and folders behind links: as many runs are linked nowhere, and a link to `/` or `/proc` takes minutes.
+MOST_LINKED = 50_000
 
 
-def files_below(top: Path) -> list[tuple[str, Path]]:
-    """All files below a folder with the folder they are in, relative to `top`; in the order of names.
+@dataclass(frozen=True, slots=True)
+class Below:
+    """All `files` with the folder they are in, relative to the top, in the order of names; `notices` say what was not
+    looked into."""
+
+    files: tuple[tuple[str, Path], ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def files_below(top: Path) -> Below:
+    """What is below a folder.
 
     A folder that several names lead to is entered once, under its own name rather than that of a link.
     Raises ReadError where `top` itself cannot be listed; a folder below it that cannot is left out.
@@ -25,21 +39,31 @@ def files_below(top: Path) -> list[tuple[str, Path]]:
     except (OSError, ValueError) as error:
         raise cannot_list(top, error) from None
     files: list[tuple[str, Path]] = []
+    notices: list[Notice] = []
+    linked = 0
     # Links wait until all folders are through: a folder that lies there itself goes by its own name.
     folders, links = deque([top]), deque[Path]()
+    behind = False
     while folders or links:
+        behind |= not folders
         folder = folders.popleft() if folders else _behind(links.popleft(), entered)
         if folder is None:
             continue
         run = os.path.relpath(folder, top).replace(os.sep, "/")
-        for path, is_folder, is_link in _entries(folder):
+        for path, is_folder, is_link in _entries(folder, notices):
+            linked += behind
             if not is_folder:
                 files.append((run, path))
             elif is_link:
                 links.append(path)
             elif _enter(path, entered):
                 folders.append(path)
-    return sorted(files, key=lambda each: (Path(each[0]).parts, each[1].name))
+        if linked > MOST_LINKED:
+            text = f"links in '{top}' lead to more than {MOST_LINKED:,} files: the rest of them was not looked at"
+            notices.append(Notice("many-linked-files", text, str(folder)))
+            break
+    in_order = sorted(files, key=lambda each: (Path(each[0]).parts, each[1].name))
+    return Below(tuple(in_order), tuple(notices))
 
 
 def cannot_list(folder: Path, error: OSError | ValueError) -> ReadError:
@@ -54,12 +78,17 @@ def identity(path: Path) -> FileId:
     return status.st_dev, status.st_ino
 
 
-def _entries(folder: Path) -> Iterator[tuple[Path, bool, bool]]:
+def _entries(folder: Path, notices: list[Notice]) -> Iterator[tuple[Path, bool, bool]]:
     """What a folder holds, in the order of names: path, whether it is a folder, whether it is a link."""
-    with suppress(OSError), os.scandir(folder) as listed:
-        for entry in sorted(listed, key=lambda each: each.name):
-            with suppress(OSError):  # a link to itself
-                yield Path(entry.path), entry.is_dir(), entry.is_symlink()
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda each: each.name)
+    except OSError as error:
+        notices.append(Notice("unread-folder", cannot_list(folder, error).message))
+        return
+    for entry in entries:
+        with suppress(OSError):  # a link to itself
+            yield Path(entry.path), entry.is_dir(), entry.is_symlink()
 
 
 def _behind(link: Path, entered: set[FileId]) -> Path | None:

@@ -126,7 +126,7 @@ def test_links_that_branch_without_a_circle(folder: Path) -> None:
             link.symlink_to(f"../f{level}")
     shutil.copy(folder / "logs/e.tfevents.svg", folder / "many/f30/events")
     run_name = "/".join("a" * 30)
-    assert files_below(folder / "many/f0") == [(run_name, folder / "many/f0" / run_name / "events")]
+    assert files_below(folder / "many/f0").files == ((run_name, folder / "many/f0" / run_name / "events"),)
 
 
 def test_a_run_bears_its_own_name_and_a_link_finds_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +147,7 @@ def test_folders_deeper_than_python_recurses(tmp_path: Path) -> None:
     subprocess.run(["mkdir", "-p", deep], cwd=tmp_path, check=True)
     try:
         (tmp_path / deep / "events").write_bytes(b"x")
-        assert files_below(tmp_path) == [(deep, tmp_path / deep / "events")]
+        assert files_below(tmp_path).files == ((deep, tmp_path / deep / "events"),)
     finally:
         subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
 

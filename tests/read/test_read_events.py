@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, UnknownChoice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read import contents, profiles, read
+from graphviz_tb.read import contents, profiles, read, walk
 from graphviz_tb.read.crc import crc, masked_crc, slow_crc
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -270,3 +272,53 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(NoGraph) as caught:
         read(tmp_path)
     assert "graph.pb" in (caught.value.hint or "")
+
+
+# What cannot be read, or is too much, is said.
+
+
+def codes(folder: Path) -> list[str]:
+    return [notice.code for notice in read(folder).notices]
+
+
+def test_a_run_whose_folder_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "open", graph_event("x"))
+    write(tmp_path, "shut", graph_event("y"))
+    listing = os.scandir
+
+    def forbidden(path: Path) -> Any:
+        if Path(path).name == "shut":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listing(path)
+
+    monkeypatch.setattr(os, "scandir", forbidden)
+    assert names(tmp_path) == ["x"]
+    assert codes(tmp_path) == ["unread-folder"]
+
+
+def test_an_event_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "run", graph_event("x"))
+    write(tmp_path, "other", graph_event("y"), name="events.out.tfevents.2")
+    opening = Path.open
+
+    def forbidden(path: Path, *words: Any, **options: Any) -> Any:
+        if path.name.endswith(".2"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opening(path, *words, **options)
+
+    monkeypatch.setattr(Path, "open", forbidden)
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith(".2"))
+    assert names(tmp_path) == ["x"]
+    assert codes(tmp_path) == ["unread-file"]
+
+
+def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "MOST_LINKED", 30)
+    write(tmp_path / "logs", "run", graph_event("x"))
+    for number in range(40):
+        (tmp_path / "machine" / str(number)).mkdir(parents=True)
+        (tmp_path / "machine" / str(number) / "file").touch()
+    (tmp_path / "logs/link").symlink_to("../machine")
+    assert names(tmp_path / "logs") == ["x"]
+    assert codes(tmp_path / "logs") == ["many-linked-files"]
+    assert len(walk.files_below(tmp_path / "logs").files) < 40
