@@ -24,7 +24,8 @@ class Identity:
     """What a line represents: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
-    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown.
+    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `row`
+    is that of the group: a scope without a name has the address of the whole graph.
     """
 
     group: str = ""
@@ -32,6 +33,7 @@ class Identity:
     index: int = -1
     source: str = ""
     target: str = ""
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -109,16 +109,21 @@ class View:
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:
         """The wires that are drawn one by one: none where the level is too large to be laid out."""
-        return {} if self.skeleton.plain else dict(self.lines())
+        return {} if self.skeleton.plain else {wire: self.line(wire) for wire in self.wires()}
 
-    def lines(self) -> Iterator[tuple[int, Metaedge | Bridge]]:
-        """The wires that are drawn, each with the metaedge or bridge it represents."""
+    def line(self, wire: int) -> Metaedge | Bridge:
+        """The metaedge or bridge that a wire represents."""
+        edge, bridge = self.skeleton.wires[wire].edge, self.skeleton.wires[wire].bridge
+        return self.metagraph.edges[edge] if edge >= 0 else self.metagraph.bridges[bridge]
+
+    def wires(self) -> list[int]:
+        """The wires that are drawn, one by one or not."""
         metagraph = self.metagraph
-        away = metagraph.mask.extracted
+        away, stubbed = metagraph.mask.extracted, metagraph.mask.stubbed
+        drawn = []
         for index, wire in enumerate(self.skeleton.wires):
             if {wire.chain[0], wire.chain[-1]} & away:
                 continue
-            if wire.edge >= 0 and wire.edge not in metagraph.mask.stubbed:
-                yield index, metagraph.edges[wire.edge]
-            elif wire.bridge >= 0 and metagraph.bridges[wire.bridge].drawable:
-                yield index, metagraph.bridges[wire.bridge]
+            if wire.edge not in stubbed if wire.edge >= 0 else metagraph.bridges[wire.bridge].drawable:
+                drawn.append(index)
+        return drawn

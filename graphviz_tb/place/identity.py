@@ -20,18 +20,19 @@ def of_wire(view: View, index: int) -> Identity:
             wire.edge,
             view.node_labels[edge.source].address,
             view.node_labels[edge.target].address,
+            view.row,
         )
     bridge = view.metagraph.bridges[wire.bridge]
     # As it goes out; an inbound one is turned.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
-    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends))
+    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.row)
 
 
 def of_loop(view: View, position: int) -> Identity:
     """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
     index = [child for child, _ in view.metagraph.loops].index(position)
     address = view.node_labels[position].address
-    return Identity(view.address, "loop", index, address, address)
+    return Identity(view.address, "loop", index, address, address, view.row)
 
 
 class Undrawn:
@@ -55,4 +56,4 @@ class Undrawn:
         note: Annotation = self.view.metagraph.annotations[index]
         entry, number = self.entries.get((note.child, note.side, note.other), ("annotation", index))
         ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
-        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]))
+        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.row)

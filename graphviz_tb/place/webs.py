@@ -16,9 +16,9 @@ def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, i
     """
     count = view.skeleton.children
     ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
-    for index, line in view.lines():
-        chain = view.skeleton.wires[index].chain
+    for wire in view.wires():
+        chain = view.skeleton.wires[wire].chain
         # -1 - p: port number p.
-        for ends, item in zip(ends_of.setdefault(line.kind, ([], [])), (chain[0], chain[-1]), strict=True):
+        for ends, item in zip(ends_of.setdefault(view.line(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True):
             ends.append(boxes[item] if item < count else -1 - ports[item - count])
-    return [Web(kind, frame, *map(tuple, ends)) for kind, ends in ends_of.items()]
+    return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]

@@ -2,6 +2,21 @@
 // Made from graphviz_tb/view/, place/ and render/ by `make viewer`; do not edit.
 // The same steps on the same integers give the same numbers.
 
+// model.bundles
+class Given {
+  constructor(tensors_ = hand_carry(), flat = null) {
+    this.tensors = tensors_;
+    this.flat = flat;
+  }
+  carried(number) {
+    return this.tensors;
+  }
+  edges(number) {
+    return this.flat;
+  }
+}
+const NOTHING_of_bundles = new Given();
+
 // model.drawing
 class Pen {
   constructor(colour, width = 1, dashes = [], cap = "butt", join_ = "miter") {
@@ -168,22 +183,28 @@ function _tail(text, room, semibold) {
 
 // model.metagraph
 class Metaedge {
-  constructor(source, target, tensors_, control, reference, carried = hand_carry(), edges = null, back = false) {
+  constructor(source, target, tensors_, control, reference, bundles = NOTHING_of_bundles, number = 0, back = false) {
     this.source = source;
     this.target = target;
     this.tensors = tensors_;
     this.control = control;
     this.reference = reference;
-    this.carried = carried;
-    this.edges = edges;
+    this.bundles = bundles;
+    this.number = number;
     this.back = back;
   }
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
   }
+  get carried() {
+    return this.bundles.carried(this.number);
+  }
+  get edges() {
+    return this.bundles.edges(this.number);
+  }
 }
 class Bridge {
-  constructor(child, other, inbound, tensors_, control, reference, drawable = true, carried = hand_carry(), edges = null) {
+  constructor(child, other, inbound, tensors_, control, reference, drawable = true, bundles = NOTHING_of_bundles, number = 0) {
     this.child = child;
     this.other = other;
     this.inbound = inbound;
@@ -191,11 +212,17 @@ class Bridge {
     this.control = control;
     this.reference = reference;
     this.drawable = drawable;
-    this.carried = carried;
-    this.edges = edges;
+    this.bundles = bundles;
+    this.number = number;
   }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
+  }
+  get carried() {
+    return this.bundles.carried(this.number);
+  }
+  get edges() {
+    return this.bundles.edges(this.number);
   }
 }
 class Annotation {
@@ -248,12 +275,13 @@ class Metagraph {
 
 // model.scene
 class Identity {
-  constructor(group = "", kind = "edge", index = -1, source = "", target = "") {
+  constructor(group = "", kind = "edge", index = -1, source = "", target = "", row = 0) {
     this.group = group;
     this.kind = kind;
     this.index = index;
     this.source = source;
     this.target = target;
+    this.row = row;
   }
 }
 class Text {
@@ -310,10 +338,11 @@ class Route {
   }
 }
 class Web {
-  constructor(kind, frame, joins) {
+  constructor(kind, frame, sources, targets) {
     this.kind = kind;
     this.frame = frame;
-    this.joins = joins;
+    this.sources = sources;
+    this.targets = targets;
   }
 }
 class Port {
@@ -396,8 +425,8 @@ class Stroke {
   }
 }
 class Level {
-  constructor(positions, ports, routes_, width, height_) {
-    this.positions = positions;
+  constructor(positions_, ports, routes_, width, height_) {
+    this.positions = positions_;
     this.ports = ports;
     this.routes = routes_;
     this.width = width;
@@ -693,27 +722,27 @@ class View {
     this.words = words;
   }
   drawn() {
-    return (this.skeleton.plain ? new Map() : this.lines());
+    return (this.skeleton.plain ? new Map() : (() => { const out = new Map(); for (const wire of this.wires()) { out.set(wire, this.line(wire)); } return out; })());
   }
-  lines() {
-    let metagraph, away, lines_, index, wire;
+  line(wire) {
+    let edge, bridge;
+    [edge, bridge] = [this.skeleton.wires.at(wire).edge, this.skeleton.wires.at(wire).bridge];
+    return ((edge >= 0) ? this.metagraph.edges.at(edge) : this.metagraph.bridges.at(bridge));
+  }
+  wires() {
+    let metagraph, away, stubbed, drawn, index, wire;
     metagraph = this.metagraph;
-    away = metagraph.mask.extracted;
-    lines_ = new Map();
+    [away, stubbed] = [metagraph.mask.extracted, metagraph.mask.stubbed];
+    drawn = [];
     for ([index, wire] of py_enumerate(this.skeleton.wires)) {
       if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
         continue;
       }
-      if (((wire.edge >= 0) && !metagraph.mask.stubbed.has(wire.edge))) {
-        lines_.set(index, metagraph.edges.at(wire.edge));
-      }
-      else {
-        if (((wire.bridge >= 0) && metagraph.bridges.at(wire.bridge).drawable)) {
-          lines_.set(index, metagraph.bridges.at(wire.bridge));
-        }
+      if (((wire.edge >= 0) ? !stubbed.has(wire.edge) : metagraph.bridges.at(wire.bridge).drawable)) {
+        drawn.push(index);
       }
     }
-    return lines_;
+    return drawn;
   }
 }
 
@@ -1197,19 +1226,19 @@ function bus(view, wire) {
   return ((line.kind === "control") ? 1 : 0);
 }
 function between_of_attachment(ports, width, step) {
-  let start, given, placed, number, before, after, gap;
+  let start, given_, placed, number, before, after, gap;
   if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
     start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
     return (() => { const out = []; for (const number of py_range(ports.length)) { out.push(clamp((start + (number * step)), width)); } return out; })();
   }
-  given = (() => { const out = []; for (const [number, port] of py_enumerate(ports)) if ((port != null)) { out.push(number); } return out; })();
+  given_ = (() => { const out = []; for (const [number, port] of py_enumerate(ports)) if ((port != null)) { out.push(number); } return out; })();
   placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
   for (number of py_range(ports.length)) {
     if ((ports.at(number) != null)) {
       continue;
     }
-    before = py_max((() => { const out = []; for (const known_ of given) if ((known_ < number)) { out.push(known_); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const known_ of given) if ((known_ > number)) { out.push(known_); } return out; })(), {default: -1});
+    before = py_max((() => { const out = []; for (const known_ of given_) if ((known_ < number)) { out.push(known_); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const known_ of given_) if ((known_ > number)) { out.push(known_); } return out; })(), {default: -1});
     if ((before < 0)) {
       placed[number] = clamp((placed.at(after) - ((after - number) * step)), width);
     }
@@ -2414,22 +2443,22 @@ function _count(count, x) {
 
 // place.rows
 function in_rows(skeleton, sizes, gaps) {
-  let count, rows, spans, width, top, positions, row, span_, left, deep, box;
+  let count, rows, spans, width, top, positions_, row, span_, left, deep, box;
   count = skeleton.children;
   rows = (() => { const out = []; for (const part of skeleton.parts) for (const row of part) if ((row[0] < count)) { out.push(row); } return out; })();
   spans = (() => { const out = []; for (const row of rows) { out.push((py_sum((() => { const out = []; for (const box of row) { out.push(sizes.at(box)[0]); } return out; })()) + (gaps.siblings * (row.length - 1)))); } return out; })();
   [width, top] = [py_max(spans, {default: 0}), 0];
-  positions = py_repeat([[0, 0]], count);
+  positions_ = py_repeat([[0, 0]], count);
   for ([row, span_] of py_zip(rows, spans)) {
     left = Math.floor((width - span_) / 2);
     deep = py_max((() => { const out = []; for (const box of row) { out.push(sizes.at(box)[1]); } return out; })());
     for (box of row) {
-      positions[box] = [left, (top + Math.floor((deep - sizes.at(box)[1]) / 2))];
+      positions_[box] = [left, (top + Math.floor((deep - sizes.at(box)[1]) / 2))];
       left += (sizes.at(box)[0] + gaps.siblings);
     }
     top += (deep + gaps.ranks);
   }
-  return new Level([...positions], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
+  return new Level([...positions_], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
 function spread_of_rows(skeleton, width) {
   let first, places, index, slot, number, many;
@@ -2967,17 +2996,17 @@ function of_wire(view, index) {
   wire = view.skeleton.wires.at(index);
   if ((wire.edge >= 0)) {
     edge = view.metagraph.edges.at(wire.edge);
-    return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address);
+    return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address, view.row);
   }
   bridge = view.metagraph.bridges.at(wire.bridge);
   ends_ = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
-  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_));
+  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_), view.row);
 }
 function of_loop(view, position) {
   let index, address_;
   index = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
   address_ = view.node_labels.at(position).address;
-  return new Identity(view.address, "loop", index, address_, address_);
+  return new Identity(view.address, "loop", index, address_, address_, view.row);
 }
 class Undrawn {
   constructor(view) {
@@ -3002,7 +3031,7 @@ class Undrawn {
     note_ = this.view.metagraph.annotations.at(index);
     [entry, number] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
     ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
-    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)));
+    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)), this.view.row);
   }
 }
 
@@ -3268,15 +3297,16 @@ function longest(paths, groups) {
 
 // place.webs
 function webs(view, frame, boxes, ports) {
-  let count, joins_of, index, line, chain, ends_;
+  let count, ends_of, wire, chain, ends_, item;
   count = view.skeleton.children;
-  joins_of = new Map();
-  for ([index, line] of view.lines().entries()) {
-    chain = view.skeleton.wires.at(index).chain;
-    ends_ = (() => { const out = []; for (const item of [chain[0], chain.at(-1)]) { out.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count))))); } return out; })();
-    py_setdefault(joins_of, line.kind, []).push([ends_[0], ends_[1]]);
+  ends_of = new Map();
+  for (wire of view.wires()) {
+    chain = view.skeleton.wires.at(wire).chain;
+    for ([ends_, item] of py_zip(py_setdefault(ends_of, view.line(wire).kind, [[], []]), [chain[0], chain.at(-1)])) {
+      ends_.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count)))));
+    }
   }
-  return (() => { const out = []; for (const [kind, joins] of joins_of.entries()) { out.push(new Web(kind, frame, [...joins])); } return out; })();
+  return (() => { const out = []; for (const [kind, ends_] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends_[0]], [...ends_[1]])); } return out; })();
 }
 
 // place.sketch
@@ -3668,14 +3698,17 @@ function route(line, theme, chosen, tint = null) {
   return new Group([...shapes_], undefined, line.title);
 }
 function web(bundle, scene, theme) {
-  let dashes, pen, groups, start, steps, source, target;
+  let dashes, pen, starts, ends_, groups, start, some, steps, source, target;
   dashes = ((bundle.kind === "control") ? DASHES_of_lines : []);
   pen = new Pen(edge_colour(bundle, theme), THREAD, dashes);
+  starts = (() => { const out = new Map(); for (const source of new Set(bundle.sources)) { out.set(source, ["M", end_of_of_lines(scene, source)]); } return out; })();
+  ends_ = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", end_of_of_lines(scene, target)]); } return out; })();
   groups = [];
-  for (start of py_range(0, bundle.joins.length, BUNDLE)) {
+  for (start of py_range(0, bundle.sources.length, BUNDLE)) {
+    some = py_slice(start, (start + BUNDLE));
     steps = [];
-    for ([source, target] of bundle.joins.slice(start, (start + BUNDLE))) {
-      py_extend(steps, [["M", end_of_of_lines(scene, source)], ["L", end_of_of_lines(scene, target)]]);
+    for ([source, target] of py_zip(bundle.sources.at(some), bundle.targets.at(some))) {
+      py_extend(steps, [starts.get(source), ends_.get(target)]);
     }
     groups.push(new Group([new Curve([...steps], undefined, pen)]));
   }

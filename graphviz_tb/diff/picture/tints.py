@@ -21,12 +21,12 @@ class Lines:
         self.hierarchy = hierarchy
         self.states = states
         self.changed = np.flatnonzero(states)
-        self.levels: dict[str, Metagraph] = {}
-        # Levels by address, through all open groups: what an identity is an index of.
+        self.levels: dict[tuple[str, int], Metagraph] = {}
+        # Levels by address and row, through all open groups: what an identity is an index of.
         todo = [view]
         while todo:
             level = todo.pop()
-            self.levels[level.address] = level.metagraph
+            self.levels[level.address, level.row] = level.metagraph
             todo += level.opened.values()
 
     def route(self, scene: Scene, route: Route) -> set[int]:
@@ -39,7 +39,7 @@ class Lines:
         states: set[int] = set()
         for identity in stub.identities:
             if identity.kind == "annotation":
-                other = self.levels[identity.group].annotations[identity.index].other
+                other = self.levels[identity.group, identity.row].annotations[identity.index].other
                 states |= self._mark(*((other, row) if inbound else (row, other)))
             else:
                 states |= self._states(identity)
@@ -57,7 +57,7 @@ class Lines:
         return set() if edges is None else set(np.unique(self.states[edges]).tolist())
 
     def _edges(self, identity: Identity) -> Ints | None:
-        level = self.levels[identity.group]
+        level = self.levels[identity.group, identity.row]
         if identity.kind == "bridge":
             return level.bridges[identity.index].edges
         return level.edges[identity.index].edges if identity.kind == "edge" else None
