@@ -170,11 +170,11 @@ def is_whole(path: Path) -> bool:
     """Whether a file is all of what its suffix says."""
     data, kind = path.read_bytes(), path.suffix.lower()
     try:
-        if kind == ".svg" and data.startswith(b"<"):
+        if data.startswith(b"<svg"):  # whatever it is called: `--format` says what is written
             ElementTree.fromstring(data)
         if kind == ".json" and data.startswith(b"{"):
             json.loads(data)
     except (ValueError, ElementTree.ParseError):
         return False
-    ends = {b"\x89PNG": b"IEND\xaeB`\x82", b"%PDF": b"%%EOF", b"digr": b"}"}
+    ends = {b"\x89PNG": b"IEND\xaeB`\x82", b"%PDF": b"%%EOF", b"digr": b"}", b"<!do": b"</html>"}
     return data.rstrip(b"\n").endswith(ends.get(data[:4], b""))
