@@ -97,6 +97,13 @@ def test_what_feeds_what_is_aside_moves_aside_too() -> None:
     assert level.away == {1, 2}
 
 
+def test_what_something_else_uses_too_stays() -> None:
+    # 0 ─▶ (storage), 0 ─▶ 1 ─▶ 2
+    level = sorting(3, [(0, 1), (1, 2)])
+    level.take_storage([0], [])
+    assert level.away == set()
+
+
 def test_a_store_that_something_uses_is_no_storage_alone() -> None:
     level = sorting(3, [(0, 1)])
     level.take_storage([], [0, 2])
@@ -111,6 +118,10 @@ def test_what_has_no_flow_moves_aside() -> None:
     nothing = sorting(3, [])
     nothing.take_loose()
     assert nothing.away == set()
+    rest = sorting(3, [(0, 1)])
+    rest.away = {1}
+    rest.take_loose()
+    assert rest.away == {1}
 
 
 @pytest.mark.parametrize(("readers", "away"), [(0, True), (1, False), (2, True)])

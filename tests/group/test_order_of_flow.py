@@ -146,3 +146,12 @@ def test_a_block_at_the_beginning_is_fed_as_its_equals_are() -> None:
         box.ops = large.ops
     assert of_tokens(blocks) == [0, 0, 0]
     assert of_tokens(wired(3, *chain(0, 3))) == [0, 1, 1]
+
+
+def test_how_far_away_a_broadcast_stands_changes_no_token() -> None:
+    # 0 ─▶ … ─▶ 22, and 23, which every fourth of them reads
+    dag = wired(24, *chain(0, 23), *((23, box) for box in range(2, 23, 4)))
+    assert order_of(dag).broadcast == {23}
+    found = of_tokens(dag)
+    assert len(set(found)) == 3  # the two beginnings are one, then readers and others
+    assert len({found[order_of(dag).place[box]] for box in range(2, 23, 4)}) == 1

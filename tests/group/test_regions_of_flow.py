@@ -11,6 +11,7 @@ from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.dag import Dag, make_dag
 from graphviz_tb.group.flow.order import order_of
 from graphviz_tb.group.flow.regions import (
+    atoms,
     fold_flow,
     inside_region,
     meeting,
@@ -161,3 +162,36 @@ def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
     assert fold_flow(dag, setting(budget=4), 16) == dag.boxes
     assert fold_flow(dag, setting(), 16, deep=13) == dag.boxes
     assert fold_flow(wired(2, (1, 0)), setting(budget=0), 16)[0].name == "b1"
+
+
+@pytest.mark.parametrize(("given", "shortcut"), [(0, True), (1, False), (2, False)])
+def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(given: int, shortcut: bool) -> None:
+    # 0 ─▶ [1 ─▶ 2 ─▶ 3] ─▶ 4, and a second line to 3; 5 hangs on 4
+    dag = wired(6, *chain(0, 5), (given, 3), (4, 5))
+    order = order_of(dag)
+    found = atoms(dag, order, [0, 3, 4, 5], [10, 11, 12, 13, 14, 15], setting(), 0)
+    assert [(each.fork, each.shortcut, each.source, each.side) for each in found] == [
+        (False, False, True, False),
+        (True, shortcut, False, False),
+        (False, False, False, False),
+        (False, False, False, order.side[order.line[5]]),
+    ]
+    assert [each.cut for each in found] == [order.cut[end] for end in (0, 3, 4, 5)]
+    assert [each.held for each in found] == [(0,), (1, 2, 3), (4,), (5,)]
+    assert [each.symbol for each in found][::2] == [10, 14]
+
+
+def test_a_box_that_is_given_something_from_outside_is_no_source() -> None:
+    dag = wired(2, (0, 1), outside=[[9], []])
+    found = atoms(dag, order_of(dag), [0, 1], [10, 11], setting(), 0)
+    assert [each.source for each in found] == [False, False]
+
+
+def test_equal_stretches_are_folded_once_over_their_own_boxes() -> None:
+    dag = wired(6, *chain(0, 6))
+    kit = setting()
+    one, two = atoms(dag, order_of(dag), [2, 5], [7, 8, 9, 7, 8, 9], kit, 0)
+    assert one.symbol == two.symbol
+    assert [box.row for box in one.box.members] == [0, 1, 2]
+    assert [box.row for box in two.box.members] == [3, 4, 5]
+    assert len(kit.known) == 1

@@ -69,3 +69,14 @@ def test_whole_numbers_come_first_for_tensorboard() -> None:
     assert [name for parent, name in tree(graphviz_tb.load(graph, folds=False)) if not parent] == [
         "x", "10", "s", "07", "9", str(10**20), str(10**19), "0"
     ]  # fmt: skip
+
+
+def test_a_scope_stands_where_its_op_of_the_same_name_does() -> None:
+    # s and s/t are ops and scopes; x lies between them and what else is in these
+    names = ["s", "s/t", "x", "s/t/a", "s/b"]
+    model = graphviz_tb.load(GraphDef(node=[{"name": name, "op": "A"} for name in names]), folds=False)
+    assert tree(model) == [
+        ("", "s"), ("s", "s/(s)"), ("s", "s/t"), ("s/t", "s/t/(t)"), ("s/t", "s/t/a"), ("s", "s/b"), ("", "x")
+    ]  # fmt: skip
+    inner = graphviz_tb.load(GraphDef(node=[{"name": name, "op": "A"} for name in names[1:]]), folds=False)
+    assert [name for parent, name in tree(inner) if not parent] == ["s", "x"]

@@ -24,7 +24,7 @@ def combine(state: State, orders: list[list[Row]]) -> list[Row]:
     """
     choices = [distinct([order[r] for order in orders]) for r in range(len(state.ranks))]
     # cost[2 * k] for choice k as it is, cost[2 * k + 1] for its mirror image; `back`, by rank, the best choice above.
-    cost = [0] * (2 * len(choices[0]))
+    cost = [0, 0] * len(choices[0])
     if 0 in state.held:
         cost[1] = NEVER
     back: list[list[int]] = []

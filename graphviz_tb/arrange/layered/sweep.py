@@ -39,7 +39,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
             continue
         keyed.append((key, number, item))
     # Sorted into the places that they had: items without neighbours keep theirs in between.
-    slots = [number for _, number, _ in keyed] if len(keyed) < len(row) else range(len(row))
+    slots = [number for _, number, _ in keyed]
     keyed.sort()
     for number, (_, _, item) in zip(slots, keyed, strict=True):
         row[number] = item

@@ -107,13 +107,15 @@ def fold_loops(loops: Iterable[Box], boxes: Sequence[Box], edges: Edges, setting
     """
     wide = [loop for loop in loops if len(loop.members) > setting.soft]
     place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
-    where = [place.get(id(box), (-1, -1)) for box in boxes] if wide else []
+    where = [place.get(id(box)) for box in boxes] if wide else []
     before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
     step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (NEXT, MERGE))
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if wide else ():
-        (number, start), (other, stop) = where[source], where[target]
-        if number == other >= 0 and not (boxes[source].symbol in step and boxes[target].symbol in merge):
-            before[number][stop][start] = None
+        start, stop = where[source], where[target]
+        if not start or not stop or start[0] != stop[0]:  # not both in one loop
+            continue
+        if not (boxes[source].symbol in step and boxes[target].symbol in merge):
+            before[stop[0]][stop[1]][start[1]] = None
     for loop, sources in zip(wide, before, strict=True):
         turn = make_dag(loop.members, [list(held) for held in sources])
         if acyclic(turn.after):

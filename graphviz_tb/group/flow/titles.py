@@ -186,10 +186,11 @@ def stack_name(names: Sequence[str]) -> str:
     if len({len(words) for words in parts}) == 1:
         # Names of one form that differ in a single place: a range there says all of them.
         differ = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
-        if len(differ) == 1 and (len(parts[0]) > 1 or names[0].isdigit()):
-            place = differ[0]
+        one, *_ = parts  # any says what is around the place
+        if len(differ) == 1 and (len(one) > 1 or names[0].isdigit()):
+            [place] = differ
             first, last = span([words[place] for words in parts])
-            before, after = "".join(parts[0][:place]), "".join(parts[0][place + 1 :])
+            before, after = "".join(one[:place]), "".join(one[place + 1 :])
             bare = before.endswith("[") and after.startswith("]")  # PyTorch: Block[3]
             return before + (f"{first}-{last}" if bare else f"[{first}-{last}]") + after
     return f"{names[0]} … {names[-1]}"
