@@ -48,6 +48,8 @@ HOSTILE = [
     "__proto__",
     "constructor",
     "{{script}}",
+    "//",  # a scope without a name
+    "//a",
 ]
 
 
