@@ -155,7 +155,7 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
     else they open to asks for it again.
     """
     across = nothing()
-    known = files.around(path[:-1])
+    known = files.around(path[:-1])  # only saves time: what crosses their borders could be found anew
     for length in range(known + 1, len(path) + 1):
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across

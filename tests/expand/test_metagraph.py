@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import graphviz_tb
+from graphviz_tb.expand.loops import back_edges
 from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -232,3 +233,33 @@ def test_metagraphs_do_not_depend_on_what_was_opened_before(rule: Rule) -> None:
     for group in ("f/g", "a/b/d", "a"):
         used.metagraph(at(used, group))
     assert fresh.metagraph(at(fresh, "a/b")) == used.metagraph(at(used, "a/b"))
+
+
+def test_a_sink_is_one_wherever_it_is_in_the_file() -> None:
+    ops = {"init": ("NoOp", ["^a", "^b"]), "a": ("Const", []), "b": ("Neg", ["a"]), "c": ("Exp", ["b"])}
+    graph = GraphDef(node=[{"name": name, "op": op, "input": inputs} for name, (op, inputs) in ops.items()])
+    assert extracted(graphviz_tb.load(graph)) == ([], ["init"])
+    graph.node.sort(key=lambda node: node.name)
+    assert extracted(graphviz_tb.load(graph)) == ([], ["init"])
+
+
+def test_a_loop_closes_between_children_that_are_asked_for() -> None:
+    graph = GraphDef()
+    graph.node.add(name="start", op="Placeholder")
+    graph.node.add(name="while", op="While", input=["start"]).attr["body"].func.name = "body"
+    body = graph.library.function.add()
+    body.signature.name = "body"
+    body.signature.input_arg.add(name="x")
+    body.signature.output_arg.add(name="y")
+    body.node_def.add(name="next", op="Neg", input=["x"])
+    body.node_def.add(name="other", op="Exp", input=["x"])
+    body.ret["y"] = "next:y:0"
+    model = graphviz_tb.load(graph, folds=False)
+    hierarchy = model.hierarchy
+    (function,) = hierarchy.function_rows
+    rows = hierarchy.children(function).tolist()
+    (closed,) = back_edges(hierarchy, model.facts, 0, rows)
+    assert [hierarchy.name[rows[end]] for end in (closed.source, closed.target)] == ["next", "x"]
+    # Where one end is no child that was asked for there is nothing to close.
+    for missing in rows[closed.source], rows[closed.target]:
+        assert not back_edges(hierarchy, model.facts, 0, [row for row in rows if row != missing])

@@ -169,8 +169,9 @@ def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[s
     # The name of a function is no part of its paths: bodies are compared whatever they are called.
     leaf_hash[roots] = 0
     path = leaf_hash.copy()
-    # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it.
-    for level in _levels(depth)[1:]:
+    # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it. What is directly below a
+    # root is its own leaf.
+    for level in _levels(depth)[2:]:
         path[level] += path[parent[level]] * BASE
     order = np.argsort(of_node, kind="stable")
     counts = np.bincount(of_node, minlength=len(parent))
