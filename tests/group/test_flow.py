@@ -214,6 +214,24 @@ def test_a_loop_of_several_values_is_one_box() -> None:
     assert not {"n0", "n1", "n21", "n22"} & inside
 
 
+def test_the_value_that_is_found_first_need_not_decide_when_a_loop_ends() -> None:
+    """As above, but by name the state comes before the counter that the condition reads."""
+    graph = two_carried()
+    for node in graph.node:
+        node.name = renamed(node.name)
+        for slot, text in enumerate(node.input):
+            node.input[slot] = renamed(text)
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    (loop,) = (row for row in made(hierarchy) if hierarchy.how[row] == How.LOOP)
+    inside = {hierarchy.name[row] for row in range(loop + 1, hierarchy.end[loop]) if hierarchy.node[row] >= 0}
+    assert {renamed(f"n{number}") for number in range(4, 21)} <= inside
+
+
+def renamed(name: str) -> str:
+    """The ops of the counter behind all others."""
+    return f"z{name}" if 4 <= int(name[1:].partition(":")[0]) <= 11 else name
+
+
 def test_a_scope_that_is_a_loop_needs_no_box_for_it() -> None:
     graph = two_carried()
     for node in graph.node:

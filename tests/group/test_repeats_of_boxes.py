@@ -179,6 +179,9 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
     found = with_first(line, Found(4, 1, 2), 0)
     assert (found.start, found.count, found.stop) == (2, 4, 6)
     assert [each.symbol for each in line] == [1, 2, 5, 5, 5, 5]
+    line = [block(2, 7), block(5, 7), block(5, 7)]
+    line[0].box.unit = 9  # a stack
+    assert with_first(line, Found(1, 1, 2), 0).start == 1
     line = [block(1, 7), block(3, 7), block(5, 7), block(5, 7)]
     assert with_first(line, Found(2, 1, 2), 1).start == 1  # what is taken stays so
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
@@ -192,6 +195,31 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     found = alone(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
     assert shown(found) == "x [abc] y a b"
     assert shown(alone(sequence("xabc"), {}, kit)) == "x a b c"
+    cut = [element(letter, ord(letter), cut=number, fork=letter == "a") for number, letter in enumerate("xabcy")]
+    [_, made, _] = alone(cut, {tuple(map(ord, "abc")): None}, kit)
+    assert (made.cut, made.fork) == (3, True)
+
+
+def test_a_stack_ends_where_its_last_repetition_does() -> None:
+    kit = setting()
+    line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
+    [made] = fold_one(line, Found(0, 1, 3), kit) or []
+    assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
+    [made] = fold_one(line, Found(3, 2, 2), kit) or []
+    assert (made.cut, made.fork) == (6, False)
+    assert made.box.unit == made.box.members[0].symbol != ord("b")
+    assert made.word == ("stack", made.box.unit)
+
+
+def test_repetitions_that_differ_in_height_are_stages() -> None:
+    kit = setting()
+    line = []
+    for number, height in enumerate((0, 2, 0, 3)):
+        tall = stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else Box("d", 1, 1, 1)
+        line.append(Element(tall, tall.symbol, ("stack", 5) if height else 1, number))
+    found = fold_one(line, Found(0, 2, 2), kit) or []
+    assert [(each.cut, each.stage, each.box.how) for each in found] == [(1, True, How.STAGE), (3, True, How.STAGE)]
+    assert found[0].word == found[1].word == ("stage", 1, ("stack", 5))
 
 
 def test_heads_of_repeated_blocks_are_blocks() -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.group.flow.box import Box, group, stack
+from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_groups, span, stack_name, type_of
+from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.proto import GraphDef
 from tests.group.boxes import rows, setting
@@ -124,3 +126,43 @@ def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     assert longer(made, setting(*names)) == "other"
     single = group(How.NAME, rows("cross_a", "cross_b"), 7, "cross")
     assert longer(single, setting("cross_a", "cross_b")) == "cross"
+
+
+@pytest.mark.parametrize(
+    ("names", "is_given"),
+    [
+        (["net_relu", "net_a", "net_b", "net_c", "d"], True),  # four of five begin with the model's name
+        (["net_relu", "net_a", "net_b", "d"], False),
+        (["net_mine", "net_a", "net_b", "net_c", "d"], False),
+        (["net_inner_relu", "net_inner_a", "net_inner_b", "net_inner_c", "d"], True),
+        (["net", "net_a", "net_b", "net_c", "d"], True),
+    ],
+)
+def test_words_that_nearly_all_names_begin_with_say_nothing(names: list[str], is_given: bool) -> None:
+    assert given(names[0], "Relu", Vocabulary(names)) is is_given
+
+
+def title_of(made: Box, *names: str) -> str:
+    """What a group is called on a level of such names."""
+    _, hierarchy = of_types(*["Exp"] * 9)
+    name_groups([made], setting(*names), hierarchy)
+    return made.name
+
+
+def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> None:
+    names = ["cross_entropy_a", "cross_entropy_b"]
+    assert title_of(group(How.NAME, rows(*names), 7, "cross"), *names) == "cross_entropy"
+    assert title_of(group(How.BRANCH, rows(*names), 7, "cross"), *names) == "cross"
+    made = group(How.NAME, rows(*names), 7, "cross")
+    made.unit = 3
+    assert title_of(made, *names) == "cross"
+
+
+@pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "…a_y")])
+def test_words_that_few_others_begin_with_are_a_name(others: int, name: str) -> None:
+    names = ["a_x", "a_y", *(f"a_mine{number}" for number in range(others)), "b", "c", "mine"]
+    assert title_of(group(How.REGION, rows("a_x", "a_y"), 7), *names) == name
+
+
+def test_a_segment_is_called_by_its_ends() -> None:
+    assert title_of(group(How.SEGMENT, rows("mine", "yours", "theirs"), 7), "mine", "yours") == "mine → theirs"

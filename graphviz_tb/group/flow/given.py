@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.group.flow.words import Vocabulary, lengths
 
 DIGITS = re.compile(r"[0-9_]+")
 ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and does not distinguish its parts
@@ -37,8 +37,9 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     """
     words = vocabulary.words(name)
     # Words with which nearly all names begin, e.g. "net" in `net_conv2d_1`, are skipped.
-    own = 0
-    while own < len(words) and vocabulary.starting[words[: own + 1]] >= ALL * vocabulary.count:
-        own += 1
-    said = [DIGITS.sub("", word).lower() for word in words[own:]]
+    nearly_all = ALL * vocabulary.count
+    own = [
+        word for end, word in zip(lengths(words), words, strict=True) if vocabulary.starting[words[:end]] < nearly_all
+    ]
+    said = [DIGITS.sub("", word).lower() for word in own]
     return all(word in GIVEN or word == DIGITS.sub("", type_name).lower() for word in said)

@@ -87,7 +87,7 @@ def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[
             parent.append(above)
             depth.append(deep)
             listed.append(box)
-        inside = count + len(listed) - 1 if box.row < 0 else above
+        inside = count + len(listed) - 1  # of the group that was just listed: rows hold none
         todo.extend((member, inside, deep + 1) for member in box.members)
         todo.extend((feeder, above, deep) for feeder in box.feeders)
     root = len(parent)

@@ -13,9 +13,9 @@ from graphviz_tb.model.paths import last_segment
 
 def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
     """A run as a stack."""
-    box = Box(last_segment(run.name), symbols.of("run", *(member.symbol for member in members)), 0, how=How.NAME)
-    box.members, box.unit = list(members), members[0].symbol
-    box.ops = sum(member.ops for member in members)
+    symbol, ops = symbols.of("run", *(member.symbol for member in members)), sum(member.ops for member in members)
+    box = Box(last_segment(run.name), symbol, ops, how=How.NAME, members=list(members))
+    box.unit = members[0].symbol
     return box
 
 
@@ -32,8 +32,8 @@ def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
 
 def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
     """Whether boxes all have the same inputs and the same users."""
-    before, after = sorted(dag.before[members[0]]), sorted(dag.after[members[0]])
-    return all(sorted(dag.before[index]) == before and sorted(dag.after[index]) == after for index in members)
+    ways = {(tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index]))) for index in members}
+    return len(ways) == 1
 
 
 def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:

@@ -99,9 +99,9 @@ def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]
     for box in boxes:
         alike.setdefault(box.symbol, []).append(box)
     kept: list[Box] = []
-    for members in alike.values():
+    for symbol, members in alike.items():
         if len(members) >= fewest(members[0]):
-            kept.append(stack(setting.symbols, members, members[0].symbol, sideways=True))
+            kept.append(stack(setting.symbols, members, symbol, sideways=True))
         else:
             kept += members
     return kept
