@@ -114,8 +114,9 @@ def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[i
     whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break
     if len(whole) != 1:
         return ()
+    [came_from] = whole
     starts = []
-    for break_ in old.breaks[min(whole)]:
+    for break_ in old.breaks[came_from]:
         before = max((r for r, row in enumerate(ranks) if any(rank < break_ for _, rank in row)), default=-1)
         after = min((r for r, row in enumerate(ranks) if any(rank >= break_ for _, rank in row)), default=-1)
         if 0 <= before < after:

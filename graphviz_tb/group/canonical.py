@@ -67,7 +67,7 @@ def refine(cell: list[int], links: Links, changed: list[int]) -> None:
     members: dict[int, set[int]] = defaultdict(set)
     for node, number in enumerate(cell):
         members[number].add(node)
-    fresh = max(cell, default=-1) + 1
+    fresh = len(cell) + max(cell, default=0)  # more than any number in use
     while changed:
         seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node in changed:
@@ -149,7 +149,7 @@ def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[in
         if tied is not None:
             look = tuple(sorted(cell[node] for node in part))
             chosen.append((look, twins([node for node in part if cell[node] == tied], links)))
-    fresh = max(cell, default=-1) + 1
+    fresh = len(cell) + max(cell, default=0)  # more than any number in use
     numbers: dict[tuple[int, ...], int] = {}
     for look, count in sorted({(look, len(nodes)) for look, nodes in chosen}):
         numbers[(*look, -count)] = fresh  # minus: no cell has such a number, so that look and count stay apart

@@ -108,3 +108,14 @@ def test_the_main_path_runs_through_boxes_not_ports() -> None:
     short = replace(given, edges=edges[:1] + edges[2:], children=(1, 2, 3, 4))
     found = arrange(short)
     assert [found.wires[wire].chain[-1] for wire in found.spine] == [1]
+
+
+def test_a_box_put_back_with_a_port_of_its_own_joins_no_other_part() -> None:
+    # 0 ─▶ the frame, 1 ─▶ 2, and 3 ─▶ the frame, which was put away
+    bridges = (Bridge(0, 100, False, 1, 0, 0), Bridge(3, 101, False, 1, 0, 0))
+    mask = Mask(out_extract=(3,))
+    given = Metagraph(0, (1, 2, 3, 4), (2,) * 4, (Metaedge(1, 2, 1, 0, 0),), bridges, automatic=mask)
+    found = arrange(given)
+    check(given, found)
+    assert [sorted(item for row in part for item in row if item < 4) for part in found.parts] == [[0, 3], [1, 2]]
+    assert [slot.others for slot in found.ports] == [((100, False),), ((101, False),)]

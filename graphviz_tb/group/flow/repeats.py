@@ -51,8 +51,8 @@ def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -
         stretches = repeats_of(sequence, words, period)
         if not stretches:
             continue
-        along = sorted(stretches)  # the first decides where all of one template begin: later ones may follow an odd box
-        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in along]
+        # The first decides where all of one template begin: later ones may follow an odd box.
+        placed = [in_phase(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
         folded, hit = put_together(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
             return folded
@@ -68,9 +68,8 @@ def mark_members(sequence: list[Element]) -> None:
 
 
 def repeats_of(sequence: list[Element], words: Longs, period: int) -> list[tuple[int, int]]:
-    """Maximal stretches that repeat themselves after `period`, those with most repetitions first."""
-    kept = [(start, stop) for start, stop in stretches_of(words, period) if worth(sequence, start, stop, period)]
-    return sorted(kept, key=lambda stretch: (-((stretch[1] - stretch[0]) // period), stretch[0]))
+    """Maximal stretches that repeat themselves after `period`, along the sequence."""
+    return [(start, stop) for start, stop in stretches_of(words, period) if worth(sequence, start, stop, period)]
 
 
 def worth(sequence: list[Element], start: int, stop: int, period: int) -> bool:
@@ -116,7 +115,7 @@ def in_phase(
     shifts = range(period if free else min(slack, period - 1) + 1)
     choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     best = choices[0]
-    if len(choices) > 1:
+    if len(choices) > 1:  # only saves time
         best = max(choices, key=lambda repeat: phase_key(sequence, repeat, setting, rotations))
     key = tuple(element.word for element in sequence[best.start : best.start + period])
     rotations.setdefault(multiset(key), key)
@@ -144,9 +143,9 @@ def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotation
     # Compared from the first to the last: a later one decides only between equals.
     return (
         rotations.get(multiset(key)) == key,
-        -sum(cuts) / max(1, len(cuts)),
+        -sum(cuts) / len(cuts),
         not first.side,
-        -round(close / max(1, len(inner)), 3),
+        -close / len(inner),
         last.box.stack and not first.box.stack,
         first.fork and not (repeat.period > 1 and last.fork),
         last.fork,
@@ -162,7 +161,7 @@ def put_together(sequence: list[Element], repeats: list[Found], setting: Setting
     for repeat in repeats:
         if repeat.start < done:  # overlaps the one before
             continue
-        if repeat.period == 1 and repeat.start > done:
+        if repeat.period == 1:
             repeat = with_first(sequence, repeat, done)
         made = fold_one(sequence, repeat, setting)
         folded += [*sequence[done : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
