@@ -158,10 +158,13 @@ def test_parts_that_nothing_joins_are_branches_beside_each_other() -> None:
 
 
 def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
-    dag = wired(5, *chain(0, 5))
-    assert fold_flow(dag, setting(budget=4), 16) == dag.boxes
-    assert fold_flow(dag, setting(), 16, deep=13) == dag.boxes
-    assert fold_flow(wired(2, (1, 0)), setting(budget=0), 16)[0].name == "b1"
+    # two chains of three: two branches, or six boxes
+    dag = wired(6, *chain(0, 3), *chain(3, 6))
+    assert [box.ops for box in fold_flow(dag, setting(), 16)] == [3, 3]
+    assert [box.ops for box in fold_flow(dag, setting(), 16, deep=12)] == [3, 3]
+    assert [box.ops for box in fold_flow(dag, setting(budget=5), 16)] == [1] * 6
+    assert [box.ops for box in fold_flow(dag, setting(), 16, deep=13)] == [1] * 6
+    assert [box.name for box in fold_flow(wired(2, (1, 0)), setting(budget=0), 16)] == ["b1", "b0"]
 
 
 @pytest.mark.parametrize(("given", "shortcut"), [(0, True), (1, False), (2, False)])

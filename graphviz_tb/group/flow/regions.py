@@ -211,7 +211,7 @@ def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[i
         ends = [*(position for position, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
         inner = len(ends) - 1
         longest = max(stop - start for start, stop in zip([-1, *ends[:-1]], ends, strict=True))
-        if inner >= 2 and (longest < MOST_OF * count or count <= setting.soft or (wide == 1 and inner >= 3)):
+        if inner >= 2 and (longest < MOST_OF * count or (wide == 1 and inner >= 3)):
             break
         if count <= setting.soft:
             break
