@@ -15,11 +15,13 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import function_of
 from graphviz_tb.model.stats import Stats
 
+MOST_OPS = 10**9  # that are counted: functions that call each other twice make 2²⁰⁰, which no number of 64 bits holds
 MOST_LISTED = 12  # functions that a picture lists though nothing calls them: a column no taller than most levels
 
 
 class OpsThroughCalls:
-    """How many ops lie under a row, functions counted at each call; None where recursion makes it endless.
+    """How many ops lie under a row, functions counted at each call; None where recursion makes it endless. No more than
+    `MOST_OPS` are counted.
 
     Rows in `without` are not counted, nor what they call.
     """
@@ -54,7 +56,7 @@ class OpsThroughCalls:
                 if inside is None:  # recursion: the function, or one that it calls, calls itself
                     return None
                 total += inside
-        return total
+        return min(total, MOST_OPS)
 
     def _calls_below(self, row: int) -> list[int]:
         start = bisect_left(self.call_rows, row)
@@ -71,6 +73,15 @@ class OpsThroughCalls:
             for callee in {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}:
                 callers[number[callee]].append(index)
         return [rows[index] for index in topological(callers)]
+
+
+def at_least(ops: int) -> str:
+    """What stands before a count that may have ended early.
+
+    >>> at_least(7), at_least(MOST_OPS)
+    ('', '≥ ')
+    """
+    return "≥ " if ops >= MOST_OPS else ""
 
 
 def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:

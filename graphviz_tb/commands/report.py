@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.algorithms.calls import at_least
 from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.costs import CostReport, cost_report
 from graphviz_tb.commands.costs_text import cost_lines
@@ -174,7 +175,8 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
     yield from stack_count("series", series)
     yield from stack_count("folds", folds)
     if summary.functions:
-        through = "endless, one calls itself" if summary.ops_through_calls is None else f"{summary.ops_through_calls:,}"
+        ops = summary.ops_through_calls
+        through = "endless, one calls itself" if ops is None else f"{at_least(ops)}{ops:,}"
         bodies = f"{summary.function_ops:,} ops in their bodies, {many(summary.calls, 'call')}"
         yield "functions", f"{len(summary.functions):,}", f"{bodies}; ops through calls: {through}"
     yield "shapes", *shape_count(summary)
@@ -262,7 +264,8 @@ def function_lines(summary: Summary, top: int, width: int, look: Style) -> list[
     order = sorted(summary.functions, key=lambda each: (-each.ops, each.name))
     rows = [("name", "ops", "through calls", "called")]
     for each in order[:top]:
-        through = "∞" if each.ops_through_calls is None else f"{each.ops_through_calls:,}"
+        ops = each.ops_through_calls
+        through = "∞" if ops is None else f"{at_least(ops)}{ops:,}"
         rows.append((one_line(each.name), f"{each.ops:,}", through, f"{each.calls:,}"))
     return [
         *table(rows, width, right=(1, 2, 3), header=True, look=look),

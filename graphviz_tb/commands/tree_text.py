@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some
@@ -41,7 +41,7 @@ class Page:
     def count(self, row: int) -> str:
         """The number on the right."""
         through = self.through(row)
-        return "∞" if through is None else f"{through:,}"
+        return "∞" if through is None else f"{at_least(through)}{through:,}"
 
     def heading(self, text: str) -> list[str]:
         """A line between trees."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls, listed_functions
+from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least, listed_functions
 from graphviz_tb.algorithms.nameless import nameless
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
@@ -102,7 +102,7 @@ class NodeLabels:
         ops = self.ops(row)
         if ops is None:
             return "∞ ops"
-        return f"{thousands(ops)} {plural(ops, 'op')}"
+        return f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')}"
 
     def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[NodeLabel, ...]:
         """Functions of the library that no call leads to, and those that were opened by themselves."""

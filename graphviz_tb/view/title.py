@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.units import plural
@@ -27,4 +27,4 @@ def counts(ops: int, shown: int, scheme: str) -> str:
     >>> counts(12670, 24, "structure")
     '12\\u2009670 ops · 24 shown · colour: structure'
     """
-    return f"{thousands(ops)} {plural(ops, 'op')} · {thousands(shown)} shown · colour: {scheme}"
+    return f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')} · {thousands(shown)} shown · colour: {scheme}"

@@ -55,7 +55,7 @@ class Outline {
       { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": brief(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: brief(name) },
       el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
       el("span", { class: "leaf" }, leaf),
-      el("span", { class: "count" }, opens ? (graph.ops[row] < 0 ? "∞" : counted(graph.ops[row])) : ""),
+      el("span", { class: "count" }, opens ? opsCount(graph.ops[row]) : ""),
     );
     found.style.paddingInlineStart = `${level * 14 - 8}px`;
     found.path = path;

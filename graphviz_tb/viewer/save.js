@@ -63,7 +63,7 @@ function factsLine(app) {
   const shown = app.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
   const { opsThrough: ops, leftOut, verdict } = app.head;
   if (verdict) return `${verdict} · ${counted(shown)} shown`;
-  const facts = `${ops < 0 ? "∞" : counted(ops)} op${ops === 1 ? "" : "s"} · ${counted(shown)} shown · colour: ${app.scheme}`;
+  const facts = `${opsCount(ops)} op${ops === 1 ? "" : "s"} · ${counted(shown)} shown · colour: ${app.scheme}`;
   return leftOut ? `${facts} · ${counted(leftOut)} op${leftOut === 1 ? "" : "s"} left out` : facts;
 }
 

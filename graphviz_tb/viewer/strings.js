@@ -92,5 +92,8 @@ function t(key, values = {}) {
 /** A count with thin spaces between its thousands. @param {number} number */
 const counted = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
+/** How many ops; -1: without end. No more than a billion are counted. @param {number} count */
+const opsCount = (count) => (count < 0 ? "∞" : (count >= 1e9 ? "≥ " : "") + counted(count));
+
 /** @param {number} count */
-const opsWord = (count) => (count < 0 ? t("ops", { n: "∞" }) : count === 1 ? t("oneOp") : t("ops", { n: count }));
+const opsWord = (count) => (count === 1 ? t("oneOp") : t("ops", { n: opsCount(count) }));

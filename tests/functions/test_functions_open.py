@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.commands import run
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address, child_path
 from graphviz_tb.pipeline import Model, load
@@ -199,3 +200,23 @@ def test_the_second_function_of_the_list_opens_in_its_own_place() -> None:
         ("g", True, "functions"),
     ]
     assert [boxes[box.parent].address for box in boxes if box.address == "g::in_g"] == ["g"]
+
+
+@pytest.mark.parametrize("calls", [3, 20])
+def test_more_ops_than_a_number_holds(calls: int, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """3⁷⁰⁰ is no `float`, and 20³⁰ no number of a page."""
+    graph, floors = GraphDef(), 700 if calls == 3 else 30
+    for floor in range(floors):
+        function = graph.library.function.add()
+        function.signature.name = f"f{floor}"
+        for call in range(calls):
+            function.node_def.add(name=f"n{call}", op=f"f{floor + 1}" if floor + 1 < floors else "Neg")
+    graph.node.add(name="top", op="f0")
+    file = tmp_path / "tower.pb"
+    file.write_bytes(graph.SerializeToString())
+    assert "≥ 1\N{THIN SPACE}000\N{THIN SPACE}000\N{THIN SPACE}000 ops" in load(file).picture().render("svg").decode()
+    assert load(file).picture().render("html")
+    assert run(["info", str(file), "--json"]) == run(["info", str(file)]) == run(["tree", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert '"ops_through_calls": 1000000000,' in said
+    assert "≥ 1,000,000,000" in said
