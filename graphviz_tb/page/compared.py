@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.arrange import arrange
 from graphviz_tb.diff.picture.merge import merge
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
@@ -19,6 +18,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paint import LegendRow
 from graphviz_tb.model.paths import Path
+from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import Block, Words, ints, words
@@ -94,8 +94,8 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
     states = painters[0].edges
     index: dict[str, int] = {}
     numbers: list[int] = []
-    order = walk(hierarchy, model.metagraph, lambda level, outside: arrange(level, None, outside))
-    for path, level, *_ in order:
+    # What lines stand for does not depend on how they lie: no level is laid out.
+    for path, level, *_ in walk(hierarchy, model.metagraph, lambda level, _: unarranged(level)):
         bits = list(level_bits(hierarchy, level, states))
         if any(each not in (0, KEPT) for each in bits):  # most levels have no change, and are not listed
             index[".".join(map(str, path))] = len(numbers)
@@ -103,6 +103,11 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
     yield words("changes/index", index)
     yield ints("changes/bits", numbers)
     yield ints("changes/edges", states[listed(hierarchy)].tolist())
+
+
+def unarranged(level: Metagraph) -> Skeleton:
+    """A level without lines and without an order."""
+    return Skeleton(len(level.children), (), (), (), (), ())
 
 
 class Unlisted(Overlay):

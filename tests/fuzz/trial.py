@@ -140,7 +140,7 @@ def state(folder: Path) -> dict[str, str]:
 def asked_for(words: list[str], folder: Path) -> set[str]:
     """The files that may be written over: outputs that lie in nothing that is read."""
     outputs = {str(folder / word) for before, word in pairwise(words) if before == "-o" and "\0" not in word}
-    paths = [word for before, word in pairwise(words) if before != "-o" and "\0" not in word]
+    paths = [word for before, word in pairwise(words) if before != "-o" and word and "\0" not in word]
     read = [os.path.realpath(folder / word) for word in paths]
     apart = {path for path in outputs if not any(os.path.realpath(path).startswith(each) for each in read)}
     return {str(path) for each in apart for path in same_files(Path(each))}
