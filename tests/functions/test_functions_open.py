@@ -12,6 +12,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address, child_path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
+from tests.expand.test_depth import calls
 from tests.functions.test_calls_laws import every_group
 
 GRAPHS = (
@@ -202,18 +203,13 @@ def test_the_second_function_of_the_list_opens_in_its_own_place() -> None:
     assert [boxes[box.parent].address for box in boxes if box.address == "g::in_g"] == ["g"]
 
 
-@pytest.mark.parametrize("calls", [3, 20])
-def test_more_ops_than_a_number_holds(calls: int, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("levels", "each"), [(700, 3), (30, 20)])
+def test_more_ops_than_a_number_holds(
+    levels: int, each: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """3⁷⁰⁰ is no `float`, and 20³⁰ no number of a page."""
-    graph, floors = GraphDef(), 700 if calls == 3 else 30
-    for floor in range(floors):
-        function = graph.library.function.add()
-        function.signature.name = f"f{floor}"
-        for call in range(calls):
-            function.node_def.add(name=f"n{call}", op=f"f{floor + 1}" if floor + 1 < floors else "Neg")
-    graph.node.add(name="top", op="f0")
     file = tmp_path / "tower.pb"
-    file.write_bytes(graph.SerializeToString())
+    file.write_bytes(calls(levels, each).SerializeToString())
     assert "≥ 1\N{THIN SPACE}000\N{THIN SPACE}000\N{THIN SPACE}000 ops" in load(file).picture().render("svg").decode()
     assert load(file).picture().render("html")
     assert run(["info", str(file), "--json"]) == run(["info", str(file)]) == run(["tree", str(file)]) == 0
