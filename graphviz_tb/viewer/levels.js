@@ -135,13 +135,13 @@ class Graph {
 
   /** The path that an address means; null where there is none. @param {string} address @returns {Path | null} */
   find(address) {
-    if (address === "") return [0];
     if (!this.known) {
       this.known = new Map();
       for (let row = this.count - 1; row > 0; row--) this.known.set(this.address([row]), [row]);
     }
     const direct = this.known.get(address);
     if (direct) return direct;
+    if (address === "") return [0]; // unless a scope has no name
     const found = this.inside(address);
     if (found) this.known.set(address, found);
     return found;
