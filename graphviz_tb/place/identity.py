@@ -6,7 +6,7 @@ from graphviz_tb.model.metagraph import Annotation, Side
 from graphviz_tb.model.scene import Entry, Identity
 from graphviz_tb.model.view import View
 
-Beside = tuple[int, Side, int]  # child, side, row of the neighbour
+Beside = tuple[Side, int]  # side, row of the neighbour
 
 
 def of_wire(view: View, index: int) -> Identity:
@@ -40,20 +40,41 @@ class Undrawn:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self.entries: dict[Beside, tuple[Entry, int]] = {}
+        # By child, as numbers: a level can have a million of them, and stubs of a few are drawn.
+        self.edges: dict[int, list[int]] = {}
+        self.bridges: dict[int, list[int]] = {}
         level = view.metagraph
         drawn = set(level.core_bridges())
         for index, bridge in enumerate(level.bridges):
             if index not in drawn:
-                self.entries[bridge.child, "in" if bridge.inbound else "out", bridge.other] = "bridge", index
+                self.bridges.setdefault(bridge.child, []).append(index)
         for index in level.mask.stubbed:
             edge = level.edges[index]
-            self.entries[edge.source, "out", level.children[edge.target]] = "edge", index
-            self.entries[edge.target, "in", level.children[edge.source]] = "edge", index
+            self.edges.setdefault(edge.source, []).append(index)
+            self.edges.setdefault(edge.target, []).append(index)
+        self.child = -1  # whose stubs were asked for last: those of a box are asked for one after the other
+        self.entries: dict[Beside, tuple[Entry, int]] = {}
 
     def of_annotation(self, index: int) -> Identity:
         """The edge behind annotation `index`; the annotation itself for constants and summaries, which have none."""
         note: Annotation = self.view.metagraph.annotations[index]
-        entry, number = self.entries.get((note.child, note.side, note.other), ("annotation", index))
+        if note.child != self.child:
+            self.child, self.entries = note.child, self.beside(note.child)
+        entry, number = self.entries.get((note.side, note.other), ("annotation", index))
         ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
         return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.row)
+
+    def beside(self, child: int) -> dict[Beside, tuple[Entry, int]]:
+        """What the stubs of a child represent."""
+        level = self.view.metagraph
+        entries: dict[Beside, tuple[Entry, int]] = {}
+        for index in self.bridges.get(child, []):
+            bridge = level.bridges[index]
+            entries["in" if bridge.inbound else "out", bridge.other] = "bridge", index
+        for index in self.edges.get(child, []):
+            edge = level.edges[index]
+            if edge.source == child:
+                entries["out", level.children[edge.target]] = "edge", index
+            if edge.target == child:
+                entries["in", level.children[edge.source]] = "edge", index
+        return entries

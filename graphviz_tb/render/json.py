@@ -177,14 +177,15 @@ def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
 
 def line(edge: Metaedge, rows: Sequence[int]) -> Node:
     """One metaedge between `rows`."""
-    tensors = list(edge.carried)
+    carried = edge.carried
+    tensors = list(carried)
     return {
         "from": rows[edge.source],
         "to": rows[edge.target],
         "tensors": edge.tensors,
         "control": edge.control,
         "reference": edge.reference,
-        "size": edge.carried.size(),
+        "size": carried.size(),
         "shapes": [None if tensor.shape is None else list(tensor.shape) for tensor in tensors],
         "dtypes": [tensor.dtype for tensor in tensors],
         "origins": [tensor.origin for tensor in tensors],

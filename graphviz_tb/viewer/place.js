@@ -3012,26 +3012,51 @@ class Undrawn {
   constructor(view) {
     let level, drawn, index, bridge, edge;
     this.view = view;
-    this.entries = new TupleMap();
+    this.edges = new Map();
+    this.bridges = new Map();
     level = view.metagraph;
     drawn = new Set(level.core_bridges());
     for ([index, bridge] of py_enumerate(level.bridges)) {
       if (!drawn.has(index)) {
-        this.entries.set([bridge.child, (bridge.inbound ? "in" : "out"), bridge.other], ["bridge", index]);
+        py_setdefault(this.bridges, bridge.child, []).push(index);
       }
     }
     for (index of level.mask.stubbed) {
       edge = level.edges.at(index);
-      this.entries.set([edge.source, "out", level.children.at(edge.target)], ["edge", index]);
-      this.entries.set([edge.target, "in", level.children.at(edge.source)], ["edge", index]);
+      py_setdefault(this.edges, edge.source, []).push(index);
+      py_setdefault(this.edges, edge.target, []).push(index);
     }
+    this.child = -1;
+    this.entries = new TupleMap();
   }
   of_annotation(index) {
     let note_, entry, number, ends_;
     note_ = this.view.metagraph.annotations.at(index);
-    [entry, number] = py_get(this.entries, [note_.child, note_.side, note_.other], ["annotation", index]);
+    if ((note_.child !== this.child)) {
+      [this.child, this.entries] = [note_.child, this.beside(note_.child)];
+    }
+    [entry, number] = py_get(this.entries, [note_.side, note_.other], ["annotation", index]);
     ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
     return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)), this.view.row);
+  }
+  beside(child) {
+    let level, entries, index, bridge, edge;
+    level = this.view.metagraph;
+    entries = new TupleMap();
+    for (index of py_get(this.bridges, child, [])) {
+      bridge = level.bridges.at(index);
+      entries.set([(bridge.inbound ? "in" : "out"), bridge.other], ["bridge", index]);
+    }
+    for (index of py_get(this.edges, child, [])) {
+      edge = level.edges.at(index);
+      if ((edge.source === child)) {
+        entries.set(["out", level.children.at(edge.target)], ["edge", index]);
+      }
+      if ((edge.target === child)) {
+        entries.set(["in", level.children.at(edge.source)], ["edge", index]);
+      }
+    }
+    return entries;
   }
 }
 
@@ -4432,14 +4457,15 @@ function kept(old, new_) {
   return [...(() => { const out = []; for (const part of new_.parts) { out.push(kept_in(part, old, was)); } return out; })()];
 }
 function kept_in(part, old, was) {
-  let ranks_, whole, starts, break_, before, after;
+  let ranks_, whole, came_from, starts, break_, before, after;
   ranks_ = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
   whole = (() => { const out = new Set(); for (const row of ranks_) for (const [p, _] of row) { out.add(p); } return out; })();
   if ((whole.size !== 1)) {
     return [];
   }
+  [came_from] = whole;
   starts = [];
-  for (break_ of old.breaks.at(py_min(whole))) {
+  for (break_ of old.breaks.at(came_from)) {
     before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     if (((0 <= before) && (before < after))) {
