@@ -15,7 +15,6 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.subject import Subject
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf, png, svg
-from graphviz_tb.render.json import encode
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
@@ -59,7 +58,7 @@ def as_html(subject: Subject, options: PictureOptions) -> bytes:
 
 def as_json(subject: Subject, options: PictureOptions) -> bytes:
     """The whole folded graph, whatever is open."""
-    return encode(subject.to_json())
+    return subject.document().encode()
 
 
 def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:

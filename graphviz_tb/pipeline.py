@@ -40,7 +40,7 @@ from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
-from graphviz_tb.render.json import document
+from graphviz_tb.render.json import Document
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
 from graphviz_tb.view import Names
@@ -212,13 +212,16 @@ class Model(Folded):
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
+        return self.document().values()
+
+    def document(self) -> Document:
+        """The whole folded graph, before it is values or text."""
         # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
-        stats = self.facts.stats
-        cost = self.cost.entry if self.options.annotate.infer else None
-        return document(
-            self.hierarchy, lambda row: self.metagraph((row,)), stats=stats.entry if stats else None, cost=cost
-        )
+        more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
+        if self.options.annotate.infer:
+            more["cost"] = self.cost.entry
+        return Document(self.hierarchy, lambda row: self.metagraph((row,)), more)
 
     def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
         """The group at `path` as a `networkx.DiGraph` of its children."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from graphviz_tb.model.drawing import Drawing
@@ -41,6 +41,13 @@ class Sheet(Protocol):
         """The whole sheet as primitives."""
 
 
+class Encoded(Protocol):
+    """A document that can be written."""
+
+    def encode(self) -> bytes:
+        """Its text as UTF-8."""
+
+
 class Subject(Protocol):
     """A folded graph, opened and drawn when asked."""
 
@@ -61,5 +68,5 @@ class Subject(Protocol):
     def picture(self, options: PictureOptions | None = None) -> Sheet:
         """A picture; the same options give the same one."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The whole folded graph as plain values."""
+    def document(self) -> Encoded:
+        """The whole folded graph, ready to be written as JSON."""

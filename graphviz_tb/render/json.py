@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from graphviz_tb.model.columns import span
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, Kind
 from graphviz_tb.model.layers import Layer
@@ -22,30 +24,52 @@ Node = dict[str, Any]
 Open = Callable[[int], Metagraph]
 
 
-def document(hierarchy: Hierarchy, metagraph: Open, **more: Callable[[int], Node] | None) -> Node:
-    """The document as plain values: `nodes` by id (the row), `groups` by the id of the group.
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """The document, made piece by piece: as a whole it takes ten times as much memory as its text.
 
     `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost".
     """
-    nodes = list(list_nodes(hierarchy))
-    for field, entry in more.items():
-        if entry is not None:
-            for node in nodes:
-                node[field] = entry(node["id"])
-    groups = {str(row): group(metagraph(row), hierarchy) for row in group_rows(hierarchy)}
-    # Marks are no children of a metagraph: what they wait for is filed in the group around them.
-    for mark, sources in mark_annotations(hierarchy).items():
-        parent = str(int(hierarchy.parent[mark]))
-        groups[parent]["annotations"][str(mark)] = {"in": sources, "out": []}
-    return {"format": "tbgraph", "version": VERSION, "nodes": nodes, "groups": groups}
 
+    hierarchy: Hierarchy
+    metagraph: Open
+    more: Mapping[str, Callable[[int], Node]] = field(default_factory=dict)
 
-def encode(value: Node) -> bytes:
-    """The document as UTF-8 text, one node and one group a line."""
-    nodes = b",\n".join(compact(node) for node in value["nodes"])
-    groups = b",\n".join(b"%b:%b" % (compact(key), compact(item)) for key, item in value["groups"].items())
-    head = b'{"format": "tbgraph", "version": %d,' % value["version"]
-    return b"".join((head, b'\n"nodes": [\n', nodes, b'\n],\n"groups": {\n', groups, b"\n}}\n"))
+    def nodes(self) -> Iterator[Node]:
+        """One entry for each row, in preorder; its id is the row."""
+        for node in list_nodes(self.hierarchy):
+            for name, entry in self.more.items():
+                node[name] = entry(node["id"])
+            yield node
+
+    def groups(self) -> Iterator[tuple[str, Iterator[Node], Node]]:
+        """For each group its id, its metaedges, and what else it holds."""
+        hierarchy = self.hierarchy
+        # Marks are no children of a metagraph: what they wait for is filed in the group around them.
+        waiting: dict[int, Node] = {}
+        for mark, sources in mark_annotations(hierarchy).items():
+            around = waiting.setdefault(int(hierarchy.parent[mark]), {})
+            around[str(mark)] = {"in": sources, "out": []}
+        for row in group_rows(hierarchy):
+            level = self.metagraph(row)
+            rest = group(level)
+            rest["annotations"].update(waiting.get(row, {}))
+            yield str(row), (line(edge, level.children) for edge in level.edges), rest
+
+    def values(self) -> Node:
+        """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
+        groups = {key: {"edges": list(edges), **rest} for key, edges, rest in self.groups()}
+        return {"format": "tbgraph", "version": VERSION, "nodes": list(self.nodes()), "groups": groups}
+
+    def encode(self) -> bytes:
+        """The document as UTF-8 text, one node and one group a line."""
+        nodes = b",\n".join(compact(node) for node in self.nodes())
+        groups = b",\n".join(
+            b'%b:{"edges":[%b],%b' % (compact(key), b",".join(compact(edge) for edge in edges), compact(rest)[1:])
+            for key, edges, rest in self.groups()
+        )
+        head = b'{"format": "tbgraph", "version": %d,' % VERSION
+        return b"".join((head, b'\n"nodes": [\n', nodes, b'\n],\n"groups": {\n', groups, b"\n}}\n"))
 
 
 def compact(value: Any) -> bytes:
@@ -158,15 +182,14 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
-def group(metagraph: Metagraph, hierarchy: Hierarchy) -> Node:
-    """One group: metaedges, extracts, functions, annotations."""
+def group(metagraph: Metagraph) -> Node:
+    """One group without its metaedges: extracts, functions, annotations."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
     for note in metagraph.annotations:
         sides = annotations.setdefault(str(rows[note.child]), {"in": [], "out": []})
         sides[note.side].append([note.other, note.kind])
     return {
-        "edges": [line(edge, rows) for edge in metagraph.edges],
         "loops": [{"node": rows[child], "edges": count} for child, count in metagraph.loops],
         "in_extract": [rows[position] for position in metagraph.mask.in_extract],
         "out_extract": [rows[position] for position in metagraph.mask.out_extract],
