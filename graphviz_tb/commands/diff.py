@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from graphviz_tb.formats import RENDERERS, format_of
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
+    from graphviz_tb.picture import Picture
 
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
@@ -96,7 +99,8 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
         return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
     changes = compare(old, new, options, choices(values))
-    write_all([(target, encoded(changes, target, values)) for target in values["outputs"]])
+    drawn = cache(partial(picture, changes, values))  # once, however many formats it is written in
+    write_all([(target, encoded(changes, target, values, drawn)) for target in values["outputs"]])
     if not values["quiet"]:
         report(changes, style, values)
     return code_of(changes, values["fail_on"])
@@ -176,7 +180,7 @@ def report(changes: Changes, style: Style, values: dict[str, Any]) -> None:
     print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))
 
 
-def encoded(changes: Changes, target: str, values: dict[str, Any]) -> bytes:
+def encoded(changes: Changes, target: str, values: dict[str, Any], drawn: Callable[[], Picture]) -> bytes:
     """A picture, or the report in the format of the target's suffix."""
     from graphviz_tb.diff.styles import REPORTS
 
@@ -185,8 +189,7 @@ def encoded(changes: Changes, target: str, values: dict[str, Any]) -> bytes:
         return changes.explain(REPORTS[suffix], None).encode("utf-8", "replace")
     if suffix == ".html":
         return page(changes, values)
-    data: bytes = picture(changes, values).render(format_of(target))
-    return data
+    return drawn().render(format_of(target))
 
 
 def page(changes: Changes, values: dict[str, Any]) -> bytes:
@@ -196,7 +199,7 @@ def page(changes: Changes, values: dict[str, Any]) -> bytes:
     return changes_html(changes, chosen(values))
 
 
-def picture(changes: Changes, values: dict[str, Any]) -> Any:
+def picture(changes: Changes, values: dict[str, Any]) -> Picture:
     """The merged picture."""
     from graphviz_tb.commands.terminal import tell_notices
     from graphviz_tb.diff.picture.overlay import picture as draw

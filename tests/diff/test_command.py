@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.commands import run
+from graphviz_tb.diff.picture import overlay
 from tests.diff.pairs import FIXTURES, chain
 
 REAL = FIXTURES / "real"
@@ -102,3 +103,20 @@ def test_what_git_hands_over(pair: list[str], capfd: Any) -> None:
     assert "1 added; 0 → 3 ops" in capfd.readouterr().out
     assert run(["diff", "m.pb", pair[0], "0", "1", pair[0], "0", "1", "n.pb", "similarity index 100%"]) == 0
     assert capfd.readouterr().out.startswith("diff --tbgraph m.pb → n.pb\nsame")
+
+
+def test_a_picture_is_drawn_once_however_many_formats_it_is_written_in(
+    pair: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def counting(*words: Any) -> Any:
+        drawn.append(words)
+        return draw(*words)
+
+    draw = overlay.picture
+    monkeypatch.setattr(overlay, "picture", counting)
+    targets = [tmp_path / f"a.{suffix}" for suffix in ("svg", "pdf", "dot", "md")]
+    assert run(["diff", "-q", *pair, *(word for target in targets for word in ("-o", str(target)))]) == 1
+    assert len(drawn) == 1
+    assert all(target.stat().st_size for target in targets)
