@@ -6,6 +6,8 @@ through a summary keeps the user's input flags.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,8 +53,8 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
         clashes = len(index) < stop - start or any(scope in index for scope in scopes)
         if not clashes:
             continue
-        around = all_scopes(scopes)
-        final = {node: strict(nodes.name[node], around) for node in plain}
+        listed = sorted(scopes)
+        final = {node: strict(nodes.name[node], listed) for node in plain}
         # The later of two replaces the earlier, as in TensorBoard's map of names.
         owner = {name: node for node, name in final.items()}
         for node, name in final.items():
@@ -60,19 +62,17 @@ def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
     return last
 
 
-def all_scopes(scopes: set[str]) -> set[str]:
-    """The scopes with all scopes around them."""
-    every: set[str] = set()
-    for scope in scopes:
-        while scope and scope not in every:
-            every.add(scope)
-            scope = scope.rpartition("/")[0]
-    return every
+def strict(name: str, scopes: Sequence[str]) -> str:
+    """The name of an op, inside the scope of the same name if there is one: one of `scopes`, or around one of them.
 
-
-def strict(name: str, scopes: set[str]) -> str:
-    """The name of an op, inside the scope of the same name if there is one."""
-    return f"{name}/({last_segment(name)})" if name in scopes else name
+    >>> strict("a", ["a/b"]), strict("a/b", ["a/b"]), strict("b", ["a/b", "bc"])
+    ('a/(a)', 'a/b/(b)', 'b')
+    """
+    # Sorted: those inside a scope are neighbours. To list all scopes around each would take the square of their depth.
+    inside = f"{name}/"
+    next_to = [scopes[at] for at in (bisect_left(scopes, name), bisect_left(scopes, inside)) if at < len(scopes)]
+    within = name and any(f"{scope}/".startswith(inside) for scope in next_to)
+    return f"{name}/({last_segment(name)})" if within else name
 
 
 def hosts(mark: Bytes, edges: Edges) -> Beside:
