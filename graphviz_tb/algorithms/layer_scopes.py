@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
+# Segments of a name: no Keras model is nested so deep; all scopes around a deep name have the square of its letters.
+DEEPEST = 200
 Tree = Mapping[str, Sequence[str]]  # the names of what is in a scope or model, by its path
 
 
@@ -23,8 +25,8 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
     >>> layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
     {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
     """
-    layers = dict.fromkeys(layers)
-    scopes, models = tree_of_scopes(names), tree_of_layers(layers)
+    layers = dict.fromkeys(filter(is_shallow, layers))
+    scopes, models = tree_of_scopes(filter(is_shallow, names)), tree_of_layers(layers)
     layer_of: dict[str, str] = {}
     waiting = list(roots(scopes, models))
     while waiting:
@@ -34,6 +36,11 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
         matched = match(scopes.get(scope, ()), models.get(path, ()))
         waiting += [(joined(scope, inner), joined(path, name)) for inner, name in reversed(matched.items())]
     return layer_of
+
+
+def is_shallow(name: str) -> bool:
+    """Whether a name may be that of a layer, or of an op in one."""
+    return name.count("/") < DEEPEST
 
 
 def joined(around: str, name: str) -> str:

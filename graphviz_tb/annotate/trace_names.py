@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
+from graphviz_tb.algorithms.layer_scopes import is_shallow, layers_of_scopes
 from graphviz_tb.annotate.devices import bare
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
@@ -94,7 +94,7 @@ class TraceNames:
                  if path in index}  # fmt: skip
         place_of: dict[str, Place] = {}
         # The nearest scope around the op that is a layer.
-        for name in names:
+        for name in filter(is_shallow, names):
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
                 scope = scope.rpartition("/")[0]

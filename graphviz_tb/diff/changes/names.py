@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -144,8 +144,8 @@ def exchanged(before: str, after: str) -> tuple[str, str]:
     ('update_modelA', 'update_exp2/modelB')
     """
     old, new = before.split("/"), after.split("/")
-    while old and new and old[0] == new[0]:
-        old.pop(0), new.pop(0)
+    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
+    old, new = old[same:], new[same:]
     while old and new and old[-1] == new[-1]:
         old.pop(), new.pop()
     return "/".join(old), "/".join(new)

@@ -36,9 +36,17 @@ def other_types(changes: list[Change], severity: Severity) -> Change:
 def shared_scope(names: Sequence[str]) -> str:
     """The scope that most of the names are in: the longest with nine in ten of them.
 
-    >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"])
-    ('m', '')
+    >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"]), shared_scope(["m/a/x", "m/a/y/z"])
+    ('m', '', 'm/a')
     """
-    counts = Counter("/".join(name.split("/")[:depth]) for name in names for depth in range(1, name.count("/") + 1))
-    enough = [scope for scope, count in counts.items() if 10 * count >= 9 * len(names)]
-    return max(enough, key=len, default="")
+    scopes = [name.split("/")[:-1] for name in names]
+    shared: list[str] = []
+    # One segment at a time, as all scopes of a deep name together have the square of its letters. Only one branch can
+    # hold so many names.
+    while scopes := [words for words in scopes if len(words) > len(shared)]:
+        ((word, count),) = Counter([words[len(shared)] for words in scopes]).most_common(1)
+        if 10 * count < 9 * len(names):
+            break
+        scopes = [words for words in scopes if words[len(shared)] == word]
+        shared.append(word)
+    return "/".join(shared)

@@ -1,0 +1,37 @@
+"""Names of layers and ops that are nested deeper than any model: what is around them is not listed, scope by scope."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
+from graphviz_tb.diff.changes.names import exchanged
+from graphviz_tb.diff.changes.precision import shared_scope
+
+DEEP = "/".join("s" * 10_000)  # all scopes around it have 100 million letters
+
+
+@pytest.mark.parametrize("where", ["ops", "layers"])
+def test_layers_are_found_beside_deep_names(where: str) -> None:
+    ops, layers = ["m/a/MatMul"], ["m", "m/a"]
+    (ops if where == "ops" else layers).append(f"m/{DEEP}/x")
+    tracemalloc.start()
+    assert layers_of_scopes(ops, layers) == {"m": "m", "m/a": "m/a"}
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
+
+
+def test_what_deep_names_share() -> None:
+    tracemalloc.start()
+    assert shared_scope([f"{DEEP}/a", f"{DEEP}/b"]) == DEEP
+    assert exchanged(f"{DEEP}/a/x", f"{DEEP}/b/x") == ("a", "b")
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
+
+
+def test_nine_in_ten_names_decide() -> None:
+    assert shared_scope(["m/a/x"] * 9 + ["n/x"]) == "m/a"
+    assert shared_scope(["m/a/x"] * 8 + ["m/x", "n/x"]) == "m"
+    assert shared_scope([]) == shared_scope(["x"]) == ""
