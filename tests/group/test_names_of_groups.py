@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import graphviz_tb
 from graphviz_tb.algorithms.repetitions import repetitions
+from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
@@ -93,3 +96,17 @@ def test_a_scope_that_is_most_of_a_block_gives_it_its_name() -> None:
         graph.node.add(name=f"add{number}", op="AddV2", input=[before, f"Softmax{number}"])
         before = f"add{number}"
     assert "pupil · Softmax" in stacks(graph)
+
+
+def test_names_of_thousands_of_words() -> None:
+    """All beginnings of a name of 20,000 words have 200 million words."""
+    nodes: list[dict[str, object]] = []
+    for number in range(60):
+        inputs = [nodes[-1]["name"]] if nodes else []
+        nodes.append({"name": f"{'word_' * 20_000}{number}x", "op": "ABC"[number % 3], "input": inputs})
+    tracemalloc.start()
+    vocabulary = Vocabulary([str(node["name"]) for node in nodes])
+    assert len(vocabulary.starting) < 60 * 60
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+    assert graphviz_tb.load(GraphDef(node=nodes)).picture().scene.boxes

@@ -13,12 +13,15 @@ from graphviz_tb.group.flow.box import Box
 Words = tuple[str, ...]
 
 BREAK = re.compile(r"[_.\-\s/:]+")  # between words
+# Of a name; the rest is one more. No name that a person reads has as many, and all beginnings of a name of thousands
+# take the square of their number.
+MOST_WORDS = 50
 LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")  # e.g. "block2a"
 COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")  # e.g. "2" and "_b" in "block_2_b"
 
 
 class Vocabulary:
-    """The words of all names of one level.
+    """The words of all names of one level, the first `MOST_WORDS` of each.
 
     A number belongs to the word before it unless that ends in a digit, so that `conv2d, conv2d_1` share no word:
     `block_3_conv` is (`block_3`, `conv`). A letter behind a number is a word of its own only where the same stem has
@@ -59,7 +62,7 @@ class Vocabulary:
 
     def _split(self, name: str) -> Words:
         words: list[str] = []
-        for word in BREAK.split(name):
+        for word in BREAK.split(name, MOST_WORDS):
             if not word:
                 continue
             if word.isdigit() and words and not words[-1][-1].isdigit():
