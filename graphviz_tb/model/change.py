@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -156,20 +156,20 @@ def swapped(value: Any) -> Any:
     return value
 
 
-def in_order(changes: Any) -> tuple[Change, ...]:
-    """The gravest first; among equals by kind, then by name."""
-    return tuple(
-        sorted(
-            changes,
-            key=lambda change: (
-                SEVERITIES.index(change.severity),
-                KINDS.index(change.kind),
-                change.name,
-                change.old or "",
-                str(sorted(change.detail.items(), key=lambda pair: pair[0])),
-            ),
-        )
-    )
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The gravest first; among equals by kind, then by name, then by all that is said of them."""
+
+    def place(change: Change) -> tuple[int, int, str, str]:
+        return SEVERITIES.index(change.severity), KINDS.index(change.kind), change.name, change.old or ""
+
+    def said(change: Change) -> str:
+        return str(sorted(change.detail.items(), key=lambda pair: pair[0]))
+
+    ordered: list[Change] = []
+    for _, alike in groupby(sorted(changes, key=place), place):
+        one, *others = alike
+        ordered += sorted((one, *others), key=said) if others else [one]
+    return tuple(ordered)
 
 
 def as_dicts(numbers: Mapping[str, Pair]) -> dict[str, dict[str, int | None]]:

@@ -12,12 +12,15 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
-REMEMBERED = 1 << 17  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
+REMEMBERED = 1 << 19  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
+OPENED = 1 << 12  # nodes whose definitions are held open: the outputs of one are mostly asked for together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, remembered in `cache` and `known`.
+    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs.
+
+    `known` are tensors by node and key as one number, equal ones once (`alike`); `opened` are nodes that were decoded.
 
     `stats` is there when run statistics were joined, `before` when others were given to compare with; `odd` gives what
     inference has found wrong so far, `cost` what the ops cost.
@@ -25,8 +28,9 @@ class Facts:
 
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
-    cache: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
-    known: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
+    opened: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
+    known: dict[int, Tensor] = field(default_factory=dict, repr=False)
+    alike: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
     before: Stats | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -35,12 +39,16 @@ class Facts:
 
     def tensor(self, node: int, key: int) -> Tensor:
         """The tensor that output `key` (an id into `Graph.keys`) of `node` gives."""
-        tensor = self.known.get((node, key))
+        number = node * len(self.graph.keys) + key
+        tensor = self.known.get(number)
         if tensor is None:
-            outputs = self.cache.get(node)
+            outputs = self.opened.get(node)
             if outputs is None:
-                outputs = self.cache[node] = self.decode(node)
+                if len(self.opened) >= OPENED:
+                    self.opened.clear()
+                outputs = self.opened[node] = self.decode(node)
             tensor = outputs(self.graph.keys[key])
             if len(self.known) < REMEMBERED:  # no more memory, however many lines are asked about
-                self.known[node, key] = tensor
+                # Most tensors are like many others.
+                tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor

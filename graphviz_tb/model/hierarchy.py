@@ -72,7 +72,7 @@ class Hierarchy:
     program calls the scope of a layer where the file has a counter behind it.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
-    of the graph.
+    of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted.
     """
 
     graph: Graph
@@ -94,6 +94,7 @@ class Hierarchy:
     calls: dict[int, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
+    ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -161,6 +162,10 @@ class Hierarchy:
 
     def leaf(self, row: int) -> str:
         """What the row's label shows: the last segment of its name, if the graph has no better word."""
+        return self.segment(row) or self.name[row]
+
+    def segment(self, row: int) -> str:
+        """The same, but nothing where the segment is empty: `//a` lies in two scopes, each of which has no name."""
         if (label := self.labels.get(row)) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
@@ -171,8 +176,8 @@ class Hierarchy:
         while parent > 0 and self.kind[parent] in STACKS:
             parent = int(self.parent[parent])
         if parent > 0 and self.kind[parent] == SCOPE and name.startswith(self.name[parent] + "/"):
-            return name[len(self.name[parent]) + 1 :] or name
-        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rpartition("/")[2] or name
+            return name[len(self.name[parent]) + 1 :]
+        return name if parent <= 0 or self.kind[parent] == FUNCTION else name.rpartition("/")[2]
 
     def opens(self, row: int) -> bool:
         """Whether the row is a group or a call."""

@@ -15,8 +15,26 @@ StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 
+class Bundle:
+    """What stands for flat edges: bundle `number` of `bundles`."""
+
+    __slots__ = ()
+    bundles: Bundled
+    number: int
+
+    @property
+    def carried(self) -> Carried:
+        """The distinct tensors that it carries."""
+        return self.bundles.carried(self.number)
+
+    @property
+    def edges(self) -> Ints | None:
+        """The ids of the flat edges."""
+        return self.bundles.edges(self.number)
+
+
 @dataclass(frozen=True, slots=True)
-class Metaedge:
+class Metaedge(Bundle):
     """All edges between two children of one group, in one direction.
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
@@ -38,19 +56,9 @@ class Metaedge:
         """How it is drawn: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors or self.back else "control"
 
-    @property
-    def carried(self) -> Carried:
-        """The distinct tensors that it carries."""
-        return self.bundles.carried(self.number)
-
-    @property
-    def edges(self) -> Ints | None:
-        """The ids of the flat edges."""
-        return self.bundles.edges(self.number)
-
 
 @dataclass(frozen=True, slots=True)
-class Bridge:
+class Bridge(Bundle):
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
@@ -72,16 +80,6 @@ class Bridge:
     def kind(self) -> EdgeKind:
         """How it is drawn: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors else "control"
-
-    @property
-    def carried(self) -> Carried:
-        """The distinct tensors that it carries."""
-        return self.bundles.carried(self.number)
-
-    @property
-    def edges(self) -> Ints | None:
-        """The ids of the flat edges."""
-        return self.bundles.edges(self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,8 +182,17 @@ function _tail(text, room, semibold) {
 }
 
 // model.metagraph
-class Metaedge {
+class Bundle {
+  get carried() {
+    return this.bundles.carried(this.number);
+  }
+  get edges() {
+    return this.bundles.edges(this.number);
+  }
+}
+class Metaedge extends Bundle {
   constructor(source, target, tensors_, control, reference, bundles = NOTHING_of_bundles, number = 0, back = false) {
+    super();
     this.source = source;
     this.target = target;
     this.tensors = tensors_;
@@ -196,15 +205,10 @@ class Metaedge {
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
   }
-  get carried() {
-    return this.bundles.carried(this.number);
-  }
-  get edges() {
-    return this.bundles.edges(this.number);
-  }
 }
-class Bridge {
+class Bridge extends Bundle {
   constructor(child, other, inbound, tensors_, control, reference, drawable = true, bundles = NOTHING_of_bundles, number = 0) {
+    super();
     this.child = child;
     this.other = other;
     this.inbound = inbound;
@@ -217,12 +221,6 @@ class Bridge {
   }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
-  }
-  get carried() {
-    return this.bundles.carried(this.number);
-  }
-  get edges() {
-    return this.bundles.edges(this.number);
   }
 }
 class Annotation {

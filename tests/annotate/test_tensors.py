@@ -91,3 +91,16 @@ def test_every_data_edge_of_real_graphs_has_a_dtype(fixtures: Path, name: str) -
         if not graph.control[edge] and not model.facts.tensor(int(graph.source[edge]), int(graph.key[edge])).dtype
     }
     assert unknown <= {"ReaderReadV2"}
+
+
+def test_tensors_that_are_not_remembered_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load(Path(__file__).parents[2] / "fixtures/real/lstm_dynamic_rnn.pb")
+    graph = model.hierarchy.graph
+    outputs = sorted({*zip(graph.source.tolist(), graph.key.tolist(), strict=True)})
+    seen = [model.facts.tensor(*output) for output in outputs]
+    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED", 3)
+    monkeypatch.setattr("graphviz_tb.model.facts.OPENED", 1)
+    again = annotate(model.hierarchy)
+    assert [again.tensor(*output) for output in reversed(outputs)] == seen[::-1]
+    assert [again.tensor(*output) for output in outputs] == seen
+    assert (len(again.known), len(again.opened)) == (3, 1)

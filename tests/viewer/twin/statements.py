@@ -63,15 +63,17 @@ class Statements(Expressions):
 
     def klass(self, node: ast.ClassDef, name: str) -> list[str]:
         """A class; a dataclass is given its constructor."""
-        found = [f"class {name} {{"]
+        base = self.base(node)
+        found = [f"class {name} extends {base} {{" if base else f"class {name} {{"]
         self.depth += 1
         fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+        fields = fields if node.decorator_list else []  # a plain class only says which fields its subclasses have
         if fields:
             names = [one.target.id for one in fields if isinstance(one.target, ast.Name)]
             listed = ", ".join(
                 self.local(name) + self.default(node, one) for name, one in zip(names, fields, strict=True)
             )
-            found.append(f"  constructor({listed}) {{")
+            found += [f"  constructor({listed}) {{", *(["    super();"] if base else [])]
             found += [f"    this.{name} = {self.local(name)};" for name in names] + ["  }"]
         for one in node.body:
             if isinstance(one, ast.FunctionDef):
@@ -80,6 +82,16 @@ class Statements(Expressions):
                 found += self.function(one, head, method=True)
         self.depth -= 1
         return [*found, "}"]
+
+    def base(self, node: ast.ClassDef) -> str:
+        """What the class of ours that it extends is called; nothing where there is none."""
+        found = [self.world.resolve(self.module, one.id) for one in node.bases if isinstance(one, ast.Name)]
+        ours = [one for one in found if isinstance(one, Global)]
+        for one in ours:
+            definition = self.world.definition(one)
+            if not isinstance(definition, ast.ClassDef) or definition.decorator_list:
+                raise self.fail(node, "a base class with fields of its own")
+        return self.use(ours[0]) if ours else ""
 
     def default(self, owner: ast.ClassDef, one: ast.AnnAssign) -> str:
         """The default of a field."""
