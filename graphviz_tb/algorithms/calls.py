@@ -33,9 +33,11 @@ class OpsThroughCalls:
         self.total = (
             hierarchy.op_total if without is None else np.concatenate(([0], np.cumsum(hierarchy.ordinary & ~without)))
         )
-        self.memo: dict[int, int | None] = {}
-        for function in self._callees_first():
-            self.memo[function] = self._sum(function)
+        # Many ask for all ops: they are counted once.
+        self.memo: dict[int, int | None] = hierarchy.ops_of_function if without is None else {}
+        if not self.memo:
+            for function in self._callees_first():
+                self.memo[function] = self._sum(function)
 
     def __call__(self, row: int) -> int | None:
         """The count under `row`; a call counts its functions instead of itself.

@@ -27,6 +27,8 @@ def reached(start: Iterable[int], after: Mapping[int, Collection[int]]) -> set[i
 
 def spread(start: Bools, source: Ints, target: Ints) -> Bools:
     """All nodes that edges lead to from `start`, which is taken in."""
+    if not start.any():
+        return start.copy()
     # The targets of node v are targets[first[v]:first[v + 1]].
     order = np.argsort(source, kind="stable")
     first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()

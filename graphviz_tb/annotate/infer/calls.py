@@ -31,7 +31,7 @@ class Calls:
         self.graph = inference.graph
         self.opened: dict[tuple[Frame, int], tuple[Frame, ...]] = {}  # what a call came to
         self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
-        self._made: dict[int, int] = {}
+        self._made: dict[int, list[Frame]] = {}  # by function
         self._rounds: dict[tuple[Frame, int], Round] = {}
 
     def argument(self, frame: Frame, node: int) -> Out:
@@ -76,16 +76,17 @@ class Calls:
 
     def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
         """The frame of a function with these arguments; None where it calls itself."""
-        if caller.within(function):
+        made = self._made.setdefault(function, [])
+        if any(frame.holds(caller) for frame in made):
             # Recursion: the results of a call inside of itself are not known.
             return None
         # One more frame, for all further calls, in which nothing is known of the arguments.
-        if self._made.get(function, 0) >= MOST_FRAMES:
+        if len(made) >= MOST_FRAMES:
             args = ()
         frame = self._frames.get((function, args))
         if frame is None:
             frame = self._frames[function, args] = Frame(function, args, caller)
-            self._made[function] = self._made.get(function, 0) + 1
+            made.append(frame)
         return frame
 
     def returns(self, frame: Frame) -> list[Task]:
@@ -124,8 +125,11 @@ class Calls:
         """All frames of a function that calls lead to; one with nothing known of its arguments where none does."""
         frames = self._reached.get(function)
         if not frames:
-            key = (function, ())
-            frames = [self._frames.setdefault(key, Frame(function))]
+            frame = self._frames.get((function, ()))
+            if frame is None:
+                frame = self._frames[function, ()] = Frame(function)
+                self._made.setdefault(function, []).append(frame)
+            frames = [frame]
         return frames
 
     @cached_property

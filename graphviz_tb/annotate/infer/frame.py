@@ -18,14 +18,27 @@ class Frame:
     waiting: set[int] = field(default_factory=set)
     heads: dict[int, Out] = field(default_factory=dict)  # what merges of loops are assumed to carry
 
-    def within(self, function: int) -> bool:
-        """Whether the frame lies in one of `function`."""
-        frame: Frame | None = self
-        while frame is not None:
-            if frame.function == function:
-                return True
-            frame = frame.caller
-        return False
+    depth: int = field(init=False)
+    far: Frame = field(init=False)  # one further out, twice as far as the one before where that is possible
+
+    def __post_init__(self) -> None:
+        caller = self.caller
+        if caller is None:
+            self.depth, self.far = 0, self
+            return
+        self.depth = caller.depth + 1
+        # Pointers of a skew-binary list: every frame around is reached in a number of steps that grows like the
+        # logarithm of the depth (E. W. Myers, "An applicative random-access stack", 1983).
+        step, next_step = caller.depth - caller.far.depth, caller.far.depth - caller.far.far.depth
+        self.far = caller.far.far if step == next_step else caller
+
+    def holds(self, other: Frame) -> bool:
+        """Whether another frame is this one or lies in it."""
+        while other.depth > self.depth:
+            caller = other.caller
+            assert caller is not None, "only the outermost frame has none"
+            other = other.far if other.far.depth >= self.depth else caller
+        return other is self
 
 
 Task = tuple[Frame, int]  # a node to infer, and where
