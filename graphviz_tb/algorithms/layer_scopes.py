@@ -25,8 +25,8 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
     >>> layers_of_scopes(["m_1/a_1/MatMul", "m_1/a_2/MatMul", "x"], ["m", "m/a"])
     {'m_1': 'm', 'm_1/a_1': 'm/a', 'm_1/a_2': 'm/a'}
     """
-    layers = dict.fromkeys(filter(is_shallow, layers))
-    scopes, models = tree_of_scopes(filter(is_shallow, names)), tree_of_layers(layers)
+    layers = dict.fromkeys(filter(may_be_layer, layers))
+    scopes, models = tree_of_scopes(filter(may_be_layer, names)), tree_of_layers(layers)
     layer_of: dict[str, str] = {}
     waiting = list(roots(scopes, models))
     while waiting:
@@ -38,9 +38,9 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
     return layer_of
 
 
-def is_shallow(name: str) -> bool:
-    """Whether a name may be that of a layer, or of an op in one."""
-    return name.count("/") < DEEPEST
+def may_be_layer(name: str) -> bool:
+    """Whether a name may be that of a layer, or of an op in one: no layer is without a name."""
+    return name.count("/") < DEEPEST and not name.startswith("/")
 
 
 def joined(around: str, name: str) -> str:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from graphviz_tb.algorithms.layer_scopes import is_shallow, layers_of_scopes
+from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
 from graphviz_tb.annotate.devices import bare
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
@@ -25,6 +25,7 @@ from graphviz_tb.model.paths import Path, function_of
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY = "Func/"
+MOST_LOOKED, FEW = 300_000, 8  # functions in which names are looked for, in all and of one name after that
 MOST_WAYS = 1000  # of reading one name; only hostile names have more
 
 
@@ -49,6 +50,8 @@ class TraceNames:
         self._index: dict[int, dict[str, int]] = {}
         self._calls: dict[int, tuple[dict[str, int], int]] = {}
         self._first_calls: dict[int, Path] | None = None
+        self._owners: dict[str, list[int]] | None = None  # the functions that have an op of a name
+        self._deepest_call = 0  # segments of a call's name, in functions
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
@@ -94,7 +97,7 @@ class TraceNames:
                  if path in index}  # fmt: skip
         place_of: dict[str, Place] = {}
         # The nearest scope around the op that is a layer.
-        for name in filter(is_shallow, names):
+        for name in filter(may_be_layer, names):
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
                 scope = scope.rpartition("/")[0]
@@ -116,14 +119,36 @@ class TraceNames:
         places_of: dict[str, list[tuple[int, Place]]] = {}
         votes: Counter[int] = Counter()
         # The name alone does not say which function ran: what several know goes to the one that knows most names.
+        left = MOST_LOOKED
         for name in names:
-            for function in self.hierarchy.function_rows:
+            # Names that every one of thousands of functions has say little: of very many only a few are looked at.
+            functions = self._functions_with(name, None if left > 0 else FEW)
+            left -= len(functions)
+            for function in functions:
                 row = self.index(function).get(bare(name))
                 place = Place((row,)) if row is not None else self.follow(function, name)
                 if place is not None:
                     places_of.setdefault(name, []).append((function, place))
                     votes[function] += 1
         return {name: self._outward(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()}
+
+    def _functions_with(self, name: str, most: int | None) -> list[int]:
+        """The functions in which a name may mean something: those with an op of that name, or a call that it begins
+        with, of each the first `most`."""
+        if self._owners is None:
+            self._owners = {}
+            for function in self.hierarchy.function_rows:
+                for known in self.index(function):
+                    self._owners.setdefault(known, []).append(function)
+                self._deepest_call = max(self._deepest_call, self._calls_in(function)[1])
+        inner = FOLDED.sub("", name.removeprefix(MACHINERY))
+        heads, cut = [bare(name), inner], inner.find("/")
+        for _ in range(self._deepest_call):
+            if cut < 0:
+                break
+            heads.append(inner[:cut])
+            cut = inner.find("/", cut + 1)
+        return sorted({function for head in heads for function in self._owners.get(head, [])[:most]})
 
     def _outward(self, function: int, place: Place) -> Place:
         """The same place seen from the main graph, if only one chain of calls leads to the function."""

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphviz_tb.annotate import trace_names
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.paths import address, function_of
 from graphviz_tb.proto import FunctionDef, GraphDef
 from tests.functions.strategies import call
 
@@ -103,3 +104,27 @@ def test_a_long_name_through_a_recursive_function_takes_no_time() -> None:
     start = perf_counter()
     TraceNames(HIERARCHY).places(["back" + "/c" * 10_000 + "/nothing"])
     assert perf_counter() - start < 5
+
+
+def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = GraphDef()
+    for number in range(4):
+        function = graph.library.function.add()
+        function.signature.name = f"f{number}"
+        function.node_def.add(name="shared", op="Neg")
+        function.node_def.add(name=f"own{number}", op="Exp")
+    function.node_def.add(name="more", op="Exp")
+    names = ["shared", "own0", "own3", "more", "stranger"]
+
+    def functions() -> list[str | None]:
+        hierarchy = group(flatten(graph))
+        places = TraceNames(hierarchy).places(names)
+        return [hierarchy.name[function_of(hierarchy, places[name].path[-1])] if name in places else None
+                for name in names]  # fmt: skip
+
+    assert functions() == ["f3", "f0", "f3", "f3", None]  # the function that explains most names
+    monkeypatch.setattr(trace_names, "MOST_LOOKED", 0)
+    monkeypatch.setattr(trace_names, "FEW", 2)
+    assert functions() == ["f0", "f0", "f3", "f3", None]

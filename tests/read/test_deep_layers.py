@@ -35,3 +35,9 @@ def test_nine_in_ten_names_decide() -> None:
     assert shared_scope(["m/a/x"] * 9 + ["n/x"]) == "m/a"
     assert shared_scope(["m/a/x"] * 8 + ["m/x", "n/x"]) == "m"
     assert shared_scope([]) == shared_scope(["x"]) == ""
+
+
+@pytest.mark.parametrize("name", ["/a/x", "//x", "///x", "/m/a/x", "m//a/x"])
+def test_a_scope_without_a_name_is_no_layer(name: str) -> None:
+    assert layers_of_scopes([name, "m/a/MatMul"], ["m", "m/a", "", "/a"]) == {"m": "m", "m/a": "m/a"}
+    assert layers_of_scopes([name], ["k", "k/b"]) == {}
