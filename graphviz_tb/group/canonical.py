@@ -2,22 +2,42 @@
 
 Refinement keeps the largest part of a cell under its old number and only looks at neighbours of nodes that changed,
 after Hopcroft's partition refinement; what stays tied is cut into connected components, which are interchangeable if
-equal, and inside a component one node of the first tied cell is singled out (McKay & Piperno, Practical graph
-isomorphism II, 2014). The certificate lists the whole graph, so equal certificates mean isomorphic graphs whatever
-happened on the way; the bound can only make equal graphs look different, and then says so.
+equal, and inside a component one node of a tied cell is singled out: the one that gives the component the
+least certificate (McKay & Piperno, Practical graph isomorphism II, 2014). The certificate lists the whole graph, so
+equal certificates mean isomorphic graphs whatever happened on the way; the bound can only make equal graphs look
+different, and then says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
-MAX_INDIVIDUALISATIONS = 64  # of tied nodes: each costs a refinement, and real levels need one or two
+MAX_REFINEMENTS = 64  # of a graph, those of its components by their share: real levels need two or three
 
 Edge = tuple[int, int, int]
 Links = list[list[tuple[int, int]]]
 
 
-def canonical(colors: list[int], edges: list[Edge]) -> tuple[bytes, bool]:
+class Cut(NamedTuple):
+    """A component, and the nodes of one of its cells, in sets of which each node can change places with each other."""
+
+    part: list[int]
+    sets: list[list[int]]
+    number: int
+
+
+@dataclass
+class Room:
+    """How many nodes may still be refined; less than none: it was not enough."""
+
+    left: int
+
+
+def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) -> tuple[bytes, bool]:
     """The certificate of a graph with node `colors` and `(source, target, flag)` edges; and whether it is canonical.
 
     >>> one = canonical([7, 7, 9], [(0, 2, 1), (1, 2, 1)])
@@ -25,22 +45,22 @@ def canonical(colors: list[int], edges: list[Edge]) -> tuple[bytes, bool]:
     >>> one == two, canonical([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
     (True, False)
     """
+    room = room or Room(MAX_REFINEMENTS * len(colors))
     links = link(len(colors), edges)
     cell = first_cells(colors)
     work = list(range(len(colors)))
-    complete = False
-    parts: list[list[int]] = []
-    for _ in range(MAX_INDIVIDUALISATIONS):
+    while True:
         refine(cell, links, work)
         parts = tied_components(cell, links)
-        work = single_out(cell, links, parts)
-        if not work:
-            complete = True
+        room.left -= len(cell)
+        cuts = list(filter(None, (cut_of(part, cell, links) for part in parts)))
+        if not cuts or room.left < 0:
             break
+        work = single_out(cell, links, cuts, room)
     order = rank(cell, parts, edges)
     place = {node: index for index, node in enumerate(order)}
     lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
-    return repr(([colors[node] for node in order], lines)).encode(), complete
+    return repr(([colors[node] for node in order], lines)).encode(), room.left >= 0
 
 
 def link(count: int, edges: list[Edge]) -> Links:
@@ -135,35 +155,66 @@ def tied_components(cell: list[int], links: Links) -> list[list[int]]:
     return parts
 
 
-def single_out(cell: list[int], links: Links, parts: list[list[int]]) -> list[int]:
-    """In each component that holds a cell twice, give the first node of the first such cell a cell of its own.
+def cut_of(part: list[int], cell: list[int], links: Links) -> Cut | None:
+    """Which cell of a component to cut: the one with the fewest nodes to try. None where all its cells differ: it can
+    only change places with a whole equal component."""
+    cells: dict[int, list[int]] = defaultdict(list)
+    for node in part:
+        cells[cell[node]].append(node)
+    tied = [(twins(nodes, links), number) for number, nodes in cells.items() if len(nodes) > 1]
+    return Cut(part, *min(tied, key=lambda one: (len(one[0]), one[1]))) if tied else None
+
+
+def twins(nodes: list[int], links: Links) -> list[list[int]]:
+    """The nodes in sets of the very same links."""
+    sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
+    for node in nodes:
+        sets[tuple(sorted(links[node]))].append(node)
+    return list(sets.values())
+
+
+def single_out(cell: list[int], links: Links, cuts: list[Cut], room: Room) -> list[int]:
+    """In each component, give one node of the cell that is cut a cell of its own.
 
     Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
     Components of equal cells get the same new numbers, so that they stay comparable.
     """
-    chosen: list[tuple[tuple[int, ...], list[int]]] = []
-    for part in parts:
-        counts = Counter(cell[node] for node in part)
-        # A component whose cells all differ needs nothing: it can only change places with a whole equal component.
-        tied = min((number for number, count in counts.items() if count > 1), default=None)
-        if tied is not None:
-            look = tuple(sorted(cell[node] for node in part))
-            chosen.append((look, twins([node for node in part if cell[node] == tied], links)))
+    looks = [sorted(cell[node] for node in cut.part) for cut in cuts]
+    chosen = [least(cut, cell, links, room) for cut in cuts]
+    found = zip(looks, (cut.number for cut in cuts), map(len, chosen), chosen, strict=True)
     fresh = len(cell) + max(cell, default=0)  # more than any number in use
-    numbers: dict[tuple[int, ...], int] = {}
-    for look, count in sorted({(look, len(nodes)) for look, nodes in chosen}):
-        numbers[(*look, -count)] = fresh  # minus: no cell has such a number, so that look and count stay apart
+    for (*_, count), alike in groupby(sorted(found), key=itemgetter(0, 1, 2)):
+        for *_, nodes in alike:
+            for offset, node in enumerate(nodes):
+                cell[node] = fresh + offset
         fresh += count
-    for look, nodes in chosen:
-        for offset, node in enumerate(nodes):
-            cell[node] = numbers[(*look, -len(nodes))] + offset
-    return [node for _, nodes in chosen for node in nodes]
+    return [node for nodes in chosen for node in nodes]
 
 
-def twins(nodes: list[int], links: Links) -> list[int]:
-    """The first node and all others with the very same links."""
-    first = sorted(links[nodes[0]])
-    return [node for node in nodes if sorted(links[node]) == first]
+def least(cut: Cut, cell: list[int], links: Links, room: Room) -> list[int]:
+    """Which set of twins to single out in a component: that of the least certificate."""
+    if len(cut.sets) == 1:  # only saves time
+        return cut.sets[0]
+    if len(cut.sets) * len(cut.part) > room.left:
+        room.left = -1
+        return cut.sets[0]
+    # All see the same cells, but one may lie in a ring of two and another in one of three. Where two give the
+    # component the same certificate, one can be mapped onto the other, and either may be taken.
+    return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
+
+
+def tried(nodes: list[int], part: list[int], cell: list[int], links: Links, room: Room) -> bytes:
+    """The certificate of a component in which some nodes are singled out."""
+    place = {node: at for at, node in enumerate(part)}
+    single = set(nodes)
+    edges = [
+        (at, place[other], flag)
+        for node, at in place.items()
+        for other, flag in links[node]
+        if flag > 0 and other in place
+    ]
+    # No cell has a number below 0.
+    return canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]
 
 
 def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int]:

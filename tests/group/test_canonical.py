@@ -70,8 +70,32 @@ def test_certificates_are_equal_exactly_where_another_library_finds_the_graphs_e
             assert (known[one] == known[two]) is equal
 
 
-@pytest.mark.parametrize(("rounds", "complete"), [(1, False), (2, True)])
-def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch, rounds: int, complete: bool) -> None:
-    # a ring of seven: one is singled out, and that tells all others apart
-    monkeypatch.setattr("graphviz_tb.group.canonical.MAX_INDIVIDUALISATIONS", rounds)
+@pytest.mark.parametrize(("refinements", "complete"), [(1, False), (8, False), (9, True)])
+def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch, refinements: int, complete: bool) -> None:
+    # a ring of seven: each is singled out to see what that gives, then one, and that tells all others apart
+    assert 1 + 7 + 1 == 9
+    monkeypatch.setattr("graphviz_tb.group.canonical.MAX_REFINEMENTS", refinements)
     assert canonical([1] * 7, [(node, (node + 1) % 7, 1) for node in range(7)])[1] is complete
+
+
+def pairs(*ends: tuple[int, int]) -> Edges:
+    """Edges in both directions."""
+    return {(*pair, 1) for one, other in ends for pair in ((one, other), (other, one))}
+
+
+SEEN_ALIKE = {
+    "rings of two and of three, whose nodes all lead to both of two others": (
+        [3] * 5 + [7] * 2,
+        pairs((0, 1)) | {(2, 3, 1), (3, 4, 1), (4, 2, 1)} | {(node, end, 1) for node in range(5) for end in (5, 6)},
+    ),
+    "a pair, and a row of four, whose nodes all lead to both of another pair": (
+        [2, 2, 0, 0, 1, 1, 1, 1],
+        pairs((0, 1), (2, 3), (4, 5), (5, 6), (6, 7)) | {(node, end, 1) for node in range(2, 8) for end in (0, 1)},
+    ),
+}
+
+
+@pytest.mark.parametrize("graph", SEEN_ALIKE.values(), ids=SEEN_ALIKE)
+def test_the_order_of_nodes_that_see_the_same_does_not_matter(graph: Graph) -> None:
+    luck = Random(7)
+    assert {certificate(shuffled(graph, luck)) for _ in range(20)} == {certificate(graph)}

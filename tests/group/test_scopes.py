@@ -48,6 +48,15 @@ def test_a_scope_of_marks_only_is_not_made(rule: Rule) -> None:
     assert ("shape", "shape/target") in found
 
 
+def test_a_name_that_begins_with_a_slash_lies_in_a_scope_without_a_name() -> None:
+    assert tree(graphviz_tb.load(GraphDef(node=[{"name": "/m/a"}, {"name": "b"}]))) == [
+        ("", ""),
+        ("", "/m"),
+        ("/m", "/m/a"),
+        ("", "b"),
+    ]
+
+
 def test_deep_names_need_no_stack() -> None:
     deep = "/".join(f"s{at}" for at in range(10_000))
     model = graphviz_tb.load(

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +113,15 @@ def classes(model: Model) -> set[frozenset[str]]:
 def test_the_order_of_the_file_does_not_matter(graph: GraphDef, data: st.DataObject) -> None:
     shuffled = GraphDef(node=data.draw(st.permutations(list(graph.node))))
     assert classes(raw(graph)) == classes(raw(shuffled))
+
+
+@pytest.mark.parametrize("few", [0, templates.FEW], ids=["hashes", "one by one"])
+def test_groups_of_equal_runs_are_one_class(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "FEW", few)
+    # 3 | 1 2 | 3 | 1 2 | 2 1
+    values, cuts = np.array([3, 1, 2, 3, 1, 2, 2, 1]), np.array([0, 1, 3, 4, 6, 8])
+    heads, same_as = templates.equal_runs(templates.Runs(values, cuts[:-1], cuts[1:]))
+    assert (heads, same_as.tolist()) == ([0, 1, 4], [0, 1, 0, 1, 2])
 
 
 @pytest.mark.parametrize("name", ["cifar10_shapes.pb", "gan_scopes.pb", "lstm_dynamic_rnn.pb", "numbered_series.pb"])

@@ -17,7 +17,7 @@ class Box:
     `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
     inputs that nobody else uses: they are drawn beside their consumer. A stack has its repetitions as
     members; `unit` is the symbol of one. `inside` is equal for groups by name that hold the same wired alike, whatever
-    feeds them; -1 for others.
+    feeds them; None for others.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Box:
     unit: int = -1  # -1: no stack
     sideways: bool = False
     scope: bool = False
-    inside: int = -1
+    inside: int | None = None
 
     @property
     def stack(self) -> bool:

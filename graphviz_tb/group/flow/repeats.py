@@ -208,7 +208,7 @@ def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
 
 def same_inside(box: Box, other: Box) -> bool:
     """Whether two boxes hold the same, whatever feeds them."""
-    return box.symbol == other.symbol or box.inside == other.inside >= 0
+    return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
 def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[Element] | None:
