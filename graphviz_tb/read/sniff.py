@@ -10,13 +10,14 @@ import re
 import struct
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from itertools import islice
 
 from google.protobuf.message import Message
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.crc import masked_crc
-from graphviz_tb.read.wire import VARINT, CutError, Fit, fit, pieces
+from graphviz_tb.read.wire import BYTES, EACH, VARINT, CutError, Fit, fit, pieces
 
 MESSAGES: dict[str, type[Message]] = {
     "graph": GraphDef,
@@ -36,6 +37,7 @@ TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table t
 KERAS_METADATA = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
+OP_TYPE = re.compile(rb"[A-Za-z_][\w.>/-]*+")
 Tail = Callable[[int], bytes]
 # The beginning of JSON; what may lie between fields of text; a first field or extension; fields at line beginnings.
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
@@ -149,8 +151,25 @@ def _as_message(head: bytes, name: str, *, whole: bool) -> str:
 def _fits(head: bytes, *, whole: bool) -> str | None:
     """The message that the bytes fit best, if they fit it at all."""
     fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
+    # What lies in a name may look like messages in messages, which fit better the longer the name is.
+    if not fits["graph"].bad and _begins_with_op(head):
+        return "graph"
     kind = max(fits, key=lambda each: _rank(fits[each]))
     return kind if fits[kind].good and fits[kind].bad <= fits[kind].good else None
+
+
+def _begins_with_op(head: bytes) -> bool:
+    """Whether the first field is a node with one name and one op type, as no other message's first field is."""
+    try:
+        first = next(pieces(head))
+        if (first.number, first.wire) != (1, BYTES):
+            return False
+        fields = list(islice(pieces(head, first.first, first.last), EACH))
+    except CutError:
+        return False
+    ops = [head[piece.first : piece.last] for piece in fields if (piece.number, piece.wire) == (2, BYTES)]
+    names = sum((piece.number, piece.wire) == (1, BYTES) for piece in fields)
+    return names == 1 and len(ops) == 1 and OP_TYPE.fullmatch(ops[0]) is not None
 
 
 def _cut(head: bytes) -> str | None:

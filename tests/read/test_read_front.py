@@ -60,6 +60,16 @@ def test_small_graphs_are_not_taken_for_something_else() -> None:
         assert read(two.SerializeToString()).graph_def == two
 
 
+def test_a_name_that_is_like_messages_in_messages_is_a_name() -> None:
+    for size in (*range(1, 130), 1000, 50_000):  # a line break is also the key of a field 1
+        for name in ("\n" * size, "a" + "\n" * size):
+            graph = GraphDef(node=[{"name": name, "op": "NoOp"}])
+            assert read(graph.SerializeToString()).graph_def == graph
+    step = RunMetadata(step_stats={"dev_stats": [{"device": "\n" * 20}] * 3})
+    with pytest.raises(NoGraph):
+        read(step.SerializeToString())
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     class Standard:
         buffer = io.BytesIO((FIXTURES / "real/colocate.pb").read_bytes())
