@@ -3,6 +3,7 @@ proportion."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -19,6 +20,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
 BANDS = 5  # at most so many, then one for the rest
+FEW = 64  # ops that are counted one by one: a column of all categories is longer where there are thousands
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,7 @@ class Shares(Colouring):
         if counts is None:
             stop = int(self.hierarchy.end[row])
             ops = self.category[row:stop][self.ordinary[row:stop]]
-            # Shifted by one: place 0 counts ops without a category.
-            tally = np.bincount(ops + 1)
-            seen = np.flatnonzero(tally)  # of thousands of categories few lie in one group
-            entries = zip((seen - 1).tolist(), tally[seen].tolist(), strict=True)
-            counts = sorted(entries, key=lambda entry: entry[0] < 0)
-            self._counts[row] = counts
+            counts = self._counts[row] = sorted(tally(ops), key=lambda entry: entry[0] < 0)
         return counts
 
     def fill(self, path: Path) -> Fill:
@@ -119,6 +116,20 @@ class Shares(Colouring):
         if rest:
             rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
         return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
+
+
+def tally(categories: Ints) -> list[tuple[int, int]]:
+    """How often each category occurs, in order; -1 is one, too.
+
+    >>> tally(np.array([2, -1, 2]))
+    [(-1, 1), (2, 2)]
+    """
+    if len(categories) <= FEW:
+        return sorted(Counter(categories.tolist()).items())
+    # Shifted by one: place 0 counts those without a category.
+    counts = np.bincount(categories + 1)
+    seen = np.flatnonzero(counts)
+    return list(zip((seen - 1).tolist(), counts[seen].tolist(), strict=True))
 
 
 def shares(

@@ -217,12 +217,12 @@ class First:
         ops = self.ops(row)
         return inf if ops is None else ops
 
-    def entry(self, path: Path) -> tuple[int, float, Path]:
+    def entry(self, path: Path) -> tuple[float, float, Path]:
         """What groups are ordered by: long stacks and then layers after what holds them, what judges a model after
         that, and what is no part of it last; then many ops first, stacks after other groups."""
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
-            return 4, 0.0, path
+            return inf, inf, path
         # After groups that are no stacks.
         count = min(self.count(row), 1) if self.hierarchy.kind[row] == SERIES else self.count(row)
         if path in self.judging:

@@ -25,7 +25,7 @@ def label(edge: Line) -> str:
     >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, given(Tensor((), "int32"))))
     ('3 tensors', '')
     """
-    count = len(edge.carried) or edge.tensors + edge.reference
+    count = flowing(edge)
     if count > 1:
         return f"{thousands(count)} tensors"
     tensor = edge.carried[0] if len(edge.carried) else Tensor()
@@ -60,7 +60,7 @@ def contents(edge: Line) -> str:
     >>> contents(Metaedge(0, 1, 2, 0, 1))
     '3 tensors, 1 reference edge'
     """
-    parts = [tensors(edge)] if edge.tensors + edge.reference or len(edge.carried) else []
+    parts = [tensors(edge)] if flowing(edge) else []
     parts += [counted(edge.control, "control edge")] if edge.control else []
     parts += [counted(edge.reference, "reference edge")] if edge.reference else []
     return ", ".join(parts)
@@ -75,13 +75,17 @@ def brief(name: str, most: int = LONGEST_NAME) -> str:
     return cut_middle(clean(name), most)
 
 
+def flowing(edge: Line) -> int:
+    """How many tensors flow: the distinct ones where they are known, else one for each edge."""
+    return len(edge.carried) or edge.tensors + edge.reference
+
+
 def tensors(edge: Line) -> str:
     """How many tensors flow, and the first of them in words."""
-    count = len(edge.carried) or edge.tensors + edge.reference
     each = [in_words(tensor) for tensor in islice(edge.carried, SHAPES_NAMED)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried) > SHAPES_NAMED else ""
-    return counted(count, "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
+    return counted(flowing(edge), "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 
 def in_words(tensor: Tensor) -> str:

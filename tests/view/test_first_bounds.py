@@ -53,6 +53,28 @@ def test_a_group_that_is_all_there_is_opens_however_large_it_is() -> None:
     assert opened(graphviz_tb.load(graph, folds=False)) == {"g"}
 
 
+def in_call(nodes: list[Node]) -> GraphDef:
+    """x ─▶ call ─▶ y, where a function of these nodes is called."""
+    for node in nodes:
+        node["input"] = [fed if fed == "x" else f"{fed}:out:0" for fed in node["input"]]
+    signature = {"name": "f", "input_arg": [{"name": "x", "type": 1}], "output_arg": [{"name": "out", "type": 1}]}
+    function = {"signature": signature, "node_def": nodes, "ret": {"out": f"{nodes[-1]['name']}:out:0"}}
+    call: Node = {"name": "call", "op": "PartitionedCall", "input": ["x"], "attr": {"f": {"func": {"name": "f"}}}}
+    ends = {"name": "x", "op": "P"}, {"name": "y", "op": "Q", "input": ["call"]}
+    return GraphDef(node=[ends[0], call, ends[1]], library={"function": [function]})
+
+
+@pytest.mark.parametrize(("ops", "group"), [(35, "call::body"), (36, "call::head")])
+def test_the_way_to_the_largest_repeat_is_opened_in_a_call_too(ops: int, group: str) -> None:
+    # x ─▶ call{x ─▶ head, body{l_[0-5], other ops}} ─▶ y: both x, y, head, the frame of body, its stack and 35 ops
+    assert 2 + 1 + 1 + 1 + 1 + 35 == 41
+    repeat = layers(6, 4)
+    for node in repeat:
+        node.update(name=f"body/{node['name']}", input=[fed if fed == "x" else f"body/{fed}" for fed in node["input"]])
+    nodes = [*chain("head", 2, "x"), *repeat, *chain("body", ops, repeat[-1]["name"])]
+    assert opened(graphviz_tb.load(in_call(nodes), folds=False)) == {"call", group}
+
+
 @pytest.mark.parametrize(("ops", "groups"), [(17, {"l_[0-7]", "l_0"}), (18, {"l_[0-7]"})])
 def test_one_repetition_is_opened_as_long_as_there_are_28_boxes(ops: int, groups: set[str]) -> None:
     # x ─▶ l_0 ─▶ … ─▶ l_7 ─▶ y: x, y, two frames, seven closed layers and 17 ops
