@@ -11,6 +11,7 @@ from graphviz_tb.diff.match.found import Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import body_hashes
 from graphviz_tb.diff.picture import wrap
 from graphviz_tb.diff.picture.merge import Where, free, merge
+from graphviz_tb.diff.picture.opened import rows_shown
 from graphviz_tb.diff.picture.opened import ways as groups_to_open
 from graphviz_tb.diff.picture.overlay import overlay
 from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
@@ -125,8 +126,9 @@ def test_a_hundred_groups_in_each_other_open(deep: int, opened: int) -> None:
     merged = merge(changes)
     model = load(merged.graph_def)
     where = places(model.hierarchy)
+    shown = rows_shown(model.hierarchy, where, merged.shown)
     signs = ["" for _ in model.hierarchy.name]
-    assert len(groups_to_open(model.hierarchy, model.metagraph, signs, where, merged.shown, 1000)[0]) == opened
+    assert len(groups_to_open(model.hierarchy, model.metagraph, signs, shown, 1000)[0]) == opened
 
 
 def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:

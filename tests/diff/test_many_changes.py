@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.changes import causes, names
 from graphviz_tb.model.change import Change, Edits
+from tests.diff.blocks import ODD, stack
 
 
 def test_each_change_looks_at_its_own_nodes() -> None:
@@ -26,3 +30,58 @@ def test_a_change_with_very_many_consequences() -> None:
     ops = change.all_edits().ops
     assert ops == tuple((number, number) for number in range(-1, 30_000))
     assert time.process_time() - start < 2
+
+
+def ops(letter: str, count: int, types: int) -> bytes:
+    """Ops by themselves, of some types in turn."""
+    return b"".join(
+        b'node { name: "%s%d/x" op: "%s%d" }' % (letter.encode(), at, letter.upper().encode(), at % types)
+        for at in range(count)
+    )
+
+
+def test_very_many_changes_of_unrelated_graphs_are_one_for_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MOST_APART", 20)
+    changes = diff(ops("a", 12, 3), ops("b", 9, 2))
+    assert [(change.kind, change.ops, change.places) for change in changes] == [
+        *[("removed", 4, 4)] * 3, ("added", 5, 5), ("added", 4, 4),
+    ]  # fmt: skip
+    assert [change.detail["op_types"] for change in changes] == [{"A0": 4}, {"A1": 4}, {"A2": 4}, {"B0": 5}, {"B1": 4}]
+    assert {notice.code for notice in changes.notices} >= {"unrelated", "alike"}
+    assert changes.source is not None
+    assert changes.numbers["ops"] == (12, 9)
+
+
+def test_where_every_op_is_of_another_type_all_are_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MOST_APART", 20)
+    changes = diff(ops("a", 12, 12), ops("b", 12, 12))
+    assert [(change.kind, change.ops, len(change.detail["op_types"])) for change in changes] == [
+        ("removed", 12, 12),
+        ("added", 12, 12),
+    ]
+
+
+@pytest.mark.parametrize(("most", "apart"), [(21, True), (20, False)])
+def test_as_many_as_are_read_are_reported_one_by_one(monkeypatch: pytest.MonkeyPatch, most: int, apart: bool) -> None:
+    monkeypatch.setattr(causes, "MOST_APART", most)
+    assert (len(diff(ops("a", 12, 3), ops("b", 9, 2))) == 21) == apart
+
+
+def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MOST_APART", 20)
+    changes = diff(ops("a", 12, 3), ops("b", 9, 2))
+    assert sorted(node for change in changes for node in change.edits.removed) == list(range(12))
+    assert sorted(node for change in changes for node in change.edits.added) == list(range(9))
+    assert [change.kind for change in changes.inverted()] == ["removed"] * 2 + ["added"] * 3
+
+
+def test_of_very_many_names_only_the_largest_edits_look_at_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (stack(*[ODD] * 3, prefix=prefix, training=True) for prefix in ("coder_", "net/reader_"))
+    before = diff(old, new)
+    monkeypatch.setattr(names, "MOST_COMPARED", 0)
+    after = diff(old, new)
+    assert len(before) < len(after)
+    assert {change.kind for change in (*before, *after)} <= {"renamed", "moved"}
+    assert sorted(node for change in before for node in change.all_edits().nodes) == sorted(
+        node for change in after for node in change.all_edits().nodes
+    )

@@ -9,9 +9,10 @@ places         the same edit at many places is one change
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
@@ -30,14 +31,17 @@ from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.model.paths import last_segment
 
 MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
+MOST_APART = 2_000  # changes of unrelated graphs that are reported one by one: more are read by nobody
 MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
 def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]]) -> list[Change]:
-    """The changes of one graph with their consequences; of graphs with little in common all that was found."""
+    """The changes of one graph with their consequences; of graphs with little in common all that was found, as one
+    change what is alike, where there is very much."""
     if any(notice.code == UNRELATED for notice in m.notices):
-        return [change for change, _ in changes]
+        found = [change for change, _ in changes]
+        return found if len(found) <= MOST_APART else alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
@@ -81,6 +85,34 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
         behind += names
         others = [change for change in others if change not in names]
     return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
+
+
+def alike(m: Matching, found: Sequence[Change]) -> list[Change]:
+    """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
+    still too many, all of one kind. Other changes stay as they are."""
+    m.note("alike", f"more than {MOST_APART:,} changes: what came or went alike is one of them")
+    groups: dict[tuple[Any, ...], list[Change]] = {}
+    for by_type in (True, False):
+        if by_type or len(groups) > MOST_APART:
+            groups = defaultdict(list)
+            for number, change in enumerate(found):
+                detail = change.detail
+                if "op_types" in detail and "links" not in detail and "equal" not in detail:
+                    types = tuple(detail["op_types"].items()) if by_type else ()
+                    groups[change.kind, change.severity, detail["scope"], "function" in detail, types].append(change)
+                else:
+                    groups[(number,)].append(change)
+    return [gathered(members) if len(members) > 1 else members[0] for members in groups.values()]
+
+
+def gathered(members: Sequence[Change]) -> Change:
+    """What came or went at many places as one change."""
+    counts: Counter[str] = Counter()
+    for member in members:
+        counts.update(member.detail["op_types"])
+    types = dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+    first = at_once(members)
+    return replace(first, detail={**first.detail, "op_types": types})
 
 
 def with_names(

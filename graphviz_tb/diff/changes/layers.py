@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.roles import edges_into, forward_nodes
+from graphviz_tb.diff.changes.roles import forward_nodes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
@@ -56,16 +56,18 @@ class Layers:
         graph, helping = side.graph, ~self.forward
         alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~nodes_of(graph, MAIN.match)
         data = ~graph.control
+        sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
         # How many users each op has that are not known to serve gradients alone.
-        left = np.bincount(graph.source[data], minlength=len(side))
-        front = np.flatnonzero(helping)
-        while len(front):
-            edges = edges_into(side, front)
-            left -= np.bincount(graph.source[edges], minlength=len(side))
-            front = np.unique(graph.source[edges])
-            # An op joins once all its users have; main ops and what lies in a layer, constants excepted, never do.
-            front = front[(left[front] == 0) & ~helping[front] & alone[front]]
-            helping[front] = True
+        left = np.bincount(graph.source[data], minlength=len(side)).tolist()
+        todo, start = np.flatnonzero(helping).tolist(), first.tolist()
+        while todo:
+            node = todo.pop()
+            for source in sources[start[node] : start[node + 1]]:
+                left[source] -= 1
+                # An op joins once all its users have; main ops and what lies in a layer, constants excepted, never do.
+                if not left[source] and not helping[source] and alone[source]:
+                    helping[source] = True
+                    todo.append(source)
         return helping & self.forward
 
     @cached_property

@@ -19,7 +19,9 @@ from graphviz_tb.model.change import Change, Edits, Place, Severity
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
-Groups = dict[tuple[object, ...], list[Renamed]]  # names by the edit that made them: `_key`
+Key = tuple[object, ...]
+Groups = dict[Key, list[Renamed]]  # names by the edit that made them: `_key`
+MOST_COMPARED = 1_000_000  # pairs of edits that are looked at, the largest edits first: two seconds
 VALUE = re.compile(r"\.?\d+$")  # behind a name, or by itself, as PyTorch numbers what it traces
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
@@ -109,24 +111,31 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
 
 
 def one_substitution(m: Matching, groups: Groups) -> Groups:
-    """Groups put together whose names are all made by one substitution, the largest group's first.
+    """Groups put together whose names are all made by one substitution, the largest group's first; of very many
+    groups only the largest ones look at the others.
 
     `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
     """
     # Numbers last: they join no other group. Then the largest, as it says best what was exchanged.
-    waiting = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
+    order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
     uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: Groups = {}
-    while waiting:
-        first = waiting.pop(0)
+    taken: set[Key] = set()
+    left = MOST_COMPARED
+    for place, first in enumerate(order):
+        if first in taken:
+            continue
         old, new = exchanged(*uncounted[first][0])
-        alike = [
-            key
-            for key in waiting
-            if old and key[0] != "number" and key[1] == first[1]
-            and all(old in before and before.replace(old, new) == after for before, after in uncounted[key])
-        ]  # fmt: skip
-        waiting = [key for key in waiting if key not in alike]
+        alike: list[Key] = []
+        if old and left > 0:
+            left -= len(order) - place
+            alike = [
+                key
+                for key in order[place + 1 :]
+                if key not in taken and key[0] != "number" and key[1] == first[1]
+                and all(old in before and before.replace(old, new) == after for before, after in uncounted[key])
+            ]  # fmt: skip
+        taken.update(alike)
         members = [renamed for key in (first, *alike) for renamed in groups[key]]
         merged[("renamed", first[1], old, new) if alike else first] = members
     return merged

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import Side
@@ -101,33 +102,10 @@ def _kind(op: str) -> str:
 
 def reached(side: Side, starts: Iterable[int], backward: bool, barred: Bools | None = None) -> Bools:
     """Everything that data leads to from `starts`, or (`backward`) comes from; `barred` nodes are not entered."""
-    graph = side.graph
-    seen = np.zeros(len(side), bool)
-    front = np.asarray(list(starts), np.int64)
-    while len(front):
-        seen[front] = True
-        if backward:
-            ahead = graph.source[edges_into(side, front)]
-        else:
-            edges = side.out_order[_runs(side.out_start, front)]
-            ahead = graph.target[edges[~graph.control[edges]]]
-        ahead = np.unique(ahead)
-        ahead = ahead[~seen[ahead]]
-        front = (ahead if barred is None else ahead[~barred[ahead]]).astype(np.int64)
-    return seen
-
-
-def edges_into(side: Side, nodes: np.ndarray) -> np.ndarray:
-    """The data edges into some nodes."""
-    edges = _runs(side.in_start, nodes)
-    data: np.ndarray = edges[~side.graph.control[edges]]
-    return data
-
-
-def _runs(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The numbers `start[r]:start[r + 1]` of many rows, one after the other."""
-    counts = start[rows + 1] - start[rows]
-    # The run of row r is start[r] + 0, 1, …: `arange` less where that run begins in the result.
-    first = np.repeat(start[rows] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-    numbers: np.ndarray = first + np.arange(int(counts.sum()))
-    return numbers
+    graph, entered = side.graph, np.zeros(len(side), bool)
+    entered[np.asarray(list(starts), np.int64)] = True
+    data = ~graph.control
+    behind, ahead = (graph.target, graph.source) if backward else (graph.source, graph.target)
+    if barred is not None:
+        data &= ~barred[ahead]
+    return spread(entered, behind[data], ahead[data])

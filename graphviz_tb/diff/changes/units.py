@@ -12,7 +12,6 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Bools, Ints
-from graphviz_tb.model.graph import Mark
 
 LEFT_BEHIND = "unused_control_flow_input"
 
@@ -85,7 +84,7 @@ def left_behind(side: Side) -> Bools:
 
 def shown_ops(side: Side, nodes: list[int]) -> list[int]:
     """The nodes that a picture shows as ops: no constants, weights or summaries, unless there is nothing else."""
-    return [node for node in nodes if side.graph.mark[node] == Mark.NONE] or nodes
+    return [node for node in nodes if side.unmarked[node]] or nodes
 
 
 def op_types(side: Side, nodes: list[int]) -> dict[str, int]:

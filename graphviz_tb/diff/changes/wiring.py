@@ -51,10 +51,17 @@ def input_sums(side: Side, names: np.ndarray) -> Hashes:
 
 
 def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
-    """The differences between the inputs of two matched nodes, as few as possible."""
-    data_a, control_a = _inputs(m, m.a, old, True)
-    data_b, control_b = _inputs(m, m.b, new, False)
-    return [*_data(m, old, new, data_a, data_b), *_control(old, new, control_a, control_b)]
+    """The differences between the inputs of two matched nodes, as few as possible.
+
+    Before: nothing is matched any more. After: found once, as each step that tells of wires asks again.
+    """
+    found: list[Rewire] | None = m.wires.get((old, new))
+    if found is None:
+        data_a, control_a = _inputs(m, m.a, old, True)
+        data_b, control_b = _inputs(m, m.b, new, False)
+        found = [*_data(m, old, new, data_a, data_b), *_control(old, new, control_a, control_b)]
+        m.wires[old, new] = found
+    return found
 
 
 def _inputs(m: Matching, side: Side, node: int, old: bool) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:

@@ -13,7 +13,7 @@ from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import Bools, Ints, Longs
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import Graph, Mark
 
 # Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
 CONTROL = np.uint64(0xC0117801)
@@ -46,8 +46,25 @@ class Side:
 
     def body(self, function: int) -> list[int]:
         """The nodes of a function."""
-        start, stop = np.searchsorted(self.block, (function + 1, function + 2)).tolist()
-        return list(range(start, stop))
+        return list(range(self.block_start[function + 1], self.block_start[function + 2]))
+
+    @cached_property
+    def block_start(self) -> list[int]:
+        """Where the nodes of each block begin, and those of the last end."""
+        starts: list[int] = np.searchsorted(self.block, np.arange(len(self.graph.functions) + 2)).tolist()
+        return starts
+
+    @cached_property
+    def where(self) -> list[tuple[str, str]]:
+        """The function ("" for the main graph) and the name of each node."""
+        functions = ["", *(function.name for function in self.graph.functions)]
+        return [(functions[block], name) for block, name in zip(self.block.tolist(), self.graph.name, strict=True)]
+
+    @cached_property
+    def unmarked(self) -> list[bool]:
+        """Whether a picture shows each node as an op: no constants, weights or summaries."""
+        unmarked: list[bool] = (self.graph.mark == Mark.NONE).tolist()
+        return unmarked
 
     @cached_property
     def functions_called(self) -> dict[str, list[int]]:

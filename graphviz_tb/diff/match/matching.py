@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Matching:
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
     distinguished from. `shifts` maps old to new numbers by the words of a series, `caused` says whether members of such
     a series came or went, `decided` has the words of series in which it is certain which members these are;
-    `recounted` is how many names differ only in a number that was counted anew.
+    `recounted` is how many names differ only in a number that was counted anew; `wires` are what `rewires` has found.
     """
 
     a: Side
@@ -57,6 +58,7 @@ class Matching:
     decided: set[tuple[str, str]] = field(default_factory=set)
     notices: list[Notice] = field(default_factory=list)
     recounted: int = 0
+    wires: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.to_b = np.full(len(self.a), -1, np.int32)

@@ -65,9 +65,7 @@ def merge(changes: Changes) -> Merged:
 
 def where_new(source: Source, node: int) -> Where:
     """A node of the new graph in the merged one."""
-    graph = source.new
-    function = int(graph.function[node])
-    return (graph.functions[function].name if exists(function) else "", graph.name[node])
+    return source.new_side.where[node]
 
 
 def old_names(source: Source) -> dict[int, Where]:
@@ -87,7 +85,7 @@ def old_names(source: Source) -> dict[int, Where]:
             path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
             paths.append(f"{path} (old)" if path in standing else path)
     # Names of nodes that are given away, by function.
-    taken = {where_new(source, node) for node in range(len(source.new))}
+    taken = set(new.where)
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
     for node in range(len(old)):

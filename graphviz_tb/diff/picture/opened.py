@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Where
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -18,25 +17,21 @@ def ways(
     hierarchy: Hierarchy,
     metagraph: Callable[[Path], Metagraph],
     signs: Sequence[str],
-    where: Sequence[Where | None],
-    shown: Sequence[tuple[Where, ...]],
+    shown: Sequence[int],
     most: int = MOST_BOXES,
     closed: Collection[int] = (),
 ) -> tuple[list[Path], int]:
     """The groups to open so that `shown` is seen in `most` boxes, and how much of it is not for want of room.
 
-    Of each tuple the first that there is counts. What is new, gone or renamed as a whole stays closed, and so do the
-    rows `closed`.
+    Before: `shown` are rows, the gravest first. After: what is new, gone or renamed as a whole stays closed,
+    and so do the rows `closed`.
     """
-    row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
-    row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
     callers = first_callers(hierarchy)
     opened: dict[Path, None] = {}
     boxes, left = len(metagraph((0,)).children), 0
     # The gravest first; one that does not fit is passed over, as a later one may.
-    for place in dict.fromkeys(shown):
-        row = next((row_of[place_of] for place_of in place if place_of in row_of), -1)
-        path = path_of(hierarchy, row, callers) if exists(row) else None
+    for row in shown:
+        path = path_of(hierarchy, row, callers)
         chain = groups_around(hierarchy, path, signs, closed)[:MOST_NESTED] if path else []
         fresh = [group for group in chain if group not in opened]
         more = sum(len(metagraph(group).children) for group in fresh)
@@ -46,6 +41,14 @@ def ways(
         boxes += more
         opened.update(dict.fromkeys(fresh))
     return list(opened), left
+
+
+def rows_shown(hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[tuple[Where, ...]]) -> list[int]:
+    """The row of the first place that there is of each tuple; tuples of which there is none are left out."""
+    row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
+    row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
+    rows = (next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(shown))
+    return [row for row in rows if row is not None]
 
 
 def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed: Collection[int]) -> list[Path]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from graphviz_tb.color.hues import plain
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where, merge
-from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, ways
+from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, rows_shown, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
@@ -106,18 +107,19 @@ class Overlay(Colouring):
             legend_rows.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
             legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
-        lines = [row for change in self.changes for row in self.rows(change)]
-        legend_rows += lines[:MOST_ROWS]
-        if len(lines) > MOST_ROWS:
-            legend_rows.append(LegendRow(f"+{len(lines) - MOST_ROWS} more changes", neutral, "rest"))
+        # No more are made than are listed: measuring a hundred thousand takes seconds.
+        legend_rows += islice((row for change in self.changes for row in self.rows(change)), MOST_ROWS)
+        rest = sum(len(change.inside) or 1 for change in self.changes) - MOST_ROWS
+        if rest > 0:
+            legend_rows.append(LegendRow(f"+{rest} more changes", neutral, "rest"))
         return legend_rows
 
-    def rows(self, change: Change) -> list[LegendRow]:
+    def rows(self, change: Change) -> Iterator[LegendRow]:
         """The rows of one change; of a function's those inside."""
         if not change.inside:
-            return [self.row(change)]
-        where = f"function {change.detail['function']}"
-        return [self.row(inner, f"{where}: ") for inner in change.inside]
+            yield self.row(change)
+        for inner in change.inside:
+            yield self.row(inner, f"function {change.detail['function']}: ")
 
     def row(self, change: Change, before: str = "") -> LegendRow:
         """One change on one or two lines."""
@@ -197,9 +199,10 @@ def first_picture(
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
+    shown = rows_shown(hierarchy, where, merged.shown)
     settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
-        opened, left = ways(hierarchy, coloured.metagraph, painter.sign, where, merged.shown, most, closed)
+        opened, left = ways(hierarchy, coloured.metagraph, painter.sign, shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):
             return drawn, left
