@@ -46,11 +46,12 @@ def html(model: Model, options: PictureOptions) -> bytes:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a page has beside the usual: colourings by name, more of the head, and the blocks of both."""
+    """What a page has beside the usual: colourings by name, more of the head, and the blocks of both, made of the table
+    of texts and of the levels that the page has."""
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
-    blocks: Callable[[Words], Iterable[Block]] = lambda table: ()
+    blocks: Callable[[Words, Iterable[Path]], Iterable[Block]] = lambda table, levels: ()
 
 
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
@@ -59,10 +60,10 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     opened, notices = opened_by(model, options)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
-    inside, apart = put_levels(model, options, opened, held, whole=bool(extra.schemes))
+    levels, inside, apart = put_levels(model, options, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
-    shades += extra.blocks(table)
+    shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     steps = each_step(model)
     stepwise = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
@@ -95,11 +96,11 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
 
 def put_levels(
     model: Model, options: PictureOptions, opened: Collection[Path], held: Held, whole: bool
-) -> tuple[list[Path], dict[int, int]]:
+) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
     and, unless series stay `whole`, with series apart.
 
-    After: the groups inside calls, and the rank of each level that can come apart (`put_apart`).
+    After: the levels as they are, groups inside calls, and the rank of each level that can come apart (`put_apart`).
     """
     order, hierarchy = ArrangeOptions(options.engine, wrap=options.wrap), model.hierarchy
     inside: list[Path] = []
@@ -123,8 +124,10 @@ def put_levels(
                 away.append((path, level, outside))
         # Levels with everything in the main graph come after all others, and are the first to be left out.
         for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
+            if held.full:
+                break
             held.put(".".join(map(str, path)) + "+", path, level, skeleton)
-        return inside, {} if whole else put_apart(model, held, usual, lay)
+        return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay)
 
 
 def head_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:

@@ -37,22 +37,14 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     kept = listed(hierarchy)
-    keys = [table(key) for key in graph.keys]
+    keys = np.array([table(key) for key in graph.keys], np.int64)
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
     outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]  # node and key as one number
     each, place = np.unique(outputs, return_inverse=True)
     carried = [table(tensor(facts, *divmod(output, max(len(keys), 1)))) for output in each.tolist()]
-    return ints(
-        "edges",
-        [
-            *source[kept].tolist(),
-            *target[kept].tolist(),
-            *(keys[key] for key in graph.key[kept].tolist()),
-            *graph.slot[kept].tolist(),
-            *flags.tolist(),
-            *(carried[index] for index in place.tolist()),
-        ],
-    )
+    said = np.array(carried, np.int64)[place.ravel()]
+    columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, said
+    return ints("edges", np.concatenate(columns))
 
 
 def listed(hierarchy: Hierarchy) -> np.ndarray:

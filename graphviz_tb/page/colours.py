@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields, replace
-from itertools import accumulate, chain
+from itertools import chain
 from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color import SCHEMES, Colouring, colour
@@ -17,6 +19,7 @@ from graphviz_tb.color.colouring import ByNumber, Numbers
 from graphviz_tb.color.measured import FADED
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow
@@ -101,15 +104,19 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
         return *known[said], 0 if said[1] is None else 1 + table(said[1]), table(said[2])
 
     light = painters[0]
-    asked: dict[Hashable, tuple[int, list[int], int, int]] = {}
-    looks = []
+    asked: dict[Hashable, int] = {}
+    answers: list[tuple[int, list[int], int, int]] = []
+    which = []  # for each row its answer: what a colouring cannot tell apart is asked once, as rows are many
     for row in range(len(hierarchy)):
         key = light.alike(row)
-        if key not in asked:  # what a colouring cannot tell apart is asked once: rows are many
-            asked[key] = ask(row)
-        looks.append(asked[key])
-    fill, entries, second, account = zip(*looks, strict=True)
-    start = accumulate(map(len, entries), initial=0)
+        if key not in asked:
+            asked[key] = len(answers)
+            answers.append(ask(row))
+        which.append(asked[key])
+    fill, entries, second, account = zip(*answers, strict=True)
+    by_row = np.array(which, np.int64)
+    columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
+    columns += together(entries, by_row)
     scheme = painters[0].scheme
     order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
     yield words(
@@ -121,7 +128,20 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iter
             "heading": painters[0].heading,
         },
     )
-    yield ints(f"colour/{scheme}/rows", [*fill, *second, *account, *start, *chain.from_iterable(entries)])
+    yield ints(f"colour/{scheme}/rows", np.concatenate(columns))
+
+
+def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
+    """Where the list of each row begins, with the end of the last, and the lists one behind the other.
+
+    >>> [column.tolist() for column in together([[7, 8], [9]], np.array([1, 0, 1]))]
+    [[0, 1, 3, 4], [9, 7, 8, 9]]
+    """
+    held = np.fromiter(chain.from_iterable(lists), np.int64)
+    sizes = np.array([len(one) for one in lists], np.int64)
+    begin, size = (np.cumsum(sizes) - sizes)[which], sizes[which]
+    start = np.concatenate(([0], np.cumsum(size)))
+    return start, held[np.repeat(begin - start[:-1], size) + np.arange(start[-1])]
 
 
 def legend_of(painter: Colouring, row: int) -> list[LegendRow]:

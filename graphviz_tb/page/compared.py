@@ -14,11 +14,11 @@ from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paint import LegendRow
 from graphviz_tb.model.paths import Path
-from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import Block, Words, ints, words
@@ -26,7 +26,6 @@ from graphviz_tb.page.build import Extra, data
 from graphviz_tb.page.cards import listed
 from graphviz_tb.page.colours import named
 from graphviz_tb.page.listing import Listing
-from graphviz_tb.page.walk import walk
 from graphviz_tb.render.html import document
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
-ALSO = 40  # other places of a change that are listed
+MOST_CHANGES = 5_000  # that are listed: nobody walks further, and a browser shows more of them slowly
 
 
 def changes_html(changes: Changes, options: PictureOptions | None = None) -> bytes:
@@ -53,7 +52,7 @@ def changes_html(changes: Changes, options: PictureOptions | None = None) -> byt
     head, blocks = data(
         model,
         options,
-        Extra(("diff",), head_of(model, changes, painters), lambda table: shades(model, painters, table)),
+        Extra(("diff",), head_of(model, changes, painters), lambda *made: shades(model, painters, *made)),
     )
     return document(head, blocks, title or "diff")
 
@@ -63,11 +62,12 @@ def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
     listing = Listing(model, painters[0].sign)
-    entries = [listing.entry(change) for change in changes]
+    entries = [listing.entry(change) for change in changes.items[:MOST_CHANGES]]
+    more = [f"the first {MOST_CHANGES:,} of {len(changes):,} changes are listed (--format json lists all)"]
     return {
         "verdict": verdict(changes).replace("; ", " · "),
         "same": changes.same,
-        "remarks": [change for change in remarks(changes) if change],
+        "remarks": [text for text in remarks(changes) if text] + (more if len(changes) > MOST_CHANGES else []),
         "changes": entries,
         "beside": listing.beside(painters[0].words, entries),
         "tints": {
@@ -77,8 +77,8 @@ def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str
     }
 
 
-def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Block]:
-    """The colouring of the diff, and what became of the lines of each level."""
+def shades(model: Model, painters: list[Overlay], table: Words, levels: Iterable[Path]) -> Iterator[Block]:
+    """The colouring of the diff, and what became of the lines of each level of the page."""
     hierarchy = model.hierarchy
     fills, columns = named(hierarchy, [unlisted(each) for each in painters], table)
     yield fills
@@ -91,23 +91,17 @@ def shades(model: Model, painters: list[Overlay], table: Words) -> Iterator[Bloc
             for (label, fill), (_, other) in zip(*legend, strict=True)
         ],
     )
-    states = painters[0].edges
+    states, between = painters[0].edges, Between(hierarchy)
     index: dict[str, int] = {}
     numbers: list[int] = []
-    # What lines stand for does not depend on how they lie: no level is laid out.
-    for path, level, *_ in walk(hierarchy, model.metagraph, lambda level, _: unarranged(level)):
-        bits = list(level_bits(hierarchy, level, states))
+    for path in levels:
+        bits = list(level_bits(model.metagraph(path), states, between))
         if any(each not in (0, KEPT) for each in bits):  # most levels have no change, and are not listed
             index[".".join(map(str, path))] = len(numbers)
             numbers += bits
     yield words("changes/index", index)
     yield ints("changes/bits", numbers)
     yield ints("changes/edges", states[listed(hierarchy)].tolist())
-
-
-def unarranged(level: Metagraph) -> Skeleton:
-    """A level without lines and without an order."""
-    return Skeleton(len(level.children), (), (), (), (), ())
 
 
 class Unlisted(Overlay):
@@ -135,19 +129,18 @@ def as_list(fill: Any) -> list[Any]:
     return list(astuple(fill))
 
 
-def level_bits(hierarchy: Hierarchy, level: Metagraph, states: np.ndarray) -> Iterator[int]:
+def level_bits(level: Metagraph, states: np.ndarray, between: Between) -> Iterator[int]:
     """What became of the edges behind each metaedge, each bridge and each mark of a level."""
     lines: Iterable[Any] = (*level.edges, *level.bridges)
     for line in lines:
         yield 0 if line.edges is None else bits_of(states[line.edges])
-    changed = np.flatnonzero(states)
     for note in level.annotations:
         if note.kind == "shortcut":
             yield 0
             continue
         row = level.children[note.child]
-        ends = (note.other, row) if note.side == "in" else (row, note.other)
-        yield bits_between(hierarchy, states, changed, *ends)
+        edges = between(note.other, row) if note.side == "in" else between(row, note.other)
+        yield bits_of(states[edges]) if len(edges) else KEPT
 
 
 def bits_of(states: np.ndarray) -> int:
@@ -155,13 +148,26 @@ def bits_of(states: np.ndarray) -> int:
     return int(sum(1 << int(state) for state in np.unique(states)))
 
 
-def bits_between(hierarchy: Hierarchy, states: np.ndarray, changed: np.ndarray, source: int, target: int) -> int:
-    """The bits of the edges from one row to another; looked for among the changed ones first."""
-    graph, end = hierarchy.graph, hierarchy.end
-    # Few edges have changed: only where one lies between the rows are all edges looked at.
-    for among in (changed, np.arange(len(states))):
-        out, into = hierarchy.row_of_node[graph.source[among]], hierarchy.row_of_node[graph.target[among]]
-        between = (out >= source) & (out < end[source]) & (into >= target) & (into < end[target])
-        if among is changed and not between.any():
-            return KEPT
-    return bits_of(states[between])
+class Between:
+    """The edges of the file from one row to another, or to what is in it."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        graph = hierarchy.graph
+        self.end = hierarchy.end
+        self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+        # What lies in a row is a run of rows: its edges are a run where edges are sorted by the row at that end.
+        self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
+        self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
+
+    def __call__(self, source: int, target: int) -> Ints:
+        """The ids of these edges, in any order."""
+        runs = [
+            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
+            for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
+        ]
+        # The fewer edges of the two, and of them those with the other end there.
+        side = int(len(runs[0]) > len(runs[1]))
+        row = source if side else target
+        others = self.ends[1 - side][runs[side]]
+        edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
+        return edges

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
+
+import numpy as np
 
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.blocks import Block, Words, ints
+from graphviz_tb.page.blocks import INTS, Block, Words, ints
 from graphviz_tb.page.levels import Level, Lines, level
 from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
+SIZE = np.dtype(INTS).itemsize
+# Lines and boxes for each megabyte of a page, a level itself as four: more take longer to lay out than anybody waits,
+# and say little that packs badly. One of 25 megabytes has all groups of a training graph of 100,000 nodes.
+EACH, LEVEL = 20_000, 4
 
 Place = tuple[int, int, int]  # block, start, length
 
@@ -20,7 +27,8 @@ Place = tuple[int, int, int]  # block, start, length
 class Held:
     """Levels, each put in once; groups that hold the same are written once.
 
-    `index` says where each lies, by its key; nothing is put in any more when more than `limit` bytes are written.
+    `index` says where each lies, by its key; nothing is put in any more when more than `limit` bytes are written, or
+    `EACH` lines and boxes were laid out for each megabyte of it.
     """
 
     def __init__(self, hierarchy: Hierarchy, table: Words, limit: int) -> None:
@@ -28,41 +36,49 @@ class Held:
         self.index: dict[str, Place] = {}
         self._table, self._limit = table, limit
         self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None), Lines(table)
-        self._known: dict[tuple[int, ...], Place] = {}
+        self._known: dict[bytes, Place] = {}  # by the digest of a level: the levels themselves take a gigabyte
         self._blocks: list[Block] = []
-        self._numbers: list[int] = []  # of the block that is being filled
-        self._written = 0
+        self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each
+        self._written = self._laid_out = 0
 
     @property
     def full(self) -> bool:
         """Whether there is no room for more."""
-        return self._written > self._limit
+        return self._written > self._limit or self._laid_out * 1e6 > self._limit * EACH
 
     def put(self, key: str, path: Path, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
         """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
+        work = LEVEL + len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges)
+        self._laid_out += 2 * work if unlike else work  # it is compared, too
         numbers = self._as_numbers(path, metagraph, skeleton)
-        place = self._known.get(numbers)
+        digest = sha256(numbers).digest()
+        place = self._known.get(digest)
         # The very same block: equal levels are written once.
         if unlike and place is not None and self.index.get(unlike) == place:
             return False
-        self.index[key] = place or self._write(numbers)
+        if place is None:
+            place = self._known[digest] = self._write(numbers)
+        self.index[key] = place
         return True
 
     def blocks(self) -> list[Block]:
         """All blocks."""
-        return [*self._blocks, ints(f"levels/{len(self._blocks)}", self._numbers)]
+        return [*self._blocks, self._block()]
 
-    def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> tuple[int, ...]:
+    def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> bytes:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
         held = Level(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
-        return tuple(level(held, self._table, self._say))
+        return np.array(level(held, self._table, self._say), np.int64).astype(INTS).tobytes()
 
-    def _write(self, numbers: tuple[int, ...]) -> Place:
-        if len(self._numbers) > CHUNK:  # a level lies in one block
-            self._blocks.append(ints(f"levels/{len(self._blocks)}", self._numbers))
+    def _block(self) -> Block:
+        return ints(f"levels/{len(self._blocks)}", np.frombuffer(self._numbers, INTS))
+
+    def _write(self, numbers: bytes) -> Place:
+        if len(self._numbers) > CHUNK * SIZE:  # a level lies in one block
+            self._blocks.append(self._block())
             self._written += len(self._blocks[-1].packed)
-            self._numbers = []
-        place = self._known[numbers] = len(self._blocks), len(self._numbers), len(numbers)
+            self._numbers = bytearray()
+        place = len(self._blocks), len(self._numbers) // SIZE, len(numbers) // SIZE
         self._numbers += numbers
         return place

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 
 from graphviz_tb.model.bundles import given
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
@@ -18,6 +18,7 @@ from graphviz_tb.page.blocks import Words
 from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
+AT_ONCE = 1 << 12  # rows that are turned into columns
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
@@ -80,8 +81,14 @@ def rows(items: Iterable[Sequence[int]]) -> list[int]:
     >>> rows([(1, 5), (2, 6)])
     [2, 1, 2, 5, 6]
     """
-    values = list(items)
-    return [len(values), *chain.from_iterable(zip(*values, strict=True))]
+    columns: list[list[int]] = []
+    source = iter(items)
+    # Some at a time: a million rows are never there all at once.
+    while some := list(islice(source, AT_ONCE)):
+        columns = columns or [[] for _ in some[0]]
+        for column, more in zip(columns, zip(*some, strict=True), strict=True):
+            column += more
+    return [len(columns[0]) if columns else 0, *chain.from_iterable(columns)]
 
 
 class Lines:

@@ -74,7 +74,7 @@ class Listing:
             if hierarchy.kind[row] == OP and hierarchy.graph.mark[hierarchy.node[row]]:
                 parts.append(last_segment(hierarchy.name[row]))  # its label is no name: "kernel 3×3×1×8"
             elif hierarchy.kind[row] in (OP, SCOPE):
-                parts.append(hierarchy.leaf(row))
+                parts.append(hierarchy.segment(row))
             row = int(hierarchy.parent[row])
         return "/".join(reversed(parts))
 

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
+import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.page.blocks import Words
 
 COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
 
 
-def columns(hierarchy: Hierarchy, words: Words) -> Iterable[int]:
+def columns(hierarchy: Hierarchy, words: Words) -> Longs:
     """The columns, one after the other, each as long as there are rows.
 
     `name` is twice the number of a text, and one more where the text continues the name of the scope around it; `ops`
     counts through calls (-1: without end); `op` and `device` are texts.
     """
     graph, rows = hierarchy.graph, range(len(hierarchy))
-    types, devices = [words(name) for name in graph.op_types], [words(name) for name in graph.devices]
+    # One more for rows that are no op: their number is -1, the last.
+    types, devices = (np.array([*map(words, texts), 0], np.int64) for texts in (graph.op_types, graph.devices))
     through = OpsThroughCalls(hierarchy)
-    nodes = hierarchy.node.tolist()
-    counted = (through(row) for row in rows)
-    return chain(
-        hierarchy.kind.tolist(),
-        hierarchy.parent.tolist(),
-        hierarchy.end.tolist(),
-        names(hierarchy, words),
-        (-1 if count is None else count for count in counted),
-        (types[graph.op[node]] if node >= 0 else 0 for node in nodes),
-        (devices[graph.device[node]] if node >= 0 and graph.device[node] >= 0 else 0 for node in nodes),
-        hierarchy.mark.tolist(),
-        nodes,
-        hierarchy.template.tolist(),
+    op, device = (np.append(column, -1)[hierarchy.node] for column in (graph.op, graph.device))
+    counted = np.fromiter((-1 if (count := through(row)) is None else count for row in rows), np.int64, len(rows))
+    return np.concatenate(
+        (
+            hierarchy.kind,
+            hierarchy.parent,
+            hierarchy.end,
+            np.array(names(hierarchy, words), np.int64),
+            counted,
+            types[op],
+            devices[device],
+            hierarchy.mark,
+            hierarchy.node,
+            hierarchy.template,
+        )
     )
 
 

@@ -46,10 +46,11 @@ def walk(
         level = metagraph(path)
         skeleton = arrange(level, outside)
         yield path, level, skeleton, outside
-        found = around_children(level, skeleton, range(len(level.children)))
-        for position, row in enumerate(level.children):
-            child = child_path(hierarchy, path, row)
-            if not hierarchy.opens(row) or nested(child):
+        opening = {position for position, row in enumerate(level.children) if hierarchy.opens(row)}
+        found = around_children(level, skeleton, opening) if opening else {}
+        for position in sorted(opening):
+            child = child_path(hierarchy, path, level.children[position])
+            if nested(child):
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= MOST_INSIDE:

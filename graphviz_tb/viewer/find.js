@@ -109,7 +109,7 @@ class Find {
       return words.get(at);
     };
     const found = [];
-    for (let row = 1; row < graph.count; row++) if ((name && (test(graph.name(row)) || test(graph.labels.get(row) ?? ""))) || (op && word(graph.op[row])) || (device && word(graph.device[row]))) found.push(row);
+    for (let row = 1; row < graph.count; row++) if ((name && (test(graph.name(row)) || (graph.labels.has(row) && test(graph.labels.get(row) ?? "")))) || (op && word(graph.op[row])) || (device && word(graph.device[row]))) found.push(row);
     return found;
   }
 
@@ -144,7 +144,7 @@ class Find {
     this.show((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
     const list = byId("hits");
     this.hits.slice(0, MOST_HITS).forEach((row, at) => {
-      const name = graph.address(facts.path(row));
+      const name = graph.called(facts.path(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
       const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
       const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": "false", title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));

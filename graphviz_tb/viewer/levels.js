@@ -124,6 +124,11 @@ class Graph {
     return words.join("::");
   }
 
+  /** The same as something to read: `''` for a scope without a name, as `tbgraph tree` has it. @param {Path} path */
+  called(path) {
+    return this.address(path) || (path[0] > 0 ? "''" : "");
+  }
+
   /** The path of a row that the lines of an open group speak of. @param {Path} path @param {number} row @param {boolean} inside */
   neighbour(path, row, inside) {
     const home = this.functionOf(row);
@@ -142,6 +147,7 @@ class Graph {
     const direct = this.known.get(address);
     if (direct) return direct;
     if (address === "") return [0]; // unless a scope has no name
+    if (address === "''") return this.known.get("") ?? null;
     const found = this.inside(address);
     if (found) this.known.set(address, found);
     return found;

@@ -67,3 +67,17 @@ test("so do those of a diff, and the names of its files", async ({ tab, page }) 
   for (let at = 1; at < 4 && (await next.isEnabled()); at++) await next.click();
   await handled(tab);
 });
+
+test("a scope without a name, as of `/m/a`, is called '' and can be gone back to", async ({ tab, page }) => {
+  await page("nameless.html", "open=''&select=''");
+  await card(tab).getByRole("heading", { name: "''", exact: true }).waitFor();
+  const opened = async () => (await tab.evaluate(() => window.tbgraph.scene())).boxes.filter((box) => box.open).map((box) => box.name);
+  equal(await opened(), [""], "it alone is open");
+  await tab.evaluate(async () => window.tbgraph.state((await window.tbgraph.state())));
+  equal(await opened(), [""], "it is in the address too");
+  await tab.getByRole("searchbox", { name: "Find" }).fill("name:/^$|b$|x/");
+  const options = tab.getByRole("listbox").getByRole("option");
+  await until(async () => (await options.count()) > 0);
+  const found = await options.locator(".hit").allTextContents();
+  equal(found.sort(), ["''", "/m/b", "a//b", "x", "x/"]);
+});

@@ -232,6 +232,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "consequences": edited("base.train.pb", "sgd.train.pb"),
     "rebuilt": edited("base.train.pb", "rebuilt.train.pb"),
     "inserted": edited("base.frozen.pb", "inserted.frozen.pb"),
+    "nameless": drawn("", GraphDef(node=[{"name": name} for name in ("/m/a", "/m/b", "/k", "x/", "a//b")])),
     "notebook": notebook,
     "big": big,
     "damaged": damaged,
