@@ -5,10 +5,12 @@ Nothing here prints, and nothing here knows colours but `Style`.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import wcwidth
@@ -17,6 +19,7 @@ from graphviz_tb.commands.terminal import colored, plain
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 PLAINER = str.maketrans("█▉▊▋▌▍▎▏…×·─│├└→−∞", "########~x--||`>-8")  # where the encoding has no such signs
+AT_ONCE = 1 << 20  # characters that are printed at once
 NARROWEST = 6  # a column that gives way keeps so many places
 
 
@@ -49,6 +52,29 @@ def tell(lines: Iterable[str]) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
         print(encodable(line, encoding))
+
+
+def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """A document as indented JSON, some lines at a time: whole, one of names in names takes gigabytes.
+
+    >>> print(*json_lines({"nodes": [1]}))
+    {
+     "nodes": [
+      1
+     ]
+    }
+    """
+    pieces: list[str] = []
+    held = 0
+    for piece in json.JSONEncoder(indent=1).iterencode(document):
+        pieces.append(piece)
+        held += len(piece)
+        # Between two items: JSON has no line break within a text.
+        if held > AT_ONCE and piece.startswith(",\n"):
+            pieces.pop()
+            yield "".join([*pieces, ","])
+            pieces, held = [piece[2:]], 0
+    yield "".join(pieces)
 
 
 def encodable(line: str, encoding: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,11 +52,12 @@ def tree(
     tbgraph tree saved_model/ --json
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.table import tell
+    from graphviz_tb.commands.table import json_lines, tell
 
+    lines: Iterable[str]
     with open_model(model, collect(values), quiet=quiet) as session:
         if as_json:
-            lines = [json.dumps(as_values(session.model, depth, under, ops, by == "flow"), indent=1)]
+            lines = json_lines(as_values(session.model, depth, under, ops, by == "flow"))
         else:
             lines = as_lines(session.model, depth, under, ops, by == "flow")
     tell(lines)

@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import graphviz
@@ -50,14 +51,18 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
         graph.add_edge(_edge(route, scene, paint.theme))
-    for web in scene.webs:
-        colour, style = quoted(edge_colour(web, paint.theme)), "dashed" if web.kind == "control" else "solid"
-        for source, target in zip(web.sources, web.targets, strict=True):
-            graph.add_edge(pydot.Edge(joined(scene, source), joined(scene, target), color=colour, style=style))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
         _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
-    text: str = graph.to_string()
-    return text.encode()
+    head, _, tail = graph.to_string().rpartition("}")
+    return "".join((head, *webs(scene, paint.theme), "}", tail)).encode()
+
+
+def webs(scene: Scene, theme: Theme) -> Iterator[str]:
+    """The lines of webs as statements: of a million of them, objects of pydot would take gigabytes."""
+    for web in scene.webs:
+        colour, style = quoted(edge_colour(web, theme)), "dashed" if web.kind == "control" else "solid"
+        for source, target in zip(web.sources, web.targets, strict=True):
+            yield f"{joined(scene, source)} -> {joined(scene, target)} [color={colour}, style={style}];\n"
 
 
 def source(text: bytes) -> graphviz.Source:

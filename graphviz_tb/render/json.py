@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,19 @@ class Document:
 
     def encode(self) -> bytes:
         """The document as UTF-8 text, one node and one group a line."""
-        nodes = b",\n".join(compact(node) for node in self.nodes())
-        groups = b",\n".join(
-            b'%b:{"edges":[%b],%b' % (compact(key), b",".join(compact(edge) for edge in edges), compact(rest)[1:])
-            for key, edges, rest in self.groups()
-        )
-        head = b'{"format": "tbgraph", "version": %d,' % VERSION
-        return b"".join((head, b'\n"nodes": [\n', nodes, b'\n],\n"groups": {\n', groups, b"\n}}\n"))
+        # One buffer: a document can take hundreds of megabytes, and joining doubles that.
+        text = BytesIO()
+        text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSION)
+        for number, node in enumerate(self.nodes()):
+            text.write(b",\n" * (number > 0) + compact(node))
+        text.write(b'\n],\n"groups": {\n')
+        for number, (key, edges, rest) in enumerate(self.groups()):
+            text.write(b",\n" * (number > 0) + compact(key) + b':{"edges":[')
+            for count, edge in enumerate(edges):
+                text.write(b"," * (count > 0) + compact(edge))
+            text.write(b"]," + compact(rest)[1:])
+        text.write(b"\n}}\n")
+        return text.getvalue()
 
 
 def compact(value: Any) -> bytes:

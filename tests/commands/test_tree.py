@@ -14,7 +14,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
-from graphviz_tb.commands.table import Style, some
+from graphviz_tb.commands.table import Style, json_lines, some
 from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
 from graphviz_tb.proto import GraphDef
@@ -213,3 +213,10 @@ def test_of_thousands_of_op_types_only_those_that_may_fit_are_tried() -> None:
     start = process_time()
     assert some([f"Operation{number}" for number in range(4000)], 30) == "Operation0, Operation1 …"
     assert process_time() - start < 2  # 24 s, if every number of words is tried
+
+
+def test_json_is_the_same_however_much_is_printed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = {"a": [{"b": "x,\n y"}, 1, []], "c": {}, "d": [1, {"e": None}]}
+    for at_once in (0, 5, 1000):
+        monkeypatch.setattr("graphviz_tb.commands.table.AT_ONCE", at_once)
+        assert "\n".join(json_lines(document)) == json.dumps(document, indent=1)
