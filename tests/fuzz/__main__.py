@@ -35,6 +35,9 @@ READING = [
     "diff same",
     "diff other",
     "diff other -o out/a.svg",
+    "diff before -o out/a.svg",
+    "diff before -o out/a.html",
+    "render -q -o out/a.html",
 ]
 
 
@@ -72,30 +75,37 @@ def tries(seed: int, count: int, keep: Path, only: str | None) -> Iterator[tuple
         folder = Path(temporary) / "work"
         folder.mkdir()
         furnish(folder)
+        before = BadFile("before.pbtxt", "", (folder / "good.pbtxt").read_bytes())
         for bad in bad_files(seed, count, only):
-            yield bad.family, try_file(bad, folder, Random(f"{seed} {bad.name}"), keep)
+            yield bad.family, try_file(bad, before, folder, Random(f"{seed} {bad.name}"), keep)
+            before = bad
         for line in command_lines(seed, count if only is None else 0):
             yield line.family, attempt(line.words, folder, 1_000_000)
             furnish(folder)  # an output may have taken the place of what is an input to others
 
 
-def try_file(bad: BadFile, folder: Path, random: Random, keep: Path) -> Trial:
-    """Run one command on one bad file."""
-    path = folder / bad.name
-    path.write_bytes(bad.data)
-    trial = attempt(reading(bad.name, random), folder, len(bad.data))
+def try_file(bad: BadFile, before: BadFile, folder: Path, random: Random, keep: Path) -> Trial:
+    """Run one command on one bad file, or on it and the one before it."""
+    files = (bad, before)
+    for each in files:
+        (folder / each.name).write_bytes(each.data)
+    words = reading(bad.name, before.name, random)
+    read = [each for each in files if each.name in words]
+    trial = attempt(words, folder, sum(len(each.data) for each in read))
     if trial.faults:
         keep.mkdir(parents=True, exist_ok=True)
-        (keep / bad.name).write_bytes(bad.data)
-    path.unlink()
+        for each in read:
+            (keep / each.name).write_bytes(each.data)
+    for each in files:
+        (folder / each.name).unlink()
     return trial
 
 
-def reading(name: str, random: Random) -> list[str]:
-    """A command line that reads a file."""
+def reading(name: str, before: str, random: Random) -> list[str]:
+    """A command line that reads a file, or compares it with the one before it."""
     if random.random() < 0.5:
         command, *rest = random.choice(READING).split()
-        others = {"same": name, "other": "good.pbtxt"}
+        others = {"same": name, "other": "good.pbtxt", "before": before}
         return [command, name, *(others.get(word, word) for word in rest)]
     command = random.choice(list(MILD))
     others_too = random.choice(([name, name], [name, "good.pbtxt"], ["mnist.pbtxt", name]))
