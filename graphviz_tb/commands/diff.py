@@ -86,6 +86,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
     style = style_of(values["format_"])
     options = DiffOptions.including(values["include"])
+    keep_inputs(sources, (*values["outputs"], "-"))
     # Git as external diff gives seven or nine words, with `--git` or without.
     if values["git"] or len(sources) in GIT:
         from graphviz_tb.commands.diff_git import for_git
@@ -93,7 +94,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])
-    keep_inputs((old, new), values["outputs"])
     if is_collection(old) and is_collection(new):
         from graphviz_tb.commands.diff_folders import folders
 

@@ -19,11 +19,14 @@ def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: S
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.folders import pairs
     from graphviz_tb.errors import RequestError
+    from graphviz_tb.output import keep_inputs
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
     sections, code = [], SAME
-    for pair in pairs(old, new):
+    paired = pairs(old, new)
+    keep_inputs([path for pair in paired for path in (pair.old, pair.new)], ["-"])
+    for pair in paired:
         words, differs = section(pair, compare, style, values)
         sections.append(words)
         code = max(code, differs)

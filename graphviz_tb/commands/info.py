@@ -52,8 +52,10 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     tbgraph info saved_model/ --json
     """
     from graphviz_tb.commands.holdings import source_of
+    from graphviz_tb.output import keep_inputs
 
     options = collect(values)
+    keep_inputs((model, *options.read.run_metadata), ["-"])
     source = source_of(model, options.read)
     entries, facts = look_into(source, options, quiet, sort)
     if as_json:

@@ -53,9 +53,12 @@ def tree(
     """
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
+    from graphviz_tb.output import keep_inputs
 
     lines: Iterable[str]
-    with open_model(model, collect(values), quiet=quiet) as session:
+    options = collect(values)
+    keep_inputs((model, *options.read.run_metadata), ["-"])
+    with open_model(model, options, quiet=quiet) as session:
         if as_json:
             lines = json_lines(as_values(session.model, depth, under, ops, by == "flow"))
         else:

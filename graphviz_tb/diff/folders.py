@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+
+from graphviz_tb.read.walk import files_below
 
 SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
@@ -24,32 +24,31 @@ class Pair:
 def is_collection(path: str) -> bool:
     """Whether a path is a folder of models: no SavedModel and no log directory, with a model somewhere in it."""
     folder = Path(path)
-    if not folder.is_dir():
+    if not path or not folder.is_dir():
         return False
-    names = [name for _, _, names in os.walk(folder) for name in names]
     # A folder of runs is one source: `--run` says which of them is compared.
-    return not any(EVENTS in name for name in names) and any(model != "." for model in models(folder))
+    runs = any(EVENTS in file.name for _, file in files_below(folder).files)
+    return not runs and any(model != "." for model in models(folder))
 
 
-def models(folder: Path) -> Iterator[str]:
-    """The paths of all models below a folder, in order; a SavedModel is one, as a whole."""
-    for around, inner, names in os.walk(folder):
-        # `os.walk` gives folders in the order of the file system; sorting in place is how it takes another one.
-        inner.sort()
-        here = Path(around)
-        if any(name in SAVED_MODEL for name in names):
-            # `os.walk` goes into what is left of this list: not into `variables/` and `assets/` of a SavedModel.
-            inner.clear()
-            yield here.relative_to(folder).as_posix()
-            continue
-        for name in sorted(names):
-            if Path(name).suffix.lower() in SUFFIXES:
-                yield (here / name).relative_to(folder).as_posix()
+def models(folder: Path) -> set[str]:
+    """The paths of all models below a folder; a SavedModel is one, as a whole."""
+    files = [(PurePath(place), path) for place, path in files_below(folder).files]
+    saved = {place for place, path in files if path.name in SAVED_MODEL}
+    found = set()
+    for place, path in files:
+        # What is in a SavedModel, in `variables/` or `assets/`, is part of it.
+        whole = next((around for around in (*reversed(place.parents), place) if around in saved), None)
+        if whole is not None:
+            found.add(whole.as_posix())
+        elif path.suffix.lower() in SUFFIXES and path.is_file():
+            found.add((place / path.name).as_posix())
+    return found
 
 
 def pairs(old: str, new: str) -> list[Pair]:
     """Every model of two folders, paired by its path."""
-    here, there = set(models(Path(old))), set(models(Path(new)))
+    here, there = models(Path(old)), models(Path(new))
     return [
         Pair(path, Path(old, path) if path in here else None, Path(new, path) if path in there else None)
         for path in sorted(here | there)

@@ -26,7 +26,7 @@ class Changes:
     of classes that were not asked for, `renumbered` how many nodes and scopes only have another number because members
     of their series came or went, `left_out` says what the form of both cannot show, `notices` has bounds that were
     hit. `source` knows the two graphs and the matching,
-    `found` is how many changes there were before any were filtered out.
+    `found` is how many changes there were before any were filtered out, `inputs` what was given to read.
     """
 
     items: tuple[Change, ...]
@@ -39,6 +39,7 @@ class Changes:
     notices: tuple[Notice, ...] = ()
     source: Source | None = field(default=None, repr=False)
     found: int = 0
+    inputs: tuple[Any, ...] = field(default=(), repr=False)
 
     def __iter__(self) -> Iterator[Change]:
         return iter(self.items)
@@ -138,8 +139,9 @@ class Changes:
 
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
-        from graphviz_tb.output import write
+        from graphviz_tb.output import keep_inputs, write
 
+        keep_inputs(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
         style = REPORTS.get(PurePath(target).suffix.lower())
         if style is None:

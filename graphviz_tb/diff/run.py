@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,7 +50,13 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
             f"{before.label or 'old'} and {after.label or 'new'}: layers of a Keras model cannot be compared with ops",
             hint="compare two .keras files, or export both models to the same form",
         )
-    return compared(before, after, options)
+    return replace(compared(before, after, options), inputs=(*inputs(old), *inputs(new)))
+
+
+def inputs(source: Any) -> tuple[Any, ...]:
+    """What was given to read: no output may take its place."""
+    given = source.inputs() if isinstance(source, Folded) else (source,)
+    return tuple(each for each in given if isinstance(each, str | os.PathLike))
 
 
 def compared(before: Input, after: Input, options: DiffOptions) -> Changes:

@@ -9,15 +9,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.read.saved_model import model_file
+from graphviz_tb.read.saved_model import FILES, model_file
 from graphviz_tb.read.walk import files_below
+
+METADATA, FINGERPRINT = "keras_metadata.pb", "fingerprint.pb"  # beside the file of a SavedModel
+PARTS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
 
 
 def is_input(source: Any, file: os.stat_result) -> bool:
     """Whether reading `source` opens this very file, however either is spelled: by device and inode.
 
-    `source` is anything that `read` takes. Only plain files count; a log directory opens all its event files.
+    `source` is anything that `read` takes, or several. Only plain files count; a log directory opens all its event
+    files and traces, and all that TensorFlow wrote belongs to a SavedModel.
     """
+    if isinstance(source, tuple):  # of a diff
+        return any(is_input(each, file) for each in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
     with suppress(OSError, ValueError):  # what cannot be looked at is not opened either
@@ -25,19 +31,39 @@ def is_input(source: Any, file: os.stat_result) -> bool:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), file)
         path = Path(source)
         if not path.is_dir():
-            return bool(str(source)) and os.path.samestat(path.stat(), file)
-        return any(os.path.samestat(each.stat(), file) for each in _in_folder(path, file))
+            return bool(str(source)) and any(_is_same(each, file) for each in (path, *_of_saved_model(path)))
+        return any(_is_same(each, file) for each in _in_folder(path, file))
     return False
+
+
+def _is_same(path: Path, file: os.stat_result) -> bool:
+    """Whether a path leads to this very file."""
+    with suppress(OSError):
+        return os.path.samestat(path.stat(), file)
+    return False
+
+
+def _of_saved_model(model: Path) -> list[Path]:
+    """What lies beside the file of a SavedModel and is part of it, by the names that TensorFlow gives."""
+    if model.name not in FILES:
+        return []
+    folders = (model.with_name(part) for part in PARTS)
+    inside = [path for folder in folders if folder.is_dir() for _, path in files_below(folder).files]
+    return [*(model.with_name(name) for name in (*FILES, METADATA, FINGERPRINT)), *inside]
 
 
 def _in_folder(folder: Path, file: os.stat_result) -> list[Path]:
     """The files that reading a folder opens, of those that can be `file`."""
     model = model_file(folder)
     if model is not None:
-        return [model]
-    from graphviz_tb.read.logdir import is_event_file  # takes many modules that only folders need
+        return _of_saved_model(model)
+    # Modules that only folders need.
+    from graphviz_tb.read.log_traces import trace_files
+    from graphviz_tb.read.logdir import is_event_file
 
-    return [path for _, path in files_below(folder).files if same_size(path, file) and is_event_file(path)]
+    below = files_below(folder)
+    events = [path for _, path in below.files if same_size(path, file) and is_event_file(path)]
+    return [*events, *(path for _, _, path in trace_files(below))]
 
 
 def same_size(path: Path, file: os.stat_result) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
@@ -14,21 +14,25 @@ from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.opened import open_path
 from graphviz_tb.read.pb import decode
+from graphviz_tb.read.walk import Below
 from graphviz_tb.read.xspace import steps_of
 
 ENDINGS = (".xplane.pb", ".xplane.pb.gz")
+FOLDERS = ("plugins", "profile")
+EVERY = ReadOptions()
 Trace = tuple[str, str, Path]  # run, profile, file
 
 
-def trace_files(folder: Path, options: ReadOptions) -> list[Trace]:
-    """Every trace below a folder, in the order of names."""
+def trace_files(below: Below, options: ReadOptions = EVERY) -> list[Trace]:
+    """Every trace of what is below a folder, in the order of names."""
     traces = []
-    for path in sorted(folder.rglob("plugins/profile/*/*")):
-        if path.is_file() and path.name.endswith(ENDINGS):
-            # RUN/plugins/profile/PROFILE/HOST.xplane.pb
-            run = path.parents[3].relative_to(folder).as_posix()
-            if options.run in (None, run):
-                traces.append((run, path.parent.name, path))
+    for place, path in below.files:
+        # RUN/plugins/profile/PROFILE/HOST.xplane.pb
+        *run, plugins, profile, name = ("", "", "", *PurePath(place).parts)
+        if (plugins, profile) == FOLDERS and path.name.endswith(ENDINGS) and path.is_file():
+            named = PurePath(*run).as_posix()
+            if options.run in (None, named):
+                traces.append((named, name, path))
     return traces
 
 

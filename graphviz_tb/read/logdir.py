@@ -43,7 +43,7 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
     below = files_below(folder)
     notices = [*below.notices, *unread_event_files(below)]
     files = of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
-    traces = trace_files(folder, options)
+    traces = trace_files(below, options)
     if not files and not traces:
         raise no_events(folder) if not notices else NoGraph(f"no event file in '{folder}': {notices[0].message}")
     total = sum(size(path) for _, path in files)

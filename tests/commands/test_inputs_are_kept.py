@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb import load
+from graphviz_tb import diff, load
 from graphviz_tb.commands import run
 from graphviz_tb.errors import ReadError, RequestError
 from graphviz_tb.read.walk import files_below
@@ -30,9 +30,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(FIXTURES / "real/mnist_cnn.pbtxt", tmp_path / "mnist.pbtxt")
     shutil.copy(FIXTURES / "run_metadata/mnist_cnn_step099.pb", tmp_path / "step.pb")
     next(path for path in (tmp_path / "logs").rglob("*") if path.is_file()).rename(tmp_path / "logs/e.tfevents.svg")
+    shutil.copytree(FIXTURES / "models/keras2/cnn_told", tmp_path / "told")
+    (tmp_path / "told/variables").mkdir()
+    (tmp_path / "told/variables/variables.index").write_bytes(b"weights")
+    (tmp_path / "traced/plugins/profile/p").mkdir(parents=True)
+    shutil.copy(FIXTURES / "run_metadata/xplane_cpu/host.xplane.pb", tmp_path / "traced/plugins/profile/p")
+    shutil.copy(FIXTURES / "run_metadata/xplane_cpu/graph.pb", tmp_path / "traced.pb")
     (tmp_path / "soft.json").symlink_to("k.json")
     (tmp_path / "hard.json").hardlink_to(tmp_path / "k.json")
     (tmp_path / "sm2").symlink_to("sm")
+    (tmp_path / "models").mkdir()
+    shutil.copy(FIXTURES / "containers/keras3_functional.json", tmp_path / "models/k.json")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -53,9 +61,15 @@ def contents(folder: Path) -> dict[str, bytes]:
         "render sm -o sm/saved_model.pb -f svg",
         "render sm -o sm2/saved_model.pb -f svg",
         "render sm/saved_model.pb -o sm2/saved_model.pb -f json",
+        "render told -o told/keras_metadata.pb -f svg",
+        "render told/saved_model.pb -o told/keras_metadata.pb -f svg",
+        "render told -o told/variables/variables.index -f svg",
+        "render sm -o sm/fingerprint.pb -f json",
         "render logs -o logs/e.tfevents.svg",
         "render logs --run elsewhere -o logs/e.tfevents.svg",
         "render mnist.pbtxt --run-metadata step.pb -o step.pb -f svg",
+        "render traced.pb --run-metadata traced -f svg -o traced/plugins/profile/p/host.xplane.pb",
+        "render traced --step all -f svg -o traced/plugins/profile/p/host.xplane.pb",
         "diff k.json k.json -o k.json",
         "diff good.pbtxt k.json -o k.json",
         "diff hard.json good.pbtxt -o soft.json",
@@ -69,8 +83,21 @@ def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.Cap
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("line", ["render - -o k.json < k.json", "render good.pbtxt -f json -o - 1<> good.pbtxt",
-                                  "diff - good.pbtxt -o hard.json < k.json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "render - -o k.json < k.json",
+        "render good.pbtxt -f json -o - 1<> good.pbtxt",
+        "diff - good.pbtxt -o hard.json < k.json",
+        "info k.json >> hard.json",
+        "info - < k.json >> k.json",
+        "info mnist.pbtxt --run-metadata step.pb >> step.pb",
+        "tree --json k.json 1<> k.json",
+        "diff k.json good.pbtxt >> good.pbtxt",
+        "diff models models >> models/k.json",
+        "diff --git k.json 1<> k.json",
+    ],
+)
 def test_nor_where_a_shell_has_opened_it(line: str, folder: Path) -> None:
     before = contents(folder)
     line = f"{sys.executable} -m graphviz_tb {line}"
@@ -87,6 +114,11 @@ def test_nor_from_python(folder: Path) -> None:
             save(folder / "hard.json", "json")
     model.save(folder / "sm/beside.svg")
     load("mnist.pbtxt", run_metadata="step.pb").save("other.pb", "svg")
+    changes = diff("k.json", load("models/k.json"))
+    for save in (changes.save, changes.filter().inverted().save, changes.picture().save):
+        for target in ("hard.json", "models/k.json"):
+            with pytest.raises(RequestError, match="is the input itself"):
+                save(folder / target)
 
 
 def test_what_lies_beside_an_input_may_be_written_again(folder: Path) -> None:
@@ -150,6 +182,27 @@ def test_folders_deeper_than_python_recurses(tmp_path: Path) -> None:
         assert files_below(tmp_path).files == ((deep, tmp_path / deep / "events"),)
     finally:
         subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("fixture", ["logdirs/mnist_runs/train", "real/hidden_scope.pbtxt"])
+def test_a_model_beside_folders_deeper_than_python_recurses(fixture: str, tmp_path: Path) -> None:
+    source = FIXTURES / fixture
+    (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / source.name)
+    subprocess.run(["mkdir", "-p", "/".join("d" * 1500)], cwd=tmp_path, check=True)
+    try:
+        assert run(["diff", str(tmp_path), str(tmp_path), "-q"]) == 0
+    finally:
+        subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
+
+
+def test_a_pipe_called_like_a_model_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To open it would wait for whoever writes to it."""
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        shutil.copy("k.json", folder / name / "k.json")
+        os.mkfifo(folder / name / "p.pb")
+    assert run(["diff", "one", "two"]) == 0
+    assert capsys.readouterr().out.startswith("k.json: same")
 
 
 def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

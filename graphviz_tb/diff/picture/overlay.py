@@ -179,6 +179,7 @@ def picture(changes: Changes, options: PictureOptions | None = None) -> Picture:
     options = options or PictureOptions()
     merged = merge(changes)
     model = load(merged.graph_def)
+    model.source = changes.inputs
     hierarchy = model.hierarchy
     where = places(hierarchy)
     painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
