@@ -21,6 +21,12 @@ async function each(page, pages, run) {
   }
 }
 
+/** Click a node, and wait until it is chosen: a key means what is. */
+async function choose(tab, name) {
+  await node(tab, name).click();
+  await seen(card(tab).getByRole("heading", { name, exact: true }));
+}
+
 /** Click the title of an open group. */
 async function clickTitle(tab, name) {
   const box = await node(tab, name).boundingBox();
@@ -36,7 +42,9 @@ test("both: the wheel, a drag, keys and the minimap move the picture and nothing
     };
     const [x, y] = await middle();
     await tab.mouse.move(x, y);
+    const { width } = await node(tab, group).boundingBox();
     await tab.mouse.wheel(0, -240);
+    await until(async () => (await node(tab, group).boundingBox()).width > 1.2 * width, "larger");
     await until(async () => (await hash(tab)).includes("at="));
     const [zx, zy] = await middle();
     ok(Math.hypot(zx - x, zy - y) < 4, "the wheel zooms about the pointer");
@@ -44,9 +52,11 @@ test("both: the wheel, a drag, keys and the minimap move the picture and nothing
     await tab.mouse.down();
     await tab.mouse.move(390, 150, { steps: 4 });
     await tab.mouse.up();
-    const [px, py] = await middle();
-    ok(Math.abs(px - zx - 60) < 3 && Math.abs(py - zy - 40) < 3, `a drag pans, ${px - zx}, ${py - zy}`);
-    const at = async () => (await hash(tab)).match(/at=([^&]*)/)?.[1];
+    await eventually(async () => {
+      const [px, py] = await middle();
+      ok(Math.abs(px - zx - 60) < 3 && Math.abs(py - zy - 40) < 3, `a drag pans, ${px - zx}, ${py - zy}`);
+    });
+    const at = () => tab.evaluate(async () => (await window.tbgraph.state()).at);
     for (const key of ["+", "-", "-", "-"]) {
       const was = await at();
       await tab.keyboard.press(key);
@@ -55,12 +65,12 @@ test("both: the wheel, a drag, keys and the minimap move the picture and nothing
     await tab.getByRole("button", { name: "Fit" }).click();
     await until(async () => Math.hypot(...(await middle()).map((one, axis) => one - [x, y][axis])) < 4, "the button fits again");
     for (let turn = 0; turn < 3; turn++) await tab.getByRole("button", { name: "Zoom in" }).click();
-    await tab.waitForTimeout(100);
+    await settled(tab);
     const was = await at();
     const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
     await tab.mouse.click(map.x + map.width / 2, map.y + map.height * 0.25);
     await until(async () => (await at()) !== was, "the minimap moves the window");
-    equal(JSON.stringify(await scene(tab)), before);
+    await becomes(async () => JSON.stringify(await scene(tab)), before);
   });
 });
 
@@ -70,16 +80,17 @@ test("both: a group opens and closes by double click, Enter, card and menu, and 
     const inside = async () => (await names(tab)).some((name) => name.startsWith(`${group}/`));
     await node(tab, group).dblclick();
     await until(inside, "double click");
-    equal(await node(tab, group).getAttribute("aria-expanded"), "true");
-    ok((await names(tab)).filter((name) => before.includes(name)).length === before.length, "all others stay");
+    await becomes(() => node(tab, group).getAttribute("aria-expanded"), "true");
+    await until(async () => (await names(tab)).filter((name) => before.includes(name)).length === before.length, "all others stay");
     await tab.goBack();
     await until(async () => !(await inside()), "the browser goes back");
     await tab.goForward();
     await until(inside, "and forward");
     await clickTitle(tab, group);
+    await seen(card(tab).getByRole("heading", { name: group, exact: true }));
     await tab.keyboard.press("Enter");
     await until(async () => !(await inside()), "Enter closes");
-    equal(await names(tab), before);
+    await becomes(() => names(tab), before);
     await card(tab).getByRole("button", { name: "Open all inside" }).click();
     await until(inside, "all inside");
     await card(tab).getByRole("button", { name: "Close all" }).click();
@@ -100,12 +111,12 @@ test("both: hovering and choosing bring out the lines, the tooltip has the full 
     await tip.filter({ hasText: group }).waitFor();
     await until(async () => (await out()) > drawn, "its lines stand out");
     await tab.mouse.move(330, 80);
-    await until(async () => (await out()) === drawn && !(await tip.isVisible()), "and go back");
-    await node(tab, group).click();
-    await card(tab).getByRole("heading", { name: group, exact: true }).waitFor();
+    await becomes(out, drawn, "and go back");
+    await gone(tip);
+    await choose(tab, group);
     await until(async () => (await out()) > drawn, "they stay out");
     await tab.keyboard.press("Escape");
-    ok(!(await card(tab).isVisible()));
+    await gone(card(tab));
   });
 });
 
@@ -121,7 +132,7 @@ test("both: the card counts ops, shows what crosses the border, and leads to wha
     const name = (await link.textContent()).trim();
     await link.click();
     await card(tab).getByRole("heading", { name, exact: true }).waitFor();
-    ok(await node(tab, name).or(tab.locator("g.stub")).first().isVisible());
+    await seen(node(tab, name).or(tab.locator("g.stub")).first());
   });
 });
 
@@ -134,9 +145,9 @@ test("both: find takes names, types, attributes and expressions, and walks throu
     for (const text of [group, type, attribute, `/^${group}$/`]) {
       await find.fill(text);
       await until(async () => /^[\d\u2009]+ found/.test((await told.textContent()).trim()), text);
-      ok((await hits.count()) > 0, text);
+      await until(async () => (await hits.count()) > 0, text);
     }
-    equal((await told.textContent()).trim().split(" ")[0], "1");
+    await becomes(async () => (await told.textContent()).trim().split(" ")[0], "1");
     await find.fill("/(/");
     await until(async () => (await hits.count()) === 0, "no expression, nothing found");
     await find.fill(type);
@@ -157,11 +168,11 @@ test("both: a trace goes a hop, further, all the way, and ends", async ({ tab, p
     await card(tab).getByRole("button", { name: "Trace outputs" }).click();
     await tab.getByRole("status").filter({ hasText: new RegExp(`^Outputs of ${group} · `) }).waitFor();
     const faded = () => tab.locator("g.node.faded").count();
+    await until(faded);
     const once = await faded();
-    ok(once > 0);
-    await tab.getByRole("combobox", { name: "How far" }).selectOption({ label: "3" }).catch(() => tab.getByRole("combobox", { name: "How far" }).selectOption({ label: "3 hops" }));
+    await tab.getByRole("combobox", { name: "How far" }).selectOption("3");
     await until(async () => (await hash(tab)).includes(`trace=out-3:${group}`));
-    ok((await faded()) <= once, "a wider trace fades less");
+    await until(async () => (await faded()) <= once, "a wider trace fades less");
     await tab.keyboard.press("Shift+O");
     await until(async () => (await hash(tab)).includes(`trace=out-all:${group}`));
     await tab.getByRole("button", { name: "End trace" }).click();
@@ -181,8 +192,9 @@ test("both: every colouring paints and explains itself, in both themes", async (
       for (const scheme of schemes) {
         await chooser.selectOption(scheme);
         await until(async () => (await hash(tab)).includes(`colour=${scheme}`) || scheme === "structure", scheme);
+        await settled(tab);
         looks.add((await node(tab, group).innerHTML()) + (await tab.getByRole("region", { name: "Legend" }).innerHTML()));
-        if (scheme !== "none") ok((await tab.getByRole("region", { name: "Legend" }).locator("text").count()) > 0, `${scheme} has a legend`);
+        if (scheme !== "none") await until(() => tab.getByRole("region", { name: "Legend" }).locator("text").count(), `${scheme} has a legend`);
       }
     }
     ok(looks.size > schemes.length, `${looks.size} looks`);
@@ -192,19 +204,21 @@ test("both: every colouring paints and explains itself, in both themes", async (
 test("both: a node moves aside and back by key, menu and card; its stubs are marked with it", async ({ tab, page }) => {
   await each(page, ["steps.html", "big.html"], async ({ group }) => {
     const before = JSON.stringify(await scene(tab));
-    await node(tab, group).click();
+    await choose(tab, group);
     await tab.keyboard.press("m");
     await until(async () => (await hash(tab)).includes(`aux=${group}`), "m");
-    const [box, over] = [await node(tab, group).boundingBox(), await card(tab).boundingBox()];
-    ok(box.x + box.width <= over.x, "it does not lie under its card");
+    await until(async () => {
+      const [box, over] = [await node(tab, group).boundingBox(), await card(tab).boundingBox()];
+      return box.x + box.width <= over.x;
+    }, "it does not lie under its card");
     const stubs = tab.locator(`g.stub[data-stub="${group}"]`);
-    ok((await stubs.count()) > 0, "stubs stand for its lines");
-    equal(await stubs.evaluateAll((all) => all.every((one) => one.classList.contains("twin"))), true, "all are marked");
+    await until(() => stubs.count(), "stubs stand for its lines");
+    await until(() => stubs.evaluateAll((all) => all.every((one) => one.classList.contains("twin"))), "all are marked");
     await tab.keyboard.press("Escape");
     await until(async () => !(await stubs.first().evaluate((one) => one.classList.contains("twin"))), "and no longer");
     await stubs.first().click();
     await card(tab).getByRole("heading", { name: group, exact: true }).waitFor();
-    equal(await node(tab, group).getAttribute("aria-selected"), "true", "a stub leads to its node");
+    await becomes(() => node(tab, group).getAttribute("aria-selected"), "true", "a stub leads to its node");
     await node(tab, group).click({ button: "right" });
     await tab.getByRole("menuitem", { name: "To the main graph" }).click();
     await until(async () => JSON.stringify(await scene(tab)) === before, "back where it was");
@@ -221,20 +235,21 @@ test("both: the link, the address and the print hold what is shown", async ({ ta
     await until(async () => (await hash(tab)).includes("colour=op-type"));
     await tab.getByLabel("Share").click();
     await tab.getByRole("button", { name: "Copy link" }).click();
-    const link = await tab.evaluate(() => navigator.clipboard.readText());
+    const link = await tab.evaluate(() => location.href);
+    await becomes(() => tab.evaluate(() => navigator.clipboard.readText()), link);
     const other = await context.newPage();
     await other.goto(link);
     await other.evaluate(() => window.tbgraph.ready);
-    equal(await scene(other), await scene(tab));
+    await becomes(() => scene(other), await scene(tab));
     await card(other).getByRole("heading", { name: group, exact: true }).waitFor();
-    equal(await other.getByRole("combobox", { name: "Colour by" }).inputValue(), "op-type");
+    await becomes(() => other.getByRole("combobox", { name: "Colour by" }).inputValue(), "op-type");
     await other.close();
     await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await tab.emulateMedia({ media: "print" });
     const sheet = tab.locator("#print svg");
-    ok(await sheet.isVisible());
-    equal(await sheet.locator("[data-name]").count() > 5, true);
-    ok(await sheet.locator("text").filter({ hasText: file }).first().isVisible(), "the title");
+    await seen(sheet);
+    await until(async () => (await sheet.locator("[data-name]").count()) > 5);
+    await seen(sheet.locator("text").filter({ hasText: file }).first(), "the title");
     await tab.emulateMedia({ media: "screen" });
     await tab.evaluate(() => dispatchEvent(new Event("afterprint")));
   });
@@ -246,16 +261,12 @@ test("both: saved pictures are whole, whatever part is on the screen", async ({ 
       await window.tbgraph.open(group);
       await window.tbgraph.state({ ...(await window.tbgraph.state()), at: "5000,5000,2" });
     }, group);
-    const saved = async (name) => {
-      const waiting = tab.waitForEvent("download");
-      await tab.getByRole("button", { name }).click();
-      return require("node:fs").readFileSync(await (await waiting).path());
-    };
+    const asked = async (name) => (await saved(tab, () => tab.getByRole("button", { name }).click())).data;
     await tab.getByLabel("Share").click();
-    const svg = String(await saved("Save SVG"));
+    const svg = String(await asked("Save SVG"));
     const { boxes, width, height } = await scene(tab);
     equal((svg.match(/data-name=/g) ?? []).length >= boxes.length, true, "every box");
-    const png = await saved("Save PNG");
+    const png = await asked("Save PNG");
     const [wide, tall] = [png.readUInt32BE(16), png.readUInt32BE(20)];
     ok(Math.abs(wide / tall - Number(/width="(\d+)"/.exec(svg)[1]) / Number(/height="(\d+)"/.exec(svg)[1])) < 0.01, `${wide}×${tall} of ${width}×${height}`);
   });
@@ -271,9 +282,9 @@ test("both: the outline is the same tree, by mouse and by keyboard", async ({ ta
     await line.focus();
     await tab.keyboard.press("ArrowRight");
     await until(async () => (await names(tab)).some((name) => name.startsWith(`${group}/`)), "the right arrow opens");
-    ok((await outline.getByRole("treeitem").count()) > 3);
+    await until(async () => (await outline.getByRole("treeitem").count()) > 3);
     await tab.getByRole("button", { name: "Outline" }).click();
-    ok(!(await outline.isVisible()));
+    await gone(outline);
   });
 });
 
@@ -285,7 +296,7 @@ test("both: all by keyboard, and what is chosen is in view", async ({ tab, page 
     await tab.keyboard.press("Enter");
     await until(async () => (await names(tab)).some((name) => name.startsWith(`${group}/`)));
     for (const key of ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"]) await tab.keyboard.press(key);
-    const inner = (await names(tab)).find((name) => name.startsWith(`${group}/`));
+    const inner = (await names(tab)).find((name) => name.startsWith(`${group}/`)); // the arrows did what they do by then
     await tab.evaluate((inner) => window.tbgraph.select(inner), inner);
     await tab.keyboard.press("Alt+ArrowUp");
     await until(async () => (await chosen()) === group, "to the parent");
@@ -293,6 +304,7 @@ test("both: all by keyboard, and what is chosen is in view", async ({ tab, page 
     await until(async () => (await chosen()).startsWith(`${group}/`), "into the open group");
     await tab.keyboard.press("Alt+ArrowUp");
     await until(async () => (await chosen()) === group, "out of it again");
+    await settled(tab);
     await tab.keyboard.press("f");
     await until(async () => {
       const box = await node(tab, group).boundingBox();
@@ -302,6 +314,6 @@ test("both: all by keyboard, and what is chosen is in view", async ({ tab, page 
     await tab.getByRole("menuitem").first().waitFor();
     await tab.keyboard.press("ArrowDown");
     await tab.keyboard.press("Escape");
-    equal(await tab.getByRole("menuitem").count(), 0);
+    await gone(tab.getByRole("menuitem").first());
   });
 });

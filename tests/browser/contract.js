@@ -8,7 +8,7 @@ const hash = (tab) => tab.evaluate(() => location.hash);
 test("the picture is a tree of nodes that say what they are", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1");
   const picture = tab.locator("svg[role=tree][data-tbgraph]");
-  ok(await picture.getAttribute("aria-label"));
+  await until(() => picture.getAttribute("aria-label"));
   const { boxes } = await scene(tab);
   const nodes = await picture.locator("[role=treeitem]").evaluateAll((all) =>
     all.map((one) => ({ name: one.dataset.name, kind: one.dataset.kind, level: one.getAttribute("aria-level"), expanded: one.getAttribute("aria-expanded"), label: one.getAttribute("aria-label") })),
@@ -38,14 +38,14 @@ test("lines and stubs say what they join", async ({ tab, page }) => {
 
 test("everything around the picture has its role and its name", async ({ tab, page }) => {
   await page("steps.html");
-  for (const name of ["Step", "Colour by", "Theme", "Language"]) ok(await tab.getByRole("combobox", { name, exact: true }).isVisible(), name);
-  ok(await tab.getByRole("searchbox", { name: "Find" }).isVisible());
-  ok(await tab.getByRole("region", { name: "Legend" }).isVisible());
-  ok(await tab.getByRole("img", { name: "Minimap" }).isVisible());
+  for (const name of ["Step", "Colour by", "Theme", "Language"]) await seen(tab.getByRole("combobox", { name, exact: true }), name);
+  await seen(tab.getByRole("searchbox", { name: "Find" }));
+  await seen(tab.getByRole("region", { name: "Legend" }));
+  await seen(tab.getByRole("img", { name: "Minimap" }));
   await tab.getByRole("button", { name: "Outline" }).click();
-  ok(await tab.getByRole("tree", { name: "Outline" }).isVisible());
+  await seen(tab.getByRole("tree", { name: "Outline" }));
   await tab.getByLabel("Share").click();
-  for (const name of ["Save SVG", "Save PNG", "Copy link"]) ok(await tab.getByRole("button", { name }).isVisible(), name);
+  for (const name of ["Save SVG", "Save PNG", "Copy link"]) await seen(tab.getByRole("button", { name }), name);
 });
 
 test("find lists options in a listbox and counts in a status", async ({ tab, page }) => {
@@ -59,16 +59,16 @@ test("find lists options in a listbox and counts in a status", async ({ tab, pag
 test("the card has its tables, and what they name leads on", async ({ tab, page }) => {
   await page("steps.html", "open=conv1,train");
   await node(tab, "conv1").click();
-  ok(await card(tab).getByRole("heading", { name: "conv1", exact: true }).isVisible());
+  await seen(card(tab).getByRole("heading", { name: "conv1", exact: true }));
   for (const name of ["Inputs", "Outputs", "Statistics", "Op types", "Twins"]) await card(tab).getByRole("table", { name }).waitFor();
   await card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name: /Parameters/ }).waitFor();
   await card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name: /FLOPs/ }).waitFor();
   for (const name of ["Trace inputs", "Trace outputs", "To the auxiliary area", "Open all inside", "Close all"]) {
-    ok(await card(tab).getByRole("button", { name }).isVisible(), name);
+    await seen(card(tab).getByRole("button", { name }), name);
   }
   await node(tab, "conv1/pool").click();
   await card(tab).getByRole("table", { name: "Attributes" }).waitFor();
-  ok((await card(tab).getByRole("table", { name: "Inputs" }).getByRole("button").count()) > 0);
+  await until(async () => (await card(tab).getByRole("table", { name: "Inputs" }).getByRole("button").count()) > 0);
   await tab.evaluate(() => window.tbgraph.select("cross_entropy/total/sparse_softmax_cross_entropy_loss/Mul"));
   await card(tab).getByRole("table", { name: "Control inputs" }).waitFor();
 });
@@ -77,12 +77,12 @@ test("the address is read and written, unknown keys are kept", async ({ tab, pag
   await page("mnist.html", "open=conv1,conv2&select=conv1/pool&colour=op-type&theme=dark&trace=in:conv1/pool&at=10,20,0.5&what=ever");
   const found = await hash(tab);
   for (const part of ["open=conv1,conv2", "select=conv1/pool", "colour=op-type", "theme=dark", "trace=in:conv1/pool", "at=10,20,0.5", "what=ever"]) ok(found.includes(part), `${part} in ${found}`);
-  equal(await tab.getByRole("combobox", { name: "Colour by" }).inputValue(), "op-type");
+  await becomes(() => tab.getByRole("combobox", { name: "Colour by" }).inputValue(), "op-type");
   const state = await tab.evaluate(() => window.tbgraph.state());
   equal(state.select, "conv1/pool");
   await tab.evaluate(() => window.tbgraph.state({ open: ["conv2"], aux: ["fc1"] }));
-  ok((await hash(tab)).includes("aux=fc1"));
-  ok((await scene(tab)).boxes.some((box) => box.name === "conv2/pool"));
+  await until(async () => (await hash(tab)).includes("aux=fc1"));
+  await until(async () => (await scene(tab)).boxes.some((box) => box.name === "conv2/pool"));
 });
 
 test("a program opens, closes, chooses, finds", async ({ tab, page }) => {
@@ -113,17 +113,19 @@ test("every key of the contract does its work", async ({ tab, page }) => {
   const key = (name) => tab.keyboard.press(name);
   const focus = () => tab.evaluate(() => document.activeElement.id);
   await key("/");
-  equal(await focus(), "find");
+  await becomes(focus, "find");
   await key("Escape");
+  await becomes(focus, "picture");
   await key("Control+k");
-  equal(await focus(), "find");
+  await becomes(focus, "find");
   await key("Escape");
   await node(tab, "conv1").click();
+  await seen(card(tab).getByRole("heading", { name: "conv1", exact: true }));
   await key("Enter");
   await until(async () => (await scene(tab)).boxes.some((box) => box.name === "conv1/pool"), "Enter opens");
   await key("Enter");
   await until(async () => !(await scene(tab)).boxes.some((box) => box.name === "conv1/pool"), "Enter closes");
-  const at = async () => (await hash(tab)).match(/at=([^&]*)/)?.[1];
+  const at = () => tab.evaluate(async () => (await window.tbgraph.state()).at);
   for (const name of ["+", "-", "f", "0"]) {
     const before = await at();
     await key(name);
@@ -165,7 +167,7 @@ test("what a page had no room for is told, with the way to it", async ({ tab, pa
       if (document.getElementById("card").textContent.includes("--page-max")) break;
     }
   });
-  ok(await card(tab).getByText("--page-max").isVisible());
+  await seen(card(tab).getByText("--page-max"));
 });
 
 test("a trace says how far it goes, goes further, and ends by mouse too", async ({ tab, page }) => {
@@ -178,25 +180,31 @@ test("a trace says how far it goes, goes further, and ends by mouse too", async 
   const once = await faded();
   await inputs.click();
   await until(async () => (await hash(tab)).includes("trace=in-2:fc2"), "again: a hop further");
-  ok((await faded()) <= once);
+  await until(async () => (await faded()) <= once);
   await tab.getByRole("combobox", { name: "How far" }).selectOption({ label: "all the way" });
   await until(async () => (await hash(tab)).includes("trace=in-all:fc2"));
-  ok((await faded()) < once, "less is faded");
+  await until(async () => (await faded()) < once, "less is faded");
   await tab.getByRole("button", { name: "End trace" }).click();
   await until(async () => (await faded()) === 0);
-  ok(!(await hash(tab)).includes("trace="));
+  await until(async () => !(await hash(tab)).includes("trace="));
 });
 
 test("what is found is not hidden by the list of what was found", async ({ tab, page }) => {
   await page("mnist.html");
   await tab.keyboard.press("/");
   await tab.keyboard.type("conv2");
-  await tab.getByRole("option").first().waitFor();
+  const options = tab.getByRole("listbox", { name: "Find" }).getByRole("option");
+  await seen(options.first());
   for (let at = 0; at < 4; at++) {
     await tab.keyboard.press("ArrowDown");
-    const name = (await card(tab).getByRole("heading").first().textContent()).trim();
-    const list = await tab.locator("#found").boundingBox();
-    const box = (await node(tab, name).count()) ? await node(tab, name).boundingBox() : null;
-    if (box) ok(box.y >= list.y + list.height - 1 || box.x + box.width < list.x || box.x > list.x + list.width, `${name} lies under the list`);
+    await becomes(() => options.nth(at).getAttribute("aria-selected"), "true");
+    const name = await options.nth(at).getAttribute("title");
+    await seen(card(tab).getByRole("heading", { name, exact: true }));
+    await settled(tab);
+    if (!(await node(tab, name).count())) continue;
+    await eventually(async () => {
+      const [box, list] = [await node(tab, name).boundingBox(), await tab.locator("#found").boundingBox()];
+      ok(box.y >= list.y + list.height - 1 || box.x + box.width < list.x || box.x > list.x + list.width, `${name} lies under the list`);
+    });
   }
 });

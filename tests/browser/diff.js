@@ -6,7 +6,7 @@ const card = (tab) => tab.getByRole("complementary", { name: "Details" });
 test("the list walks through the changes", async ({ tab, page }) => {
   await page("diff.html");
   const items = changes(tab).getByRole("listitem");
-  equal(await items.count(), 2);
+  await becomes(() => items.count(), 2);
   await tab.getByRole("button", { name: "Next change" }).click();
   const first = await card(tab).getByRole("heading").first().textContent();
   await tab.getByRole("button", { name: "Next change" }).click();
@@ -19,9 +19,9 @@ test("a change in the list brings its node into view, with before and after", as
   await page("diff.html");
   await changes(tab).getByRole("button", { name: /Relu → Elu/ }).click();
   await card(tab).getByRole("heading", { name: "conv1/activation", exact: true }).waitFor();
-  ok(await card(tab).getByRole("row", { name: /Before\s*Relu/ }).isVisible());
-  ok(await card(tab).getByRole("row", { name: /After\s*Elu/ }).isVisible());
-  ok(await tab.locator('g.node[data-name="conv1/activation"]').isVisible());
+  await seen(card(tab).getByRole("row", { name: /Before\s*Relu/ }));
+  await seen(card(tab).getByRole("row", { name: /After\s*Elu/ }));
+  await seen(tab.locator('g.node[data-name="conv1/activation"]'));
 });
 
 test("the first picture is open on the way to each change", async ({ tab, page }) => {
@@ -34,10 +34,10 @@ test("consequences are folded behind their cause, and lead to their nodes", asyn
   await page("consequences.html");
   const cause = changes(tab).getByRole("listitem").filter({ hasText: "Consequences" }).first();
   const behind = cause.getByRole("group").or(cause.locator("details")).first();
-  ok(!(await behind.locator(".behind").first().isVisible()), "folded");
+  await gone(behind.locator(".behind").first(), "folded");
   await behind.getByText(/^Consequences · \d+/).click();
   const first = behind.getByRole("button").first();
-  ok(await first.isVisible(), "unfolded");
+  await seen(first, "unfolded");
   await first.click();
   await card(tab).getByRole("heading").first().waitFor();
 });
@@ -51,17 +51,18 @@ test("keys walk through the changes too, from any place but a field", async ({ t
   await tab.keyboard.press("n");
   await until(async () => (await heading()) !== first, "n goes on");
   const second = await heading();
-  ok(await tab.locator(`g.node[data-name="${second.trim()}"]`).isVisible(), "it is in view");
+  await seen(tab.locator(`g.node[data-name="${second.trim()}"]`), "it is in view");
   await tab.keyboard.press("p");
   await until(async () => (await heading()) === first, "p goes back");
   await tab.keyboard.press("/");
   await tab.keyboard.type("pn");
-  equal(await tab.getByRole("searchbox", { name: "Find" }).inputValue(), "pn");
-  equal(await heading(), first);
+  await becomes(() => tab.getByRole("searchbox", { name: "Find" }).inputValue(), "pn");
+  await settled(tab);
+  await becomes(heading, first);
   await tab.keyboard.press("Escape");
   await tab.keyboard.press("Escape");
   await tab.keyboard.press("?");
-  ok(await tab.getByRole("dialog").getByText("n", { exact: true }).isVisible(), "the help says so");
+  await seen(tab.getByRole("dialog").getByText("n", { exact: true }), "the help says so");
 });
 
 test("lines of what is chosen still say what became of them", async ({ tab, page }) => {
@@ -86,10 +87,10 @@ test("a change marks every part that it is made of, and nothing comes after the 
     return { rows: first.rows.length, count: others.length + 1 };
   });
   const next = tab.getByRole("button", { name: "Next change" });
-  ok(await next.isEnabled());
+  await until(() => next.isEnabled());
   await next.click();
   await card(tab).waitFor();
-  equal(await next.isEnabled(), count > 1);
+  await becomes(() => next.isEnabled(), count > 1);
   await until(async () => (await tab.locator("g.node.found").count()) >= Math.min(rows, 2) || rows === 1, `${rows} parts`);
 });
 
@@ -97,7 +98,7 @@ test("the card signs the wires that came and those that are gone", async ({ tab,
   await page("diff.html");
   await tab.evaluate(() => window.tbgraph.select("fc1"));
   await card(tab).getByRole("table", { name: "Outputs" }).waitFor();
-  equal(await card(tab).getByRole("table", { name: "Inputs" }).getByRole("img").count(), 0, "nothing happened here");
+  await becomes(() => card(tab).getByRole("table", { name: "Inputs" }).getByRole("img").count(), 0, "nothing happened here");
   await page("consequences.html");
   await tab.evaluate(() => window.tbgraph.select("adam"));
   const table = card(tab).getByRole("table", { name: "Inputs", exact: true });

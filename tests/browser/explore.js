@@ -15,10 +15,12 @@ test("a weight that is found shows the op beside which it stands", async ({ tab,
   await card(tab).getByRole("heading", { name: "conv1/weights/Variable/read", exact: true }).waitFor();
   const host = node(tab, "conv1/Wx_plus_b/Conv2D");
   await until(async () => (await host.count()) === 1 && (await host.getAttribute("aria-selected")) === "true", "the op is outlined");
-  const [ring, box] = [await tab.locator(".ring").boundingBox(), await host.boundingBox()];
-  ok(ring.x <= box.x && ring.x + ring.width >= box.x + box.width, "the ring is around it");
-  ok((await tab.locator('g.stub.found[data-of="conv1/Wx_plus_b/Conv2D"]').count()) === 1, "the weight itself is marked");
-  ok(await host.evaluate((one) => one.classList.contains("found")), "and so is the op");
+  await until(async () => {
+    const [ring, box] = [await tab.locator(".ring").boundingBox(), await host.boundingBox()];
+    return ring.x <= box.x && ring.x + ring.width >= box.x + box.width;
+  }, "the ring is around it");
+  await becomes(() => tab.locator('g.stub.found[data-of="conv1/Wx_plus_b/Conv2D"]').count(), 1, "the weight itself is marked");
+  await until(() => host.evaluate((one) => one.classList.contains("found")), "and so is the op");
 });
 
 test("find looks in one field alone", async ({ tab, page }) => {
@@ -26,13 +28,13 @@ test("find looks in one field alone", async ({ tab, page }) => {
   const all = await count(tab, "MaxPool");
   const types = await count(tab, "op:MaxPool");
   ok(types >= 2 && types < all + 1, `${types} of ${all}`);
-  equal(await count(tab, "op:conv1"), 0, "no op type has this name");
-  ok((await count(tab, "name:conv1")) > 10);
-  equal(await count(tab, "op:/^MaxPool$/"), 2);
-  equal(await count(tab, "name:SAME"), 0);
-  ok((await count(tab, "attr:padding=SAME")) >= 4);
-  equal(await count(tab, "attr:padding=SAME"), await count(tab, "key: padding=SAME"));
-  ok((await find(tab).getAttribute("placeholder")).includes("op:"), "it is told");
+  await becomes(() => count(tab, "op:conv1"), 0, "no op type has this name");
+  await until(async () => (await count(tab, "name:conv1")) > 10);
+  await becomes(() => count(tab, "op:/^MaxPool$/"), 2);
+  await becomes(() => count(tab, "name:SAME"), 0);
+  await until(async () => (await count(tab, "attr:padding=SAME")) >= 4);
+  await becomes(() => count(tab, "key: padding=SAME"), await count(tab, "attr:padding=SAME"));
+  await until(async () => (await find(tab).getAttribute("placeholder")).includes("op:"), "it is told");
   await find(tab).fill("nowhere at all");
   await tab.getByRole("status").filter({ hasText: /Nothing found.*op:/ }).waitFor();
 });
@@ -44,11 +46,11 @@ test("each thing done is a step of its own when the browser goes back", async ({
   await tab.getByRole("combobox", { name: "Colour by" }).selectOption("op-type");
   await until(async () => (await hash(tab)).includes("colour=op-type"));
   await tab.goBack();
-  await until(async () => !(await hash(tab)).includes("colour="), "the colour goes");
-  ok((await names(tab)).includes("conv1/pool"), "the group stays open");
+  await until(async () => (await state(tab)).colour === undefined, "the colour goes");
+  await until(async () => (await names(tab)).includes("conv1/pool"), "the group stays open");
   await tab.goBack();
   await until(async () => !(await names(tab)).includes("conv1/pool"), "then it closes");
-  equal((await state(tab)).select, "conv1");
+  await becomes(async () => (await state(tab)).select, "conv1");
   await tab.goBack();
   await until(async () => (await state(tab)).select === undefined, "then nothing is chosen");
   await tab.goForward();
@@ -72,8 +74,8 @@ test("a link to another graph leaves the picture as it is and says so", async ({
   const [before, place] = [await names(tab), await node(tab, "conv1").boundingBox()];
   await tab.goto("about:blank");
   await page("mnist.html", "open=not/here,nor/there&select=nosuch/thing&colour=pink&at=9000,9000,3");
-  equal(await names(tab), before);
-  equal(await node(tab, "conv1").boundingBox(), place);
+  await becomes(() => names(tab), before);
+  await becomes(() => node(tab, "conv1").boundingBox(), place);
   const told = await tab.getByRole("status").filter({ hasText: "not/here" }).textContent();
   for (const name of ["nor/there", "nosuch/thing", "pink"]) ok(told.includes(name), told);
   ok(/^This link .*\.$/.test(told), "a sentence");
@@ -81,32 +83,38 @@ test("a link to another graph leaves the picture as it is and says so", async ({
 
 test("of a link to an older graph, what is still there is opened", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1/weights/gone,conv2");
-  const shown = await names(tab);
-  ok(shown.includes("conv1/weights/Variable") && shown.includes("conv2/pool"), "the groups around what is gone");
+  await until(async () => {
+    const shown = await names(tab);
+    return shown.includes("conv1/weights/Variable") && shown.includes("conv2/pool");
+  }, "the groups around what is gone");
   await tab.getByRole("status").filter({ hasText: "conv1/weights/gone" }).waitFor();
 });
 
 test("a trace leaves no line bright that it does not go along", async ({ tab, page }) => {
   await page("mnist.html");
   await node(tab, "fc1").click();
+  await becomes(async () => (await state(tab)).select, "fc1");
   await tab.keyboard.press("Shift+I");
   await tab.getByRole("status").filter({ hasText: /^Inputs of fc1/ }).waitFor();
   const edge = (from, to) => tab.locator(`g.line[data-from="${from}"][data-to="${to}"]`);
-  ok(!(await edge("conv2", "reshape").or(edge("conv2", "fc1")).first().evaluate((one) => one.classList.contains("faded"))), "a line of the trace");
-  const bright = await tab.locator("g.line:not(.faded)").evaluateAll((all) => all.map((one) => [one.dataset.from, one.dataset.to]));
-  ok(bright.every(([from]) => !from.startsWith("fc1") && !from.startsWith("train")), JSON.stringify(bright));
-  const drawn = await tab.evaluate(() => document.querySelectorAll("#world > .chosen > g").length);
-  const into = await tab.locator('g.line[data-to="fc1"]').count();
-  ok(drawn <= into, `${drawn} lines in front, ${into} into it: those out of it stay back`);
+  await becomes(() => edge("conv2", "reshape").or(edge("conv2", "fc1")).first().evaluate((one) => one.classList.contains("faded")), false, "a line of the trace");
+  await eventually(async () => {
+    const bright = await tab.locator("g.line:not(.faded)").evaluateAll((all) => all.map((one) => [one.dataset.from, one.dataset.to]));
+    ok(bright.every(([from]) => !from.startsWith("fc1") && !from.startsWith("train")), JSON.stringify(bright));
+    const drawn = await tab.evaluate(() => document.querySelectorAll("#world > .chosen > g").length);
+    const into = await tab.locator('g.line[data-to="fc1"]').count();
+    ok(drawn <= into, `${drawn} lines in front, ${into} into it: those out of it stay back`);
+  });
 });
 
 test("the bar of a trace lies on nothing that it reached", async ({ tab, page }) => {
   await page("mnist.html");
   await node(tab, "conv1").click();
+  await becomes(async () => (await state(tab)).select, "conv1");
   await tab.keyboard.press("Shift+O");
   await tab.getByRole("status").filter({ hasText: /^Outputs of conv1/ }).waitFor();
-  const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
   await until(async () => {
+    const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
     const rects = await tab.locator("g.node.closed:not(.faded)").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
     return rects.length > 1 && rects.every(({ top, bottom, left, right }) => top >= bar.y + bar.height || bottom <= bar.y || left >= bar.x + bar.width || right <= bar.x);
   }, "all that it reached is free");
@@ -114,7 +122,7 @@ test("the bar of a trace lies on nothing that it reached", async ({ tab, page })
 
 test("what is chosen comes out from under the minimap, the legend and the card", async ({ tab, page }) => {
   await page("mnist.html");
-  const apart = async (one, other) => one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+  const apart = (one, other) => one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
   for (const [panel, dx, dy] of [["#corner", 0.4, 0.5], ["#legend", 0.5, 0.5]]) {
     const over = await tab.locator(panel).boundingBox();
     await tab.evaluate(async ([x, y]) => {
@@ -122,12 +130,12 @@ test("what is chosen comes out from under the minimap, the legend and the card",
       const at = [x - box.x - box.width / 2, y - 48 - box.y - box.height / 2, 1];
       await window.tbgraph.state({ at: at.join() });
     }, [over.x + over.width * dx, over.y + over.height * dy]);
-    ok(!(await apart(await node(tab, "conv1").boundingBox(), over)), "it lies there");
+    await until(async () => !apart(await node(tab, "conv1").boundingBox(), over), "it lies there");
     await tab.evaluate(() => window.tbgraph.select("conv1"));
     await until(async () => {
       const box = await node(tab, "conv1").boundingBox();
       const panels = await Promise.all(["#corner", "#legend", "#card"].map((one) => tab.locator(one).boundingBox()));
-      return (await Promise.all(panels.map((one) => apart(box, one)))).every(Boolean) && box.y > 48 && box.y + box.height < 900;
+      return panels.every((one) => apart(box, one)) && box.y > 48 && box.y + box.height < 900;
     }, `out from under ${panel}`);
     await tab.evaluate(() => window.tbgraph.select(null));
   }
@@ -135,14 +143,14 @@ test("what is chosen comes out from under the minimap, the legend and the card",
 
 test("a box has one name, from near and from afar, closed and open", async ({ tab, page }) => {
   await page("renamed.html");
-  const seen = async (at) => {
+  const told = async (at) => {
     await tab.evaluate((at) => window.tbgraph.state().then((now) => window.tbgraph.state({ ...now, at })), at);
     return tab.evaluate(() => [...document.querySelectorAll('g.node[data-name="small_1"] text, g.head text')].map((one) => one.textContent));
   };
   for (const open of [[], ["small_1"]]) {
     await tab.evaluate((open) => window.tbgraph.state({ open }), open);
     for (const k of [1, 0.4, 0.15]) {
-      const said = await seen(`400,100,${k}`);
+      const said = await told(`400,100,${k}`);
       ok(!said.some((one) => one.endsWith("_1")), `${open} ${k}: ${said}`);
       if (open.length || k > 0.2) ok(said.includes("small"), `${open} ${k}: ${said}`);
     }
@@ -154,23 +162,25 @@ test("a number that lacks something says so in the card", async ({ tab, page }) 
   await node(tab, "train").click();
   const row = (name) => card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name });
   await row(/FLOPs\s*at least [\d.]+ MFLOPs/).waitFor();
-  ok(await row(/FLOPs.*\d+ ops? not counted/).isVisible(), "and what it lacks");
-  ok(await row(/Activations\s*at least .*unknown sizes count as 1/).isVisible());
+  await seen(row(/FLOPs.*\d+ ops? not counted/), "and what it lacks");
+  await seen(row(/Activations\s*at least .*unknown sizes count as 1/));
 });
 
 test("the legend lists every op type when it is asked to", async ({ tab, page }) => {
   await page("mnist.html");
   await tab.getByRole("combobox", { name: "Colour by" }).selectOption("op-type");
   const legend = tab.getByRole("region", { name: "Legend" });
-  if (!(await legend.locator("svg").isVisible())) await legend.getByText("Legend").click();
+  const more = legend.locator("button", { hasText: /^and \d+ more$/ });
+  await until(() => more.count());
+  const folded = await legend.locator("details:not([open])").count();
+  if (folded) await legend.getByText("Legend").click();
   const words = () => legend.locator("text").evaluateAll((all) => all.map((one) => one.textContent));
-  ok(!(await words()).includes("Sqrt"), "not among the first ten");
-  const more = legend.getByRole("button", { name: /^and \d+ more$/ });
+  await until(async () => !(await words()).includes("Sqrt"), "not among the first ten");
   const count = Number(/\d+/.exec(await more.textContent())[0]);
   const before = (await words()).length;
   await more.click();
   await until(async () => (await words()).length >= before + count);
-  ok((await words()).includes("Sqrt"), (await words()).join());
+  await until(async () => (await words()).includes("Sqrt"));
   await legend.getByRole("button", { name: "Fewer" }).click();
   await until(async () => (await words()).length === before);
 });
@@ -178,8 +188,8 @@ test("the legend lists every op type when it is asked to", async ({ tab, page })
 test("the page of two equal graphs says that they are", async ({ tab, page }) => {
   await page("rebuilt.html");
   await tab.getByRole("status").filter({ hasText: "The two graphs are the same." }).waitFor();
-  ok(await tab.getByText(/names only renumbered/).isVisible(), "and what does not count");
-  equal(await tab.getByRole("button", { name: "Next change" }).count(), 0);
+  await seen(tab.getByText(/names only renumbered/), "and what does not count");
+  await becomes(() => tab.getByRole("button", { name: "Next change" }).count(), 0);
 });
 
 test("every box that a diff marks leads to its change", async ({ tab, page }) => {
@@ -197,9 +207,9 @@ test("every box that a diff marks leads to its change", async ({ tab, page }) =>
 test("the list of changes names boxes as the picture does, and says what the file calls them", async ({ tab, page }) => {
   await page("inserted.html");
   const change = tab.getByRole("list", { name: "Changes" }).getByRole("button").first();
-  ok((await change.textContent()).includes("small/extra: scope"), await change.textContent());
-  ok((await change.getAttribute("title")).startsWith("small_1/extra_1: scope"), "on hover");
-  ok((await tab.locator('g.node[data-name="small_1/extra_1"]').textContent()).startsWith("extra"), "the picture");
+  await until(async () => (await change.textContent()).includes("small/extra: scope"), "the list");
+  await until(async () => (await change.getAttribute("title")).startsWith("small_1/extra_1: scope"), "on hover");
+  await until(async () => (await tab.locator('g.node[data-name="small_1/extra_1"]').textContent()).startsWith("extra"), "the picture");
 });
 
 test("any picture gets small enough to be seen as a whole", async ({ tab, page }) => {
@@ -207,17 +217,21 @@ test("any picture gets small enough to be seen as a whole", async ({ tab, page }
   await tab.evaluate(() => window.tbgraph.state({ open: ["conv1", "conv2", "fc1", "fc2", "train/gradients"] }));
   await tab.setViewportSize({ width: 150, height: 110 });
   for (let turn = 0; turn < 30; turn++) await tab.keyboard.press("-");
-  await tab.keyboard.press("0");
-  const rects = await tab.locator("g.node").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
-  ok(rects.length > 3 && rects.every(({ left, right, top, bottom }) => left >= 0 && right <= 150 && top >= 40 && bottom <= 110), "all of it");
+  await until(async () => {
+    await tab.keyboard.press("0"); // the first may come before the page knows how small it is
+    const rects = await tab.locator("g.node").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+    return rects.length > 3 && rects.every(({ left, right, top, bottom }) => left >= 0 && right <= 150 && top >= 40 && bottom <= 110);
+  }, "all of it");
 });
 
 test("on a phone the bar of a trace is no higher than its words need", async ({ tab, page }) => {
   await page("mnist.html");
   await node(tab, "conv2").tap();
   await card(tab).getByRole("button", { name: "Trace outputs" }).tap();
-  const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
-  ok(bar.height < 60 && bar.x >= 0 && bar.x + bar.width <= 390, JSON.stringify(bar));
+  await eventually(async () => {
+    const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
+    ok(bar.height < 60 && bar.x >= 0 && bar.x + bar.width <= 390, JSON.stringify(bar));
+  });
 }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
 test("the legend speaks the reader's language, and names in it stay", async ({ tab, page }) => {
@@ -252,11 +266,12 @@ test("a tooltip that was read goes with a click or a key, until the pointer is e
     await tab.mouse.move(box.x + 20, box.y + box.height / 2);
     await tip.waitFor();
     await done();
-    await tip.waitFor({ state: "hidden" });
+    await gone(tip);
+    await settled(tab);
     const now = await node(tab, "conv1").boundingBox();
     await tab.mouse.move(now.x + 24, now.y + box.height / 2 + 1);
     await tab.mouse.move(now.x + 26, now.y + box.height / 2);
-    ok(!(await tip.isVisible()), "nor does it come back at once");
+    await gone(tip, "nor does it come back at once");
     await node(tab, "conv2").hover();
     await tip.waitFor();
   }
@@ -285,10 +300,12 @@ test(
       ok(parts.length >= 7, parts.length);
       for (const [id, { left, right, bottom }] of parts) ok(left >= 0 && right <= 390 && bottom <= bar.y + bar.height, `${id} ${left} ${right} ${bottom}`);
       await tab.getByLabel("Share", { exact: true }).click();
-      const save = await tab.getByRole("button", { name: "Save SVG" }).boundingBox();
-      ok(save.x >= 0 && save.x + save.width <= 390, "and for what it offers");
-      ok(await tab.getByRole("combobox", { name: "Language" }).isVisible());
-      ok((await tab.locator("main").boundingBox()).y >= bar.y + bar.height - 1, "the picture is below it");
+      await until(async () => {
+        const save = await tab.getByRole("button", { name: "Save SVG" }).boundingBox();
+        return save.x >= 0 && save.x + save.width <= 390;
+      }, "and for what it offers");
+      await seen(tab.getByRole("combobox", { name: "Language" }));
+      await until(async () => (await tab.locator("main").boundingBox()).y >= bar.y + bar.height - 1, "the picture is below it");
     }
   },
   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
@@ -318,16 +335,16 @@ test(
 test("an op type means itself alone, a star all that are like it, two words both", async ({ tab, page }) => {
   await page("mnist.html");
   const exact = await count(tab, "op:conv2d");
-  equal(exact, await count(tab, "op:/^Conv2D$/"));
+  await becomes(() => count(tab, "op:/^Conv2D$/"), exact);
   const like = await count(tab, "op:Conv*");
-  equal(like, await count(tab, "op:/^Conv/"));
+  await becomes(() => count(tab, "op:/^Conv/"), like);
   ok(exact >= 2 && like > exact, `${exact} of ${like}`);
-  equal(await count(tab, "op:*pool"), await count(tab, "op:/Pool$/"));
-  equal(await count(tab, "op:Conv2D conv1"), 1);
-  equal(await count(tab, "conv1 op: Conv2D"), 1);
-  equal(await count(tab, "op:Conv2D attr:padding=SAME"), exact);
-  equal(await count(tab, "op:Conv2D padding=SAME name:conv1"), 1);
-  equal(await count(tab, "op:Conv2D nowhere"), 0);
+  await becomes(() => count(tab, "op:*pool"), await count(tab, "op:/Pool$/"));
+  await becomes(() => count(tab, "op:Conv2D conv1"), 1);
+  await becomes(() => count(tab, "conv1 op: Conv2D"), 1);
+  await becomes(() => count(tab, "op:Conv2D attr:padding=SAME"), exact);
+  await becomes(() => count(tab, "op:Conv2D padding=SAME name:conv1"), 1);
+  await becomes(() => count(tab, "op:Conv2D nowhere"), 0);
 });
 
 test("the list of what was found goes when one is taken, and comes back", async ({ tab, page }) => {
@@ -337,11 +354,11 @@ test("the list of what was found goes when one is taken, and comes back", async 
   await list.getByRole("option").first().waitFor();
   await find(tab).press("Enter");
   await card(tab).waitFor();
-  ok(!(await list.isVisible()), "the picture is seen");
+  await gone(list, "the picture is seen");
   const first = (await state(tab)).select;
   await find(tab).press("Enter");
   await until(async () => (await state(tab)).select !== first, "Enter walks on");
-  ok(!(await list.isVisible()));
+  await gone(list);
   await find(tab).press("ArrowUp");
   await list.waitFor();
   await until(async () => (await state(tab)).select === first, "arrows walk in the list");
@@ -353,7 +370,7 @@ test("a number bears its unit once", async ({ tab, page }) => {
   await page("mnist.html");
   await tab.evaluate(() => window.tbgraph.select("conv1/biases/summaries/Mean"));
   const row = card(tab).getByRole("table", { name: "Statistics" }).getByRole("row", { name: /^FLOPs/ });
-  equal((await row.textContent()).match(/FLOPs/g).length, 1, await row.textContent());
+  await becomes(async () => (await row.textContent()).match(/FLOPs/g).length, 1);
 });
 
 test("the bar of a trace hides no box of a picture that was seen as a whole", async ({ tab, page }) => {
@@ -364,8 +381,8 @@ test("the bar of a trace hides no box of a picture that was seen as a whole", as
     await tab.evaluate((name) => window.tbgraph.select(name), name);
     await tab.keyboard.press(key);
     await tab.getByRole("status").filter({ hasText: /^Inputs of/ }).waitFor();
-    const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
     await until(async () => {
+      const bar = await tab.getByRole("group", { name: "How far" }).boundingBox();
       const tops = await tab.locator("g.node.closed").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
       return tops.every((top) => top >= bar.y + bar.height);
     }, `${name}: all boxes are below it`);
@@ -378,11 +395,9 @@ test("a picture saved during a trace leaves aside what the screen does", async (
   await page("mnist.html", "select=fc2");
   const save = async () => {
     await tab.getByLabel("Share").click();
-    const waiting = tab.waitForEvent("download");
-    await tab.getByRole("button", { name: "Save SVG" }).click();
-    const text = require("node:fs").readFileSync(await (await waiting).path(), "utf8");
+    const { data } = await saved(tab, () => tab.getByRole("button", { name: "Save SVG" }).click());
     await tab.getByLabel("Share").click(); // which closes its menu
-    return text;
+    return String(data);
   };
   const read = (text) => tab.evaluate((text) => {
     const file = new DOMParser().parseFromString(text, "image/svg+xml");
@@ -396,7 +411,7 @@ test("a picture saved during a trace leaves aside what the screen does", async (
   equal(traced.shapes, whole.shapes, "nothing is lost");
   equal(whole.faded, 0);
   ok(traced.faded > 3, `${traced.faded} shapes`);
-  const seen = await tab.evaluate(() => [...document.querySelectorAll("g.node[data-name]")].map((one) => [one.getAttribute("data-name"), one.classList.contains("faded")]));
-  const saved = new Map(traced.boxes);
-  for (const [name, faded] of seen) equal(saved.get(name), faded, name);
+  const shown = await tab.evaluate(() => [...document.querySelectorAll("g.node[data-name]")].map((one) => [one.getAttribute("data-name"), one.classList.contains("faded")]));
+  const held = new Map(traced.boxes);
+  for (const [name, faded] of shown) equal(held.get(name), faded, name);
 });

@@ -1,11 +1,14 @@
 // Runs tests of a page in one real browser: `node harness.js PAGES_FOLDER SUITE…`. Each test has a fresh tab; afterwards it
 // must have asked for nothing, logged no error, and broken no policy. Results are JSON on standard output.
 // The folder's `wanted.json` lists the tests to run, as "SUITE: NAME"; all where there is none.
+// TBGRAPH_BROWSER_SLOWDOWN=10 slows each tab down tenfold, and is as much more patient.
 const { chromium } = require("playwright-core");
 const fs = require("node:fs");
 const path = require("node:path");
 
 const ABREAST = 3; // tabs at a time
+const SLOWDOWN = Number(process.env.TBGRAPH_BROWSER_SLOWDOWN || 1);
+const PATIENCE = 30_000 * SLOWDOWN; // milliseconds: what takes as long does not come at all
 const [, , folder, ...suites] = process.argv;
 const list = path.join(folder, "wanted.json");
 const wanted = fs.existsSync(list) ? new Set(JSON.parse(fs.readFileSync(list, "utf8"))) : null;
@@ -19,15 +22,43 @@ global.equal = (found, expected, what = "") => {
 global.ok = (value, what = "not so") => {
   if (!value) throw new Error(what);
 };
-/** Wait until something holds. */
-global.until = async (holds, what = "it never came", milliseconds = 8000) => {
-  const end = Date.now() + milliseconds;
-  for (;;) {
-    if (await holds()) return;
-    if (Date.now() > end) throw new Error(what);
+// A page does what a gesture asks a little later. `ok` and `equal` look at values that are in hand; what the page shows is
+// waited for, by one of these.
+/** Try a check until it passes; what it said last is told. */
+global.eventually = async (check) => {
+  for (const end = Date.now() + PATIENCE; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
     await new Promise((done) => setTimeout(done, 30));
   }
 };
+/** Wait until something holds. */
+global.until = (holds, what = "it never came") => eventually(async () => ok(await holds(), what));
+/** Wait until what is read is what is expected. */
+global.becomes = (read, expected, what) => eventually(async () => equal(await read(), expected, what));
+/** Wait until the one element of a locator is seen. */
+global.seen = (locator, what) => waited(locator, "visible", what);
+/** Wait until nothing is seen of a locator. */
+global.gone = (locator, what) => waited(locator, "hidden", what);
+/** Wait until the page has done what was asked of it so far: before a look at what must not have come. */
+global.settled = (tab) => tab.evaluate(() => window.tbgraph.scene().then(() => undefined));
+
+/** What a gesture saves. */
+global.saved = async (tab, gesture) => {
+  const [file] = await Promise.all([tab.waitForEvent("download"), gesture()]);
+  return { name: file.suggestedFilename(), data: fs.readFileSync(await file.path()) };
+};
+
+/** Wait for a state of a locator. */
+async function waited(locator, state, what = "") {
+  await locator.waitFor({ state }).catch((error) => {
+    throw new Error(`${what} ${error.message}`);
+  });
+}
+
 for (const one of suites) {
   suite = path.basename(one);
   require(path.resolve(one));
@@ -60,7 +91,8 @@ async function once(browser, { name, run, options: { alone, ...options } }) {
   tab.on("request", (request) => {
     if (!/^(file|data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`);
   });
-  tab.setDefaultTimeout(8000);
+  context.setDefaultTimeout(PATIENCE);
+  if (SLOWDOWN > 1) await (await context.newCDPSession(tab)).send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
   try {
     await run({ tab, page: (file, hash) => opened(tab, file, hash), context, folder });
   } catch (error) {

@@ -11,8 +11,8 @@ const middle = async (locator) => {
 test("the first picture is the one that render draws, fitted", async ({ tab, page }) => {
   await page("mnist.html");
   const tree = tab.getByRole("tree", { name: /^Graph of mnist/ });
-  ok(await tree.isVisible());
-  for (const name of ["conv1", "conv2", "train"]) ok(await tab.getByRole("treeitem", { name: new RegExp(`^${name}`) }).first().isVisible(), name);
+  await seen(tree);
+  for (const name of ["conv1", "conv2", "train"]) await seen(tab.getByRole("treeitem", { name: new RegExp(`^${name}`) }).first(), name);
   const shown = await tab.evaluate(async () => {
     const names = (await window.tbgraph.scene()).boxes.map((box) => box.name);
     return [...document.querySelectorAll("g.node")].map((one) => [names.includes(one.dataset.name), one.getBoundingClientRect().toJSON()]);
@@ -26,9 +26,9 @@ test("a double click opens a group and closes it again", async ({ tab, page }) =
   const before = await boxes(tab);
   await node(tab, "conv1").dblclick();
   await until(async () => (await boxes(tab)).includes("conv1/weights"));
-  equal(await node(tab, "conv1").getAttribute("aria-expanded"), "true");
+  await becomes(() => node(tab, "conv1").getAttribute("aria-expanded"), "true");
   await tab.evaluate(() => window.tbgraph.close("conv1"));
-  equal(await boxes(tab), before);
+  await becomes(() => boxes(tab), before);
 });
 
 test("the mark opens, and stays under the pointer", async ({ tab, page }) => {
@@ -41,8 +41,7 @@ test("the mark opens, and stays under the pointer", async ({ tab, page }) => {
   });
   await tab.mouse.click(x, y);
   await until(async () => (await boxes(tab)).includes("conv2/weights"));
-  const under = await tab.evaluate(([x, y]) => document.elementFromPoint(x, y).closest("g.node").dataset.name, [x, y]);
-  equal(under, "conv2");
+  await becomes(() => tab.evaluate(([x, y]) => document.elementFromPoint(x, y).closest("g.node").dataset.name, [x, y]), "conv2");
   await tab.mouse.click(x, y);
   await until(async () => !(await boxes(tab)).includes("conv2/weights"));
 });
@@ -50,14 +49,14 @@ test("the mark opens, and stays under the pointer", async ({ tab, page }) => {
 test("a click chooses, and the card tells", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1");
   await node(tab, "conv1/pool").click();
-  await card(tab).getByRole("heading", { name: "conv1/pool" }).waitFor();
-  await card(tab).getByRole("table", { name: "Attributes" }).getByText("ksize").waitFor();
+  await seen(card(tab).getByRole("heading", { name: "conv1/pool" }));
+  await seen(card(tab).getByRole("table", { name: "Attributes" }).getByText("ksize"));
   const inputs = card(tab).getByRole("table", { name: "Inputs" });
   await inputs.getByRole("button", { name: "conv1/activation" }).click();
-  await card(tab).getByRole("heading", { name: "conv1/activation" }).waitFor();
-  equal(await node(tab, "conv1/activation").getAttribute("aria-selected"), "true");
+  await seen(card(tab).getByRole("heading", { name: "conv1/activation" }));
+  await becomes(() => node(tab, "conv1/activation").getAttribute("aria-selected"), "true");
   await tab.keyboard.press("Escape");
-  ok(!(await card(tab).isVisible()));
+  await gone(card(tab));
 });
 
 test("what a card names opens what is around it", async ({ tab, page }) => {
@@ -75,7 +74,7 @@ test("find counts, lists, and walks", async ({ tab, page }) => {
   const find = tab.getByRole("searchbox", { name: "Find" });
   await find.fill("conv1/weights");
   await tab.getByRole("status").filter({ hasText: /\d+ found/ }).waitFor();
-  ok((await tab.getByRole("option").count()) > 3);
+  await until(async () => (await tab.getByRole("listbox", { name: "Find" }).getByRole("option").count()) > 3);
   await find.press("Enter");
   await until(async () => (await boxes(tab)).includes("conv1/weights"));
   await card(tab).getByRole("heading", { name: "conv1/weights", exact: true }).waitFor();
@@ -86,28 +85,34 @@ test("find counts, lists, and walks", async ({ tab, page }) => {
 test("find takes op types, attributes and regular expressions", async ({ tab, page }) => {
   await page("mnist.html");
   const count = (text) => tab.evaluate(async (text) => (await window.tbgraph.find(text)).length, text);
-  ok((await count("MaxPool")) >= 2, "by op type");
-  ok((await count("padding=SAME")) >= 2, "by attribute");
-  equal(await count("/^conv[12]$/"), 2);
-  equal(await count("/(/"), 0);
+  await until(async () => (await count("MaxPool")) >= 2, "by op type");
+  await until(async () => (await count("padding=SAME")) >= 2, "by attribute");
+  await becomes(() => count("/^conv[12]$/"), 2);
+  await becomes(() => count("/(/"), 0);
 });
 
 test("the wheel zooms about the pointer, dragging pans", async ({ tab, page }) => {
   await page("mnist.html");
   const [x, y] = await middle(node(tab, "conv1"));
+  const { width } = await node(tab, "conv1").boundingBox();
   await tab.mouse.move(x, y);
   await tab.mouse.wheel(0, -200);
+  await until(async () => (await node(tab, "conv1").boundingBox()).width > 1.2 * width, "larger");
   const [zx, zy] = await middle(node(tab, "conv1"));
   ok(Math.hypot(zx - x, zy - y) < 3, "stays under the pointer");
   await tab.mouse.move(80, 120);
   await tab.mouse.down();
   await tab.mouse.move(140, 180, { steps: 4 });
   await tab.mouse.up();
-  const [px, py] = await middle(node(tab, "conv1"));
-  ok(Math.abs(px - zx - 60) < 2 && Math.abs(py - zy - 60) < 2, `panned by ${px - zx}, ${py - zy}`);
+  await eventually(async () => {
+    const [px, py] = await middle(node(tab, "conv1"));
+    ok(Math.abs(px - zx - 60) < 2 && Math.abs(py - zy - 60) < 2, `panned by ${px - zx}, ${py - zy}`);
+  });
   await tab.keyboard.press("0");
-  const [fx, fy] = await middle(node(tab, "conv1"));
-  ok(Math.hypot(fx - x, fy - y) < 3, "fits again");
+  await until(async () => {
+    const [fx, fy] = await middle(node(tab, "conv1"));
+    return Math.hypot(fx - x, fy - y) < 3;
+  }, "fits again");
 });
 
 test("the address holds the state, and another tab shows the same", async ({ tab, page, context }) => {
@@ -123,15 +128,15 @@ test("the address holds the state, and another tab shows the same", async ({ tab
   const other = await context.newPage();
   await other.goto((await tab.evaluate(() => location.href)));
   await other.evaluate(() => window.tbgraph.ready);
-  equal(await boxes(other), await boxes(tab));
-  await card(other).getByRole("heading", { name: "conv1/weights" }).waitFor();
+  await becomes(() => boxes(other), await boxes(tab));
+  await seen(card(other).getByRole("heading", { name: "conv1/weights" }));
 });
 
 test("a hash of another file opens what it can and says what it could not", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1,nothing/here&colour=pink&later=1");
-  ok((await boxes(tab)).includes("conv1/weights"));
-  await tab.getByRole("status").filter({ hasText: "nothing/here" }).waitFor();
-  ok((await tab.evaluate(() => location.hash)).includes("later=1"), "unknown keys are kept");
+  await until(async () => (await boxes(tab)).includes("conv1/weights"));
+  await seen(tab.getByRole("status").filter({ hasText: "nothing/here" }));
+  await until(async () => (await tab.evaluate(() => location.hash)).includes("later=1"), "unknown keys are kept");
 });
 
 test("the keyboard does it all", async ({ tab, page }) => {
@@ -144,14 +149,14 @@ test("the keyboard does it all", async ({ tab, page }) => {
   await tab.keyboard.press("Enter");
   await until(async () => (await boxes(tab)).includes("conv1/weights"));
   await tab.keyboard.press("ArrowUp");
-  const above = await card(tab).getByRole("heading").first().textContent();
-  ok(above !== "conv1", `went on to ${above}`);
+  await until(async () => (await card(tab).getByRole("heading").first().textContent()) !== "conv1", "it goes on");
   await tab.evaluate(() => window.tbgraph.select("conv1/pool"));
   await tab.keyboard.press("Alt+ArrowUp");
   await card(tab).getByRole("heading", { name: "conv1", exact: true }).waitFor();
   await tab.keyboard.press("?");
-  await tab.getByRole("dialog").waitFor();
+  await seen(tab.getByRole("dialog"));
   await tab.keyboard.press("Escape");
+  await gone(tab.getByRole("dialog"));
   await tab.keyboard.press("t");
   await until(async () => (await tab.evaluate(() => document.documentElement.dataset.theme)) === "dark");
 });
@@ -160,8 +165,9 @@ test("tracing fades the rest", async ({ tab, page }) => {
   await page("mnist.html");
   await node(tab, "fc1").click();
   await card(tab).getByRole("button", { name: "Trace inputs" }).click();
-  await until(() => tab.evaluate(() => document.querySelector('g.node[data-name="fc2"]').classList.contains("faded")));
-  ok(!(await tab.evaluate(() => document.querySelector('g.node[data-name="conv2"]').classList.contains("faded"))));
+  const faded = (name) => node(tab, name).evaluate((one) => one.classList.contains("faded"));
+  await becomes(() => faded("fc2"), true);
+  await becomes(() => faded("conv2"), false);
   await tab.keyboard.press("Escape");
   await until(async () => (await tab.locator(".faded").count()) === 0);
 });
@@ -174,35 +180,31 @@ test("the outline shows the same tree, by keyboard too", async ({ tab, page }) =
   await line.click();
   await line.focus();
   await tab.keyboard.press("ArrowRight");
-  await outline.getByRole("treeitem", { name: "conv1/weights" }).waitFor();
-  ok((await boxes(tab)).includes("conv1/weights"));
+  await seen(outline.getByRole("treeitem", { name: "conv1/weights" }));
+  await until(async () => (await boxes(tab)).includes("conv1/weights"));
 });
 
 test("two languages", async ({ tab, page }) => {
   await page("mnist.html");
   await tab.getByRole("combobox", { name: "Language" }).selectOption("ko");
   await tab.getByRole("searchbox", { name: "찾기" }).waitFor();
-  equal(await tab.evaluate(() => document.documentElement.lang), "ko");
+  await becomes(() => tab.evaluate(() => document.documentElement.lang), "ko");
 });
 
 test("saved pictures stand by themselves", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1");
   await tab.getByLabel("Share").click();
-  const waiting = tab.waitForEvent("download");
-  await tab.getByRole("button", { name: "Save SVG" }).click();
-  const file = await (await waiting).path();
-  const text = require("node:fs").readFileSync(file, "utf8");
+  const text = String((await saved(tab, () => tab.getByRole("button", { name: "Save SVG" }).click())).data);
   ok(text.startsWith("<svg") && text.includes('data-name="conv1/weights"') && !text.includes("class="), text.slice(0, 200));
-  const png = tab.waitForEvent("download");
-  await tab.getByRole("button", { name: "Save PNG" }).click();
-  ok((await png).suggestedFilename().endsWith(".png"));
+  const { name } = await saved(tab, () => tab.getByRole("button", { name: "Save PNG" }).click());
+  ok(name.endsWith(".png"), name);
 });
 
 test("the link can be copied", async ({ tab, page }) => {
   await page("mnist.html", "open=conv2");
   await tab.getByLabel("Share").click();
   await tab.getByRole("button", { name: "Copy link" }).click();
-  ok((await tab.evaluate(() => navigator.clipboard.readText())).includes("#open=conv2"));
+  await until(async () => (await tab.evaluate(() => navigator.clipboard.readText())).includes("#open=conv2"));
 }, { alone: true });
 
 test("opening in any order gives the same picture", async ({ tab, page }) => {
@@ -219,7 +221,7 @@ test("opening in any order gives the same picture", async ({ tab, page }) => {
     for (const name of ["fc1", "conv2", "train", "conv1"]) await window.tbgraph.open(name);
     await window.tbgraph.close("conv2");
   });
-  equal(await scene(), one);
+  await becomes(scene, one);
 });
 
 test("fifty sets of open groups look as Python draws them, number for number", async ({ tab, page, folder }) => {
@@ -241,7 +243,7 @@ test("fifty sets of open groups look as Python draws them, number for number", a
 
 test("opening and closing in any order leaves every pixel as it was", async ({ tab, page }) => {
   await page("mnist.html", "at=420,20,0.8");
-  const seen = async () => (await tab.getByRole("main").screenshot()).toString("base64");
+  const shot = async () => (await tab.getByRole("main").screenshot({ animations: "disabled" })).toString("base64");
   const walk = (open, close) =>
     tab.evaluate(async ([open, close]) => {
       for (const name of open) await window.tbgraph.open(name);
@@ -249,12 +251,12 @@ test("opening and closing in any order leaves every pixel as it was", async ({ t
       await window.tbgraph.state({ ...(await window.tbgraph.state()), at: "420,20,0.8" });
     }, [open, close]);
   await walk(["conv1"], []);
-  const one = await seen();
+  const one = await shot();
   await walk(["train", "conv2", "conv1/weights"], ["conv1/weights", "train", "conv2"]);
-  ok((await seen()) === one, "the same after three groups came and went");
+  await until(async () => (await shot()) === one, "the same after three groups came and went");
   await walk(["fc1", "fc2"], ["conv1", "fc2", "fc1"]);
   await walk(["conv1"], []);
-  ok((await seen()) === one, "the same after it was closed itself");
+  await until(async () => (await shot()) === one, "the same after it was closed itself");
 });
 
 test("functions open in themselves", async ({ tab, page }) => {
@@ -286,7 +288,7 @@ test("events bubble from the picture", async ({ tab, page }) => {
 
 test("a damaged block is told and the rest is shown", async ({ tab, page }) => {
   await page("damaged.html");
-  ok(await node(tab, "conv1").isVisible());
+  await seen(node(tab, "conv1"));
   await node(tab, "conv1").click();
   await card(tab).getByRole("heading", { name: "conv1" }).waitFor();
 });
@@ -296,9 +298,12 @@ test(
   async ({ tab, page }) => {
     await page("mnist.html");
     await node(tab, "conv1").tap();
-    const sheet = await card(tab).boundingBox();
-    ok(sheet.y > 300 && sheet.width > 380, JSON.stringify(sheet));
+    await eventually(async () => {
+      const sheet = await card(tab).boundingBox();
+      ok(sheet?.y > 300 && sheet.width > 380, JSON.stringify(sheet));
+    });
     await card(tab).getByRole("button", { name: "Close details" }).click();
+    await gone(card(tab));
     await tab.keyboard.press("0");
     const lowest = (await tab.evaluate(() => window.tbgraph.scene())).boxes.filter((box) => !box.open).sort((one, other) => other.y - one.y)[0].name;
     await node(tab, lowest).tap();
@@ -320,7 +325,7 @@ test("a node goes to the auxiliary area and comes back, and nothing else moves",
   const moved = await tab.evaluate(() => window.tbgraph.scene());
   const at = (scene, name) => scene.boxes.find((box) => box.name === name);
   ok(!moved.lines.some((line) => line.from === "fc2" || line.to === "fc2"), "its lines are stubs now");
-  ok((await tab.locator('[data-stub="fc2"]').count()) > 0);
+  await until(async () => (await tab.locator('[data-stub="fc2"]').count()) > 0);
   for (const one of ["conv1", "conv2", "train"]) {
     for (const other of ["conv1", "conv2", "train"]) {
       equal(at(moved, one).y < at(moved, other).y, at(before, one).y < at(before, other).y, `${one} above ${other}`);
@@ -328,7 +333,7 @@ test("a node goes to the auxiliary area and comes back, and nothing else moves",
   }
   await card(tab).getByRole("button", { name: "To the main graph" }).click();
   await until(async () => !(await tab.evaluate(() => location.hash)).includes("aux="));
-  equal(await tab.evaluate(() => window.tbgraph.scene()), before);
+  await becomes(() => tab.evaluate(() => window.tbgraph.scene()), before);
 });
 
 test("a hub comes back with its lines, by keyboard", async ({ tab, page }) => {
@@ -339,7 +344,7 @@ test("a hub comes back with its lines, by keyboard", async ({ tab, page }) => {
   });
   ok(away.includes("init"), away.join());
   const lines = async () => (await tab.evaluate(() => window.tbgraph.scene())).lines.filter((line) => line.to === "init" || line.from === "init").length;
-  equal(await lines(), 0);
+  await becomes(lines, 0);
   await tab.evaluate(() => window.tbgraph.select("init"));
   await tab.getByRole("tree", { name: /^Graph/ }).focus();
   await tab.keyboard.press("m");
@@ -353,8 +358,8 @@ test("the context menu offers what can be done", async ({ tab, page }) => {
   await node(tab, "fc1").hover();
   await tab.getByRole("tooltip").waitFor();
   await node(tab, "fc1").click({ button: "right" });
-  await tab.waitForTimeout(60);
-  ok(!(await tab.getByRole("tooltip").isVisible()), "nothing lies over the menu");
+  await seen(tab.getByRole("menuitem").first());
+  await gone(tab.getByRole("tooltip"), "nothing lies over the menu");
   await tab.getByRole("menuitem", { name: "Trace inputs" }).click();
   await until(async () => (await tab.locator(".faded").count()) > 0);
   await tab.keyboard.press("Escape");
@@ -373,10 +378,9 @@ test("statistics colour the picture, step by step", async ({ tab, page }) => {
   await tab.getByRole("combobox", { name: "Colour by" }).selectOption("compute-time");
   await until(async () => !["#77AADD", "#EAEEF2"].includes(await fill()), "it has the colour of its time");
   await tab.getByRole("region", { name: "Legend" }).getByText("0 µs").waitFor();
-  const all = await fill();
   await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 2 });
   await until(async () => (await tab.evaluate(() => location.hash)).includes("step="));
-  ok(/^#/.test(await fill()), all);
+  await until(async () => /^#/.test(await fill()), "it has a colour of this step");
   await node(tab, "conv1").click();
   await card(tab).getByRole("table", { name: "Statistics" }).getByText("ms").first().waitFor();
 });
@@ -386,26 +390,30 @@ test("a trace compared with another has the colours that render gives it, of wha
   for (const [open, fills, legend] of JSON.parse(require("node:fs").readFileSync(`${folder}/against.json`, "utf8"))) {
     await tab.evaluate((open) => window.tbgraph.state({ open }), open);
     await tab.keyboard.press("0");
-    const found = await tab.locator("g.node.closed").evaluateAll((all) => all.map((one) => [one.dataset.name, one.querySelector("rect")?.getAttribute("fill")]));
-    const filled = found.filter(([, fill]) => /^#/.test(fill ?? ""));
-    ok(filled.length > 3, `${filled.length} of ${found.length}`);
     const near = (one, other) => [1, 3, 5].every((at) => Math.abs(parseInt(one.slice(at, at + 2), 16) - parseInt(other.slice(at, at + 2), 16)) <= 3);
-    for (const [name, fill] of filled) ok(near(fill, fills[name]), `${open} ${name}: ${fill}, not ${fills[name]}`);
-    const said = await tab.getByRole("region", { name: "Legend" }).locator("text").allTextContents();
-    for (const label of legend) ok(said.includes(label), `${label} in ${said}`);
+    await eventually(async () => {
+      const found = await tab.locator("g.node.closed").evaluateAll((all) => all.map((one) => [one.dataset.name, one.querySelector("rect")?.getAttribute("fill")]));
+      const filled = found.filter(([, fill]) => /^#/.test(fill ?? ""));
+      ok(filled.length > 3, `${filled.length} of ${found.length}`);
+      for (const [name, fill] of filled) ok(near(fill, fills[name]), `${open} ${name}: ${fill}, not ${fills[name]}`);
+      const said = await tab.getByRole("region", { name: "Legend" }).locator("text").allTextContents();
+      for (const label of legend) ok(said.includes(label), `${label} in ${said}`);
+    });
   }
 });
 
 test("the minimap shows the window and moves it", async ({ tab, page }) => {
   await page("mnist.html");
   const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
-  for (let at = 0; at < 4; at++) await tab.keyboard.press("+");
-  const before = await tab.evaluate(() => location.hash);
+  const at = () => tab.evaluate(async () => (await window.tbgraph.state()).at);
+  for (let turn = 0; turn < 4; turn++) await tab.keyboard.press("+");
+  await settled(tab);
+  const before = await at();
   await tab.mouse.move(map.x + 90, map.y + 100);
   await tab.mouse.down();
   await tab.mouse.move(map.x + 60, map.y + 40, { steps: 3 });
   await tab.mouse.up();
-  await until(async () => (await tab.evaluate(() => location.hash)) !== before);
+  await until(async () => (await at()) !== before);
 });
 
 test(
@@ -429,8 +437,7 @@ test("functions are chosen as graphs of their own", async ({ tab, page }) => {
   ok(names.length > 1, names.join());
   await chooser.selectOption({ index: 1 });
   await card(tab).getByRole("heading", { name: names[1], exact: true }).waitFor();
-  const shown = await tab.evaluate(() => window.tbgraph.scene());
-  ok(shown.boxes.some((box) => box.name === names[1] && box.open), names[1]);
+  await until(async () => (await tab.evaluate(() => window.tbgraph.scene())).boxes.some((box) => box.name === names[1] && box.open), names[1]);
 });
 
 test("what is printed is the whole picture, with title and legend", async ({ tab, page }) => {
@@ -438,18 +445,17 @@ test("what is printed is the whole picture, with title and legend", async ({ tab
   await tab.emulateMedia({ media: "print" });
   await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
   const sheet = tab.getByRole("img", { name: /mnist/ });
-  for (const text of ["mnist_cnn.pbtxt", "conv1", "2 like conv1"]) ok(await sheet.locator("text").filter({ hasText: text }).first().isVisible(), text);
-  ok(!(await tab.getByRole("banner").isVisible()));
+  for (const text of ["mnist_cnn.pbtxt", "conv1", "2 like conv1"]) await seen(sheet.locator("text").filter({ hasText: text }).first(), text);
+  await gone(tab.getByRole("banner"));
 });
 
 test("a picture fits beside the minimap", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1,conv2,fc1,fc2");
   const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
-  const hidden = await tab.locator("g.node").evaluateAll((all, map) => all.filter((one) => {
+  await becomes(() => tab.locator("g.node").evaluateAll((all, map) => all.filter((one) => {
     const box = one.getBoundingClientRect();
     return box.right > map.x + 2 && box.bottom > map.y + 2;
-  }).length, map);
-  equal(hidden, 0);
+  }).length, map), 0);
 });
 
 test("in a notebook it works in a frame that shares nothing", async ({ tab, folder }) => {
@@ -461,7 +467,7 @@ test("in a notebook it works in a frame that shares nothing", async ({ tab, fold
   await frame.getByRole("complementary", { name: "Details" }).getByRole("heading", { name: "conv1/pool" }).waitFor();
   await frame.getByLabel("Share").click();
   await frame.getByRole("button", { name: "Copy link" }).click();
-  ok(await tab.evaluate(() => window.frames[0].length === 0));
+  await becomes(() => tab.evaluate(() => window.frames[0].length), 0);
 }, { alone: true });
 
 test("the browser goes back and forward through views", async ({ tab, page }) => {
@@ -485,6 +491,8 @@ test("a trackpad pinches in Safari too", async ({ tab, page }) => {
   }, [x, y]);
   equal(kept, [false, false, false], "the page itself stays as large as it is");
   await until(async () => Math.abs((await node(tab, "conv1").boundingBox()).width / before - 1.5) < 0.05, "half as large again");
-  const [zx, zy] = await middle(node(tab, "conv1"));
-  ok(Math.hypot(zx - x, zy - y) < 3, "under the fingers");
+  await until(async () => {
+    const [zx, zy] = await middle(node(tab, "conv1"));
+    return Math.hypot(zx - x, zy - y) < 3;
+  }, "under the fingers");
 });

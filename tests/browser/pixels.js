@@ -18,7 +18,7 @@ async function differing(context, pictures) {
       return image;
     };
     const images = await Promise.all(told.map(load));
-    const seen = (at, width, height, scale) => {
+    const pixels = (at, width, height, scale) => {
       const { left = 0, top = 0 } = told[at];
       const canvas = Object.assign(document.createElement("canvas"), { width, height });
       const on = canvas.getContext("2d");
@@ -28,7 +28,7 @@ async function differing(context, pictures) {
     return images.slice(1).map((image, at) => {
       const scale = told[at + 1].scale ?? 1;
       const [width, height] = [told[at + 1].width ?? image.width, told[at + 1].height ?? image.height];
-      const [one, other] = [seen(0, width, height, scale), seen(at + 1, width, height, 1)];
+      const [one, other] = [pixels(0, width, height, scale), pixels(at + 1, width, height, 1)];
       let count = 0;
       for (let i = 0; i < one.length; i += 4) count += [0, 1, 2].reduce((sum, part) => sum + Math.abs(one[i + part] - other[i + part]), 0) > 60;
       return { count, colours: new Set(new Uint32Array(other.buffer)).size, size: [width, height] };
@@ -38,32 +38,29 @@ async function differing(context, pictures) {
   return found;
 }
 
-async function saved(tab, name) {
-  const waiting = tab.waitForEvent("download");
-  await tab.getByRole("button", { name }).click();
-  return fs.readFileSync(await (await waiting).path());
-}
-
 const written = ({ folder }, file) => ({ data: fs.readFileSync(`${folder}/${file}`), type: "image/svg+xml" });
 
 /** What is on the screen, beside a file that render wrote. */
 async function shownAs(given, file) {
   const corner = await given.tab.getByRole("main").boundingBox();
   const clip = { x: corner.x + 420 + PAST, y: corner.y + 20, width: 340, height: 400 }; // no minimap
-  const screen = { data: await given.tab.screenshot({ clip }), type: "image/png" };
   const drawn = written(given, file);
   const [left, top] = /translate\((\d+ \d+)\)/.exec(String(drawn.data))[1].split(" ").map(Number);
-  const [{ count, colours }] = await differing(given.context, [{ ...drawn, left: left + PAST, top }, screen]);
   const few = (clip.width * clip.height) / 10_000; // a letter's edge here and there: a screen has layers, an image none
-  ok(colours > 20 && count <= few, `on the screen ${count} pixels of ${clip.width * clip.height} differ`);
+  await eventually(async () => {
+    const screen = { data: await given.tab.screenshot({ clip, animations: "disabled" }), type: "image/png" };
+    const [{ count, colours }] = await differing(given.context, [{ ...drawn, left: left + PAST, top }, screen]);
+    ok(colours > 20 && count <= few, `on the screen ${count} pixels of ${clip.width * clip.height} differ`);
+  });
 }
 
 /** What is saved, beside the same file. */
 async function savedAs(given, file) {
   const { tab, context } = given;
   await tab.getByLabel("Share").click();
-  const svg = { data: await saved(tab, "Save SVG"), type: "image/svg+xml" };
-  const png = { data: await saved(tab, "Save PNG"), type: "image/png", scale: 2 };
+  const asked = async (name) => (await saved(tab, () => tab.getByRole("button", { name }).click())).data;
+  const svg = { data: await asked("Save SVG"), type: "image/svg+xml" };
+  const png = { data: await asked("Save PNG"), type: "image/png", scale: 2 };
   const drawn = written(given, file);
   const hatched = String(drawn.data).includes("url(#hatch)"); // hatching begins elsewhere in the legend of a page
   for (const { count, colours, size } of await differing(context, [drawn, svg, png])) {

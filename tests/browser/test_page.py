@@ -281,7 +281,7 @@ def chromium(request: pytest.FixtureRequest, pages: Pages, require: Callable[...
     suites = [str(HERE / suite) for suite in SUITES]
     command = ["node", str(HERE / "harness.js"), str(pages.folder), *suites]
     environment = {**os.environ, "TBGRAPH_BROWSER_PATH": str(program)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=900)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=7200)
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(done.stdout))
 
@@ -296,6 +296,16 @@ def text_of(test: str) -> str:
 @pytest.mark.parametrize(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
 def test_the_page(suite: str, name: str, chromium: dict[str, list[str]]) -> None:
     assert chromium[f"{suite}: {name}"] == []
+
+
+HASTY = re.compile(r"\b(?:ok|equal)\(.*\bawait\b|\.isVisible\(|waitForTimeout")
+UNAWAITED = re.compile(r"(?<!await )(?<!=> )\b(?:eventually|until|becomes|seen|gone|settled|saved)\(")
+
+
+def test_checks_wait_for_what_they_look_at() -> None:
+    """A page does what a gesture asks a little later, on a busy machine much later: see `until` in harness.js."""
+    lines = [line for suite in SUITES for line in (HERE / suite).read_text(encoding="utf-8").splitlines()]
+    assert [line for line in lines if HASTY.search(line) or UNAWAITED.search(line)] == []
 
 
 def test_it_asks_for_nothing_and_says_so(pages: Pages) -> None:
