@@ -12,7 +12,6 @@ The names below are loaded when they are first used, so that importing the packa
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 # The one name that is also a folder: imported here (it is light), it stays the function when modules below the folder
 # are imported.
@@ -20,7 +19,12 @@ from graphviz_tb.diff import diff
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = (
+    False  # to import `typing` takes as long as all the rest, and Ctrl-C is not understood before it is done
+)
 if TYPE_CHECKING:
+    from typing import Any
+
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
     from graphviz_tb.options import Options
     from graphviz_tb.picture import Picture

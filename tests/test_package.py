@@ -57,6 +57,21 @@ def test_what_is_imported_is_required() -> None:
     assert "tensorflow" not in names
 
 
+def test_ctrl_c_is_understood_from_the_start() -> None:
+    """What is imported before `main` runs is so little that no Ctrl-C comes meanwhile."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+known = set(sys.modules)
+import graphviz_tb.__main__
+print(*sorted(set(sys.modules) - known))
+"""
+    # -S, -I: what `site` and the environment import is not ours.
+    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
+    allowed = {"__future__", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings", "gc"}
+    assert set(done.stdout.split()) - allowed == {"graphviz_tb", "graphviz_tb.diff", "graphviz_tb.__main__"}
+
+
 def test_the_command_is_declared() -> None:
     assert PROJECT["scripts"] == {"tbgraph": "graphviz_tb.__main__:main"}
     try:

@@ -15,14 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-from graphviz_tb.model.change import Change
-
+TYPE_CHECKING = False  # `import graphviz_tb` imports this: nothing else may be imported here
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.model.change import Change
 
 __all__ = ["Change", "assert_same", "diff"]
 
@@ -47,3 +47,11 @@ def assert_same(old: Any, new: Any, include: Iterable[str] = (), **read: Any) ->
     changes = diff(old, new, include, **read)
     if changes:
         raise AssertionError(changes.explain())
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Change":
+        from graphviz_tb.model.change import Change
+
+        return Change
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
