@@ -63,14 +63,14 @@ class Acting extends Choosing {
     this.emit("open", { name: graph.address(path), open: true });
   }
 
-  /** @param {Path} path */
-  async closeNow(path) {
+  /** @param {Path} path @param {boolean} [moving] */
+  async closeNow(path, moving = true) {
     const { graph } = this;
     this.step();
     for (const [key, one] of [...this.open]) if (graph.within(one, path)) this.open.delete(key);
     this.touched = true;
     if (this.selected && graph.within(this.selected, path) && graph.key(this.selected) !== graph.key(path)) await this.selectNow(path);
-    await this.redraw(path);
+    await this.redraw(path, moving);
     this.remember();
     this.emit("open", { name: graph.address(path), open: false });
   }
@@ -151,14 +151,14 @@ class Acting extends Choosing {
     });
   }
 
-  /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] */
-  reveal(path, focus = true) {
+  /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] @param {boolean} [moving] */
+  reveal(path, focus = true, moving = true) {
     return this.queue(async () => {
       const { graph } = this;
       this.step("choice");
       const shown = await this.host(path);
       const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));
-      if (closed.length) await this.openNow(closed[closed.length - 1]);
+      if (closed.length) await this.openNow(closed[closed.length - 1], moving);
       await this.selectNow(path);
       await this.told; // the card may come to lie over it
       const box = this.boxAt(shown);

@@ -77,7 +77,8 @@ class Choosing extends Shown {
   async uncoverTrace() {
     await this.told;
     const { camera, traced, graph } = this;
-    const sums = this.counts(/** @type {any} */ (traced).rows);
+    if (!traced) return; // it was ended meanwhile
+    const sums = this.counts(traced.rows);
     const [wide, tall] = camera.size;
     const lit = this.scene.boxes.filter((/** @type {any} */ box) => !box.open && sums[graph.end[box.row]] > sums[box.row]);
     const seen = lit.map((/** @type {any} */ box) => this.onStage(box)).filter((/** @type {number[]} */ rect) => meet(rect, [0, 0, wide, tall]));
@@ -90,7 +91,7 @@ class Choosing extends Shown {
     const world = rect.map((value, side) => (value - (side % 2 ? camera.y : camera.x)) / camera.k);
     const whole = camera.fitting(world, camera.k, 16);
     if (whole[2] > 0.6 * camera.k) return camera.glide(whole);
-    return this.uncoverNow(/** @type {any} */ (traced).path);
+    return this.uncoverNow(traced.path);
   }
 
   endTrace() {

@@ -82,7 +82,7 @@ class Find {
     const known = new Set(this.hits);
     const more = hits().filter((row) => !known.has(row));
     this.hits.push(...more);
-    if (more.length || whole.field) this.list();
+    if (more.length || whole.field) this.list(this.panel.hidden); // it may have been put away meanwhile
     return this.hits;
   }
 
@@ -137,7 +137,8 @@ class Find {
     empty(byId("hits"));
   }
 
-  list() {
+  /** @param {boolean} [away] whether it is not shown */
+  list(away = false) {
     const { graph, facts } = this.app;
     const count = this.hits.length;
     const more = count > MOST_HITS ? ` · ${t("moreHits", { n: MOST_HITS })}` : "";
@@ -147,9 +148,10 @@ class Find {
       const name = graph.called(facts.path(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
       const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
-      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": "false", title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
+      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });
+    this.panel.hidden = away;
     this.app.mark(this.hits);
   }
 

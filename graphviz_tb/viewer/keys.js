@@ -52,8 +52,9 @@ class Hands {
     on("save-svg", () => saveSvg(app));
     on("save-png", () => savePng(app));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.themeChoice === "system" && app.setTheme("system"));
-    addEventListener("hashchange", () => {
-      if (location.hash.slice(1) !== app.written) app.queue(() => app.restore(stateOf(location.hash)));
+    addEventListener("hashchange", (event) => {
+      const { hash } = new URL(event.newURL); // the address itself may have been written since
+      if (hash.slice(1) !== app.written) app.queue(() => app.restore(stateOf(hash)));
     });
     addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
     addEventListener("afterprint", () => empty(byId("print")));

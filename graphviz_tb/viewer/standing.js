@@ -81,10 +81,11 @@ class Standing {
     this.changes = null;
   }
 
-  /** Do one thing after another. @param {() => Promise<any>} run @returns {Promise<any>} */
-  queue(run) {
+  /** Do one thing after another. What fails does not hold up the next; who asked is told, the reader where nobody did.
+   * @param {() => Promise<any>} run @returns {Promise<any>} */
+  async queue(run) {
     const next = this.busy.then(run).finally(() => (this.stepped = ""));
-    this.busy = next.catch(() => undefined); // who asked is told
+    this.busy = next.catch(() => undefined);
     return next;
   }
 

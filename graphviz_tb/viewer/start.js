@@ -34,8 +34,8 @@ function interface_(app) {
   };
   Object.assign(api, {
     open: (/** @type {string} */ name) => app.queue(async () => app.openNow(found(name), false)),
-    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name))),
-    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false)),
+    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name), false)),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false, false)),
     find: async (/** @type {string} */ text) => {
       app.find.box.value = text;
       const hits = await app.find.run(text);

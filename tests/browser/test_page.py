@@ -262,7 +262,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"))
 
 
-SUITES = ("page.js", "explore.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
+SUITES = ("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
 
 
 @pytest.fixture(scope="session")
