@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
-from graphviz_tb.arrange import Around, ArrangeOptions, arrange
+from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.layout import opened_by
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -23,6 +23,7 @@ from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.held import Held
+from graphviz_tb.page.laying import Laying
 from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
@@ -60,7 +61,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     opened, notices = opened_by(model, options)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
-    levels, inside, apart = put_levels(model, options, opened, held, whole=bool(extra.schemes))
+    lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap))
+    levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
@@ -76,7 +78,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "steps": list(steps),
         "measured": [word for word in schemes if word in colours.UNITS],
         "apart": {str(row): rank for row, rank in apart.items()},
-        "notices": [notice.message for notice in (*model.notices, *notices)],
+        "notices": [notice.message for notice in (*model.notices, *notices, *lay.notices())],
         **extra.head,
     }
     # From here on no text may be added to the table: attributes have texts of their own.
@@ -95,24 +97,20 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
 
 
 def put_levels(
-    model: Model, options: PictureOptions, opened: Collection[Path], held: Held, whole: bool
+    model: Model, lay: Laying, opened: Collection[Path], held: Held, whole: bool
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
     and, unless series stay `whole`, with series apart.
 
     After: the levels as they are, groups inside calls, and the rank of each level that can come apart (`put_apart`).
     """
-    order, hierarchy = ArrangeOptions(options.engine, wrap=options.wrap), model.hierarchy
+    hierarchy = model.hierarchy
     inside: list[Path] = []
     away: list[Away] = []
     usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
     with model.report.stage("expand"):
         model.expander.expect_all()
     with model.report.stage("arrange"):
-
-        def lay(level: Metagraph, outside: Around) -> Skeleton:
-            return arrange(level, order, outside, model.arrangements)
-
         for path, level, skeleton, outside in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
             if held.full:
                 break

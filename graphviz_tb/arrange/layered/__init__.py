@@ -18,10 +18,10 @@ from graphviz_tb.arrange.part import Layers, Part
 
 def layered(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     """The layers of each part."""
-    return [lay(part) for part in parts]
+    return [lay(part, options.quick) for part in parts]
 
 
-def lay(part: Part) -> Layers:
+def lay(part: Part, quick: bool = False) -> Layers:
     """The steps, one after the other.
 
     >>> lay(Part(3, ((0, 1), (1, 2), (0, 2)))).ranks
@@ -30,7 +30,7 @@ def lay(part: Part) -> Layers:
     ranks = rank(part)
     check(part, ranks)
     layers = normalize(part, ranks)
-    return order(part, layers)
+    return order(part, layers, quick)
 
 
 def check(part: Part, ranks: Sequence[int]) -> None:
