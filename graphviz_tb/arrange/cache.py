@@ -16,9 +16,10 @@ LIMIT = 4096  # skeletons; more than any picture shows, and no more memory than 
 
 
 class Arrangements:
-    """The skeletons of one graph, by all that they depend on."""
+    """The skeletons of one graph, by all that they depend on; how many were made, and how often their lines bend."""
 
     def __init__(self) -> None:
+        self.made = self.bends = 0
         self._known: dict[Key, tuple[Skeleton, tuple[int, ...]]] = {}
 
     def recall(self, key: Key, rows: tuple[int, ...]) -> Skeleton | None:
@@ -33,6 +34,8 @@ class Arrangements:
         if len(self._known) >= LIMIT:
             del self._known[next(iter(self._known))]
         self._known[key] = skeleton, rows
+        self.made += 1
+        self.bends += len(skeleton.waypoint)
 
 
 def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:

@@ -61,7 +61,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     opened, notices = opened_by(model, options)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
-    lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap))
+    lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), held)
     levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))

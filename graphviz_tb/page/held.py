@@ -46,10 +46,13 @@ class Held:
         """Whether there is no room for more."""
         return self._written > self._limit or self._laid_out * 1e6 > self._limit * EACH
 
+    def count(self, level: Metagraph, times: int = 1) -> None:
+        """Count the boxes and lines of a level towards those that a page may have."""
+        self._laid_out += times * (LEVEL + len(level.children) + len(level.edges) + len(level.bridges))
+
     def put(self, key: str, path: Path, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
         """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
-        work = LEVEL + len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges)
-        self._laid_out += 2 * work if unlike else work  # it is compared, too
+        self.count(metagraph, 2 if unlike else 1)  # it is compared, too
         numbers = self._as_numbers(path, metagraph, skeleton)
         digest = sha256(numbers).digest()
         place = self._known.get(digest)

@@ -8,10 +8,12 @@ from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.page.held import Held
 
-# Bends of lines, of all levels together, up to which several orders are tried: about ten seconds. The levels of a
+# Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
 # training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
-BENDS = 25_000
+BENDS = 10_000
+UNLIKE = 3  # times that a level counts that has the order of no other: it takes as long as three that have
 
 
 class Laying:
@@ -20,18 +22,18 @@ class Laying:
     Equal levels have one order. It does not depend on pictures drawn before: what a page holds is always the same.
     """
 
-    def __init__(self, options: ArrangeOptions) -> None:
-        self._options, self._known = options, Arrangements()
-        self._bends = self._quick = 0
+    def __init__(self, options: ArrangeOptions, held: Held) -> None:
+        self._options, self._held, self._known = options, held, Arrangements()
+        self._quick = 0
 
     def __call__(self, level: Metagraph, outside: Around) -> Skeleton:
         """The order of one level."""
-        options = self._options
-        if self._bends > BENDS:
-            options = replace(options, quick=True)
-            self._quick += 1
-        skeleton = arrange(level, options, outside, self._known)
-        self._bends += len(skeleton.waypoint)
+        known, quick = self._known, self._known.bends > BENDS
+        self._quick += quick
+        made = known.made
+        skeleton = arrange(level, replace(self._options, quick=quick), outside, known)
+        if known.made > made:
+            self._held.count(level, UNLIKE - 1)  # once more when it is put in
         return skeleton
 
     def notices(self) -> list[Notice]:
