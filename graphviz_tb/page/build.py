@@ -112,14 +112,14 @@ def put_levels(
         model.expander.expect_all()
     with model.report.stage("arrange"):
         for path, level, skeleton, outside in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
-            if held.full:
-                break
             held.put(".".join(map(str, path)), path, level, skeleton)
             usual[path] = level, skeleton
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
             if level.mask.extracted:
                 away.append((path, level, outside))
+            if held.full:  # now: the whole is there, however large it is
+                break
         # Levels with everything in the main graph come after all others, and are the first to be left out.
         for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
             if held.full:

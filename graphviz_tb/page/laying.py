@@ -28,11 +28,11 @@ class Laying:
 
     def __call__(self, level: Metagraph, outside: Around) -> Skeleton:
         """The order of one level."""
-        known, quick = self._known, self._known.bends > BENDS
-        self._quick += quick
-        made = known.made
+        known = self._known
+        made, quick = known.made, known.bends > BENDS
         skeleton = arrange(level, replace(self._options, quick=quick), outside, known)
         if known.made > made:
+            self._quick += quick
             self._held.count(level, UNLIKE - 1)  # once more when it is put in
         return skeleton
 

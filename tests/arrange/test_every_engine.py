@@ -30,6 +30,14 @@ def test_every_skeleton_is_sound_and_the_same_each_time(engine: str, level: Meta
     assert arrange(level, ArrangeOptions(engine)) == skeleton
 
 
+@settings(max_examples=20, deadline=None)
+@given(levels())
+def test_a_quick_order_is_sound_and_the_same_each_time(level: Metagraph) -> None:
+    skeleton = arrange(level, ArrangeOptions(quick=True))
+    check(level, skeleton)
+    assert arrange(level, ArrangeOptions(quick=True)) == skeleton
+
+
 @pytest.mark.parametrize("engine", INSTALLED)
 @pytest.mark.parametrize("name", ["bridges", "edge_kinds", "scope_cycle", "separate_parts"])
 def test_every_picture_obeys_the_laws(engine: str, name: str) -> None:

@@ -44,6 +44,13 @@ def test_no_more_lines_cross_than_when_this_was_written() -> None:
     assert sum(found) <= CEILING, found
 
 
+def test_a_quick_order_has_more_of_them_but_fewer_than_none_at_all() -> None:
+    def found(quick: bool) -> int:
+        return sum(crossings(arrange(random_level(seed), ArrangeOptions(quick=quick))) for seed in range(LEVELS))
+
+    assert found(False) < found(True) < 4 * CEILING
+
+
 def test_what_several_orders_have_in_common_is_rerouted_once_more() -> None:
     # two branches, six sources and one sink: no line need cross, and four do in the combined order as it is
     pairs = ["bf", "df", "dh", "eh", "ai", "ci", "ej", "ek", "el", "fl", "lm", "gm", "ln", "an", "np", "oq", "jq"]

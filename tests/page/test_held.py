@@ -38,15 +38,26 @@ def test_a_page_has_every_level_that_it_has_room_for() -> None:
 
 
 def test_lines_and_boxes_are_counted_beside_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 2.2)  # for 25 megabytes: 55 lines and boxes
+    monkeypatch.setattr(held, "EACH", 7.6)  # for 25 megabytes: 190 lines and boxes
     keys, left = levels(chains(20))
     # The graph itself has 20 boxes and 19 lines, the first and the second scope three boxes and three or four lines;
-    # each of the three levels counts as four more.
+    # each of the three levels counts as four more, and all of it three times: 129, 30 and 33. The third scope is drawn
+    # like the second.
     assert (len(keys), left) == (3, 18)
 
 
+def test_levels_drawn_alike_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "EACH", 25)
+    alike, unlike = chains(20), chains(20)
+    for number in range(20):
+        for graph, count in ((alike, 10), (unlike, number)):
+            for more in range(count):
+                graph.node.add(name=f"s{number}/more{more}", op="Neg")
+    assert levels(alike)[1] < levels(unlike)[1]
+
+
 def test_a_larger_page_has_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "EACH", 2)
+    monkeypatch.setattr(held, "EACH", 8)
     assert levels(chains(20), page_max=50.0)[1] < levels(chains(20))[1]
 
 
