@@ -29,6 +29,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+SHORT = 60  # letters of a value that a message repeats
+
 
 class TbGraphError(Exception):
     """The root of the tree: a message that finishes the sentence, and a hint that says what to do next."""
@@ -146,6 +148,20 @@ class UnknownChoice(RequestError):
 
 class WrongType(RequestError, TypeError):
     """A value of another type than its option takes."""
+
+
+def demand(name: str, value: object, *kinds: type) -> None:
+    """Refuse a value that is of none of these types. To Python, True is an int; here it is not.
+
+    >>> demand("height", "tall", int)
+    Traceback (most recent call last):
+    graphviz_tb.errors.WrongType: height is 'tall', a str; it takes int
+    """
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        said = repr(value)
+        words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        what = said if len(said) <= SHORT else "a long value"
+        raise WrongType(f"{name} is {what}, a {type(value).__name__}; it takes {words}")
 
 
 class Ambiguous(RequestError):

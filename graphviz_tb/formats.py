@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -96,6 +96,7 @@ def renderer(format: str) -> Renderer:
     >>> renderer("svg").suffix
     '.svg'
     """
+    demand("format", format, str)
     if format not in RENDERERS:
         raise UnknownChoice.among("format", format, RENDERERS)
     return RENDERERS[format]
@@ -107,6 +108,7 @@ def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
     >>> format_of("a/b.SVG"), format_of("-", "png")
     ('svg', 'png')
     """
+    demand("target", target, str, os.PathLike)
     if format is not None:
         renderer(format)
         return format

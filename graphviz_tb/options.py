@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.errors import RequestError, UnknownChoice, WrongType
+from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand
 from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ LEAST = {
 # More is a slip of the keyboard: a square picture of that width would take 40 GB.
 GREATEST = {"scale": 20, "width": 100_000}
 MOST = 2**63 - 1  # that any other number may be: machines count no further
+FILES = ("run_metadata", "against", "font_files")  # options that are paths
 # What the words of an annotation allow; any other word is one of a list of strings.
 TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
@@ -79,12 +80,13 @@ def as_float(number: Real) -> float:
 
 
 def check_type(name: str, annotation: str, value: object) -> None:
-    """Refuse a value that the annotation of its field does not allow; a tuple holds texts and paths."""
+    """Refuse a value that the annotation of its field does not allow; a tuple holds texts, or paths of files."""
     words = annotation.split(" | ")
     legal = tuple(kind for word in words for kind in TYPES.get(word, (str,)))
     # To `isinstance`, True is an int; here only an option that is a switch takes it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
-    strange = [each for each in value if not isinstance(each, str | PathLike)] if isinstance(value, tuple) else []
+    texts = (str, PathLike) if name in FILES else (str,)
+    strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
         said = annotation if len(repr(value)) > 60 else repr(value)
@@ -193,6 +195,8 @@ class PictureOptions:
 
         if self.direction not in DIRECTIONS:
             raise UnknownChoice.among("direction", self.direction, DIRECTIONS)
+        if isinstance(self.depth, str) and self.depth != "auto":
+            raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +232,7 @@ class Options:
         False
         """
         base = cls()
+        demand("preset", name, str)
         if name == "default":
             return base
         if name != "tensorboard":

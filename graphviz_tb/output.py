@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import CannotWrite, RequestError
+from graphviz_tb.errors import CannotWrite, RequestError, demand
 
 
 def write(target: str | os.PathLike[str], data: bytes) -> None:
@@ -133,6 +133,7 @@ def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]
 
     sources = list(sources)
     for target in targets:
+        demand("target", target, str, os.PathLike)
         file = what_is_at(target)
         if file is not None and any(is_input(source, file) for source in sources):
             name = "standard output" if str(target) == "-" else repr(str(target))

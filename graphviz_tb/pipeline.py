@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
 from graphviz_tb.color import Colouring, colour, resolve
-from graphviz_tb.errors import MissingFacts, UnknownNode
+from graphviz_tb.errors import MissingFacts, UnknownNode, demand
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
@@ -32,7 +33,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import Path
+from graphviz_tb.model.paths import Path, is_place
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Shape
@@ -61,6 +62,8 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     >>> model
     <Model: 2 ops, 1 edge>
     """
+    demand("options", options, Options, NoneType)
+    demand("report", report, Report, NoneType)
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     check_picture(options.picture)
     report = report or Report()
@@ -189,14 +192,18 @@ class Model(Folded):
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""
         # Only work is a stage: a look into the cache would fill the progress bar with "expand".
+        demand("path", path, tuple)
         known = self.expander.known(path)
         if known is not None:
             return known
+        if not is_place(self.hierarchy, path):
+            raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
         with self.report.stage("expand"):
             return self.expander.metagraph(path)
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn when nothing around it is turned."""
+        demand("engine", engine, str)
         return arrange(self.metagraph(path), ArrangeOptions(engine), known=self.arrangements)
 
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> Picture:
@@ -204,7 +211,7 @@ class Model(Folded):
 
         The last one is kept: asked for again, in another format, it is not drawn again.
         """
-        wanted = picture_choices(options or self.options.picture, choices)
+        wanted = self._wanted(options, choices)
         # Options are compared by value: equal ones draw the same bytes.
         if self._last is None or self._last.options != wanted:
             self._last = draw(self, wanted)
@@ -236,7 +243,7 @@ class Model(Folded):
         """
         row = renderer(format)
         check_used(choices, [format])
-        wanted = picture_choices(options or self.options.picture, choices)
+        wanted = self._wanted(options, choices)
         with no_collection(), self.report.stage("render"):
             return row.render(self, wanted)
 
@@ -256,6 +263,11 @@ class Model(Folded):
         """Write a file; the format follows from the suffix."""
         keep_inputs(self.inputs(), [target])
         write(target, self.render(format_of(target, format), **choices))
+
+    def _wanted(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
+        """The options of one picture."""
+        demand("options", options, PictureOptions, NoneType)
+        return picture_choices(options or self.options.picture, choices)
 
     def _check_names(self) -> None:
         """`--main` and `--aux` must name something."""

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphviz_tb import Model, errors, load
-from graphviz_tb.errors import MalformedProto, MalformedRecord, MalformedText, RequestError, TbGraphError, WrongType
+from graphviz_tb import Model, diff, errors, load
+from graphviz_tb.diff.result import Changes
+from graphviz_tb.errors import (
+    MalformedProto,
+    MalformedRecord,
+    MalformedText,
+    RequestError,
+    TbGraphError,
+    UnknownChoice,
+    UnknownNode,
+    WrongType,
+)
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 
@@ -36,6 +47,10 @@ GOOD = b'node { name: "layer/a" op: "Relu" } node { name: "layer/b" op: "Add" in
         {"max_bytes": []},
         {"batch": "2"},
         {"infer": 1},
+        {"preset": 5},
+        {"open": Path("layer")},
+        {"main": [Path("layer")]},
+        {"group": Path("layer")},
     ],
     ids=str,
 )
@@ -51,7 +66,7 @@ def test_a_wrong_type_is_a_request_error_and_a_type_error(choices: dict[str, Any
     "choices",
     [{"series_min": 1}, {"scale": 0.01}, {"scale": 21}, {"scale": float("nan")}, {"width": 15}, {"width": 100_001},
      {"max_bytes": 0}, {"max_open": 0}, {"depth": -1}, {"scale": float("inf")}, {"depth": 10**500},
-     {"max_open": 10**400}, {"max_bytes": -(10**400)}, {"batch": 0}],
+     {"max_open": 10**400}, {"max_bytes": -(10**400)}, {"batch": 0}, {"depth": "all"}],
     ids=str,
 )  # fmt: skip
 def test_what_the_command_line_refuses_is_refused(choices: dict[str, Any]) -> None:
@@ -67,10 +82,46 @@ def test_paths_and_lists_are_taken() -> None:
     assert model.options.picture.open == ("layer",)
 
 
-@pytest.mark.parametrize("source", [3, None, 1.5, [b"x"], {"node": []}])
+@pytest.mark.parametrize("source", [3, None, 1.5, [b"x"], {"node": []}, len, dict])
 def test_what_is_no_source(source: Any) -> None:
-    with pytest.raises(RequestError):
-        load(source)
+    for read in (load, lambda source: diff(source, GOOD)):
+        with pytest.raises(WrongType):
+            read(source)
+
+
+@pytest.mark.parametrize("value", [5, True, 2.5, b"x", [], {}, object(), ("x",)])
+def test_a_wrong_type_anywhere(value: Any) -> None:
+    model, changes = load(GOOD), diff(GOOD, GOOD)
+    picture = model.picture()
+    calls: list[Callable[[Any], object]] = [
+        *(model.picture, model.save, model.render, picture.save, picture.render, model.shortfalls),
+        *(model.names.find, changes.save, changes.filter, changes.explain),
+        *(lambda value: model.save("x.svg", value), lambda value: model.render("svg", value)),
+        *(lambda value: load(GOOD, value), lambda value: load(GOOD, None, value)),
+        *(lambda value: diff(GOOD, GOOD, options=value), lambda value: diff(GOOD, GOOD, run=value and {})),
+        *(lambda value: changes.filter(under=value), lambda value: changes.picture(theme=value)),
+        *(lambda value: model.skeleton((0,), value), lambda value: model.show(repr(value))),
+        *(lambda value: changes.explain("text", repr(value)), lambda value: diff(GOOD, GOOD, [[value]])),
+    ]
+    for call in calls:
+        with pytest.raises(WrongType):
+            call(value)
+
+
+@pytest.mark.parametrize("path", [(), (-1,), (10**9,), ("layer",), (1, 2), (None,)])
+def test_a_place_that_is_not_there(path: Any) -> None:
+    model = load(GOOD)
+    for look in (model.metagraph, model.skeleton, model.to_networkx):
+        with pytest.raises(UnknownNode, match="no place"):
+            look(path)
+
+
+def test_choices_of_a_diff_that_do_not_exist() -> None:
+    for ask in (lambda: diff(GOOD, GOOD, nope=1), lambda: diff(GOOD, GOOD).picture(nope=1),
+                lambda: diff(GOOD, GOOD).picture(theme="x"), lambda: diff(GOOD, GOOD, "nope")):  # fmt: skip
+        with pytest.raises(UnknownChoice):
+            ask()
+    assert diff(GOOD, GOOD, "shapes").same
 
 
 @pytest.mark.parametrize("source", ["", "a\0b", "x" * 300, "y/" * 3000])
@@ -108,6 +159,13 @@ def test_models_and_pictures_can_be_pickled(name: str, choices: dict[str, Any]) 
     assert again.render("json") == model.render("json")
     picture = model.picture(theme="dark")
     assert pickle.loads(pickle.dumps(picture)).render("svg") == picture.render("svg")
+
+
+def test_diffs_and_their_pictures_can_be_pickled() -> None:
+    changes = diff(FIXTURES / "edits/base.json", FIXTURES / "edits/units.json")
+    again: Changes = pickle.loads(pickle.dumps(changes))
+    assert again.explain() == changes.explain()
+    assert pickle.loads(pickle.dumps(changes.picture())).render("svg") == changes.picture().render("svg")
 
 
 def test_pictures_and_models_are_one_line() -> None:

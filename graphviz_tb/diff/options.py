@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import UnknownChoice, demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ class DiffOptions:
         >>> DiffOptions.including(["shapes,devices"])
         DiffOptions(shapes=True, devices=True, colocation=False, versions=False, constants=False)
         """
+        words = (words,) if isinstance(words, str) else words
+        demand("include", words, Iterable)
+        words = tuple(words)
+        for word in words:
+            demand("include", word, str)
         legal = tuple(field.name for field in fields(cls))
         chosen = [part.strip() for word in words for part in word.split(",") if part.strip()]
         for word in chosen:

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.styles import REPORTS, Style
+from graphviz_tb.errors import demand
 from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, as_dicts, in_order
 from graphviz_tb.model.notice import Notice
 
@@ -97,6 +99,8 @@ class Changes:
 
     def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Changes:
         """Only changes of a kind, of a severity, at or below a name."""
+        for what, value in (("kind", kind), ("severity", severity), ("under", under)):
+            demand(what, value, str, NoneType)
         kept = [
             change
             for change in self.items
@@ -132,10 +136,13 @@ class Changes:
 
     def picture(self, **choices: Any) -> Picture:
         """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …)."""
+        from graphviz_tb.choices import check_picture, picture_choices
         from graphviz_tb.diff.picture.overlay import picture
         from graphviz_tb.options import PictureOptions
 
-        return picture(self, PictureOptions(**choices))
+        wanted = picture_choices(PictureOptions(), choices)
+        check_picture(wanted)
+        return picture(self, wanted)
 
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
@@ -153,6 +160,8 @@ class Changes:
         """The changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in text."""
         from graphviz_tb.diff.report.explain import explain
 
+        demand("style", style, str)
+        demand("limit", limit, int, NoneType)
         return explain(self, style, limit, colour)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import Source
-from graphviz_tb.errors import RequestError
+from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
@@ -107,6 +107,9 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
         if known is None:
             return Input(graph, "")
         return Input(graph, known.label, known.signatures, kind=known.kind)
+    legal = [field.name for field in fields(ReadOptions)]
+    if strange := sorted(set(choices) - set(legal)):
+        raise UnknownChoice.among("option of reading", strange[0], legal)
     mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
     loaded = read(source, ReadOptions(**mine))
     graph = replace(flatten(loaded.graph_def), layers=loaded.layers)

@@ -26,6 +26,10 @@ class Lazily(Mapping[int, Value], Generic[Value]):
             value = self._known[key] = self._tell(key)
         return value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle all values: how to tell them need not be picklable."""
+        return dict, (dict(self),)
+
     def get(self, key: int, default: Any = None) -> Any:
         """The value of `key`, or `default`; most of those who ask for a number ask in vain."""
         return self[key] if key in self._known else default

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import pairwise
+from numbers import Integral
 
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 
@@ -101,3 +103,14 @@ def function_of(hierarchy: Hierarchy, row: int) -> int:
     rows = hierarchy.function_rows
     following = bisect_right(rows, row)  # function rows ascend, and follow the main graph
     return rows[following - 1] if following else 0
+
+
+def is_place(hierarchy: Hierarchy, path: Path) -> bool:
+    """Whether a path leads anywhere: to a row, each step but the last through a call to what it calls."""
+    rows = len(hierarchy)
+    if not path or not all(isinstance(row, Integral) and 0 <= row < rows for row in path):
+        return False
+    return all(
+        any(function_of(hierarchy, row) == body for _, body in hierarchy.calls.get(call, ()))
+        for call, row in pairwise(path)
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
+from graphviz_tb.errors import demand
+
 MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page can reach neither it nor its server
 
 
@@ -18,6 +20,9 @@ class Frame:
 
     page: bytes = field(repr=False)
     height: int = 640
+
+    def __post_init__(self) -> None:
+        demand("height", self.height, int)
 
     def _repr_html_(self) -> str:
         held = escape(self.page.decode(), quote=True)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice
+from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
 SPECIFICATION = "tf.TensorSpec([None, 8])"  # an example
@@ -136,16 +136,16 @@ def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> A
     return traced(functions[name], "module" if name == CALL else f"module.{name}")
 
 
-def refusal(source: Any) -> RequestError:
+def refusal(source: Any) -> WrongType:
     """What to say of an object that leads to no graph."""
     if source is None or isinstance(source, type):
         what = "None" if source is None else f"the class {source.__name__!r}"
-        return RequestError(f"{what} is no graph", hint=MANNERS)
+        return WrongType(f"{what} is no graph", hint=MANNERS)
     for attributes, message, hint in REFUSED:
         if all(hasattr(source, attribute) for attribute in attributes):
             words = {"name": called(source), "a_type": kind_of(source), "short": short_name(source)}
-            return RequestError(message.format(**words), hint=hint.format(**words))
-    return RequestError(f"{kind_of(source)} is no graph", hint=MANNERS)
+            return WrongType(message.format(**words), hint=hint.format(**words))
+    return WrongType(f"{kind_of(source)} is no graph", hint=MANNERS)
 
 
 def kind_of(source: Any) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from graphviz_tb.errors import RequestError, UnknownNode, nearest
+from graphviz_tb.errors import RequestError, UnknownNode, demand, nearest
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address, last_segment
 
@@ -99,6 +99,7 @@ class Names:
 
         Raises `UnknownNode` with the nearest names where there is none.
         """
+        demand("name", pattern, str)
         try:
             return self._find(pattern)
         except UnknownNode:
