@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -101,9 +101,9 @@ def test_any_name_is_legal(names: list[str]) -> None:
 
 
 def test_a_long_name_through_a_recursive_function_takes_no_time() -> None:
-    start = perf_counter()
+    start = process_time()
     TraceNames(HIERARCHY).places(["back" + "/c" * 10_000 + "/nothing"])
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(

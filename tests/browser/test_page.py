@@ -325,11 +325,13 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own() -> None:
     assert model.picture(depth=0).show()._repr_html_() != told
 
 
-class Slow(BaseHTTPRequestHandler):
+class Late(BaseHTTPRequestHandler):
     """An image that comes late: until then Firefox takes no picture of the page around it."""
 
+    seconds = 5.0
+
     def do_GET(self) -> None:
-        time.sleep(5)
+        time.sleep(self.seconds)
         self.send_response(404)
         self.end_headers()
 
@@ -337,25 +339,36 @@ class Slow(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+HUE, RING = b"\x77\xaa\xdd", b"\x09\x69\xda"  # of conv1, and around what is chosen
+
+
 def test_firefox_shows_it_too(pages: Pages, require: Callable[..., None], tmp_path: Path) -> None:
     require("firefox-esr")
     program = shutil.which("firefox-esr")
     assert program
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     frame = f'<iframe src="{pages("mnist").as_uri()}#open=conv1&select=conv1" width=1200 height=780></iframe>'
+    colours: set[bytes] = set()
+    for seconds in (5, 20, 80):  # a busy machine needs more
+        if not {HUE, RING} <= colours:
+            colours = colours_of(photographed(program, frame, seconds, tmp_path / str(seconds)))
+    assert HUE in colours
+    assert RING in colours
+
+
+def photographed(program: str, frame: str, seconds: float, folder: Path) -> Path:
+    """A picture that Firefox takes of a frame after some seconds."""
+    handler = type("Handler", (Late,), {"seconds": seconds})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     late = f'<img src="http://127.0.0.1:{server.server_port}/late">'
-    (tmp_path / "around.html").write_text(f"<!doctype html>{frame}{late}", encoding="utf-8")
-    (tmp_path / "profile").mkdir()
-    shot = tmp_path / "shot.png"
-    command = [program, "--headless", "--no-remote", "--profile", str(tmp_path / "profile")]
-    command += ["--window-size", "1240,820", "--screenshot", str(shot), (tmp_path / "around.html").as_uri()]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (folder / "profile").mkdir(parents=True)
+    (folder / "around.html").write_text(f"<!doctype html>{frame}{late}", encoding="utf-8")
+    command = [program, "--headless", "--no-remote", "--profile", str(folder / "profile")]
+    command += ["--window-size", "1240,820", "--screenshot", str(folder / "shot.png")]
+    subprocess.run([*command, (folder / "around.html").as_uri()], check=True, capture_output=True, timeout=900)
     server.shutdown()
     server.server_close()
-    colours = colours_of(shot)
-    assert b"\x77\xaa\xdd" in colours, "the hue of conv1"
-    assert b"\x09\x69\xda" in colours, "the ring around what is chosen"
+    return folder / "shot.png"
 
 
 def colours_of(path: Path) -> set[bytes]:

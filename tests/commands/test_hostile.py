@@ -28,7 +28,7 @@ def shell(line: str, folder: Path, **words: str) -> subprocess.CompletedProcess[
         env={**os.environ, **known, **words},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 

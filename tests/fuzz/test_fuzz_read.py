@@ -29,13 +29,13 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 def survives(data: bytes) -> None:
     """Reading ends soon, with a value or an error of the tree."""
-    start = time.monotonic()
+    start = time.process_time()
     for way in (read, contents, profiles):
         try:
             way(data, ReadOptions())
         except TbGraphError as error:
             assert str(error)  # noqa: PT017  (every error says something)
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -109,4 +109,4 @@ def test_many_numbers_of_many_digits_take_no_time() -> None:
     start = time.process_time()
     load(model([layer("Reshape", {"name": "r", "target_shape": [10**4000] * 3000}, 0, "vector")]))
     load(model([layer("Flatten", {"name": "f", "batch_input_shape": [2**62] * 200_000}, 0, "nowhere")]))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 20

@@ -41,7 +41,7 @@ def measured(program: str, pictures: list[bytes], font: str | None = None) -> li
         path.write_text(f"{page}<script>{SCRIPT}</script>", encoding="utf-8")
         command = [program, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         command += ["--virtual-time-budget=10000", "--dump-dom", path.as_uri()]
-        dom = subprocess.run(command, capture_output=True, check=True, timeout=300).stdout.decode()
+        dom = subprocess.run(command, capture_output=True, check=True, timeout=900).stdout.decode()
     found = re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)
     assert found, dom[:2000]
     told: list[list[dict[str, Any]]] = json.loads(unescape(found[1]))
