@@ -39,6 +39,7 @@ def section(
     pair: Pair, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]
 ) -> tuple[str, int]:
     """One pair in words, and the exit code that it calls for."""
+    from graphviz_tb.diff.report.explain import printable
     from graphviz_tb.errors import ReadError
 
     if pair.old is None or pair.new is None:
@@ -50,16 +51,18 @@ def section(
     except ReadError as error:
         return lone(pair.path, f"not compared: {error}", style), SAME
     if style == "json":
-        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1, ensure_ascii=False), code_of(
-            changes, values["fail_on"]
-        )
+        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code_of(changes, values["fail_on"])
     text = changes.explain(style, None if values["everything"] else TOP)
-    head = f"## {pair.path}\n\n" if style == "markdown" else f"{pair.path}: "
+    path = printable(pair.path)
+    head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
     return head + text, code_of(changes, values["fail_on"])
 
 
 def lone(path: str, word: str, style: Style) -> str:
     """A model that has no pair, or is none."""
+    from graphviz_tb.diff.report.explain import printable
+
     if style == "json":
-        return json.dumps({"path": path, "state": word}, ensure_ascii=False)
+        return json.dumps({"path": path, "state": word})
+    path, word = printable(path), printable(word)
     return f"## {path}\n\n{word}\n" if style == "markdown" else f"{path}: {word}\n"

@@ -17,6 +17,7 @@ RENAMED = 9  # arguments where the file was renamed; seven else
 def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: Style) -> int:
     """Print the graph of one file in lines, else the changes of the two that git hands over."""
     from graphviz_tb.commands.terminal import print_report
+    from graphviz_tb.diff.report.explain import printable
     from graphviz_tb.errors import TbGraphError
 
     # path old-file old-hex old-mode new-file new-hex new-mode [new-path, similarity]
@@ -31,10 +32,12 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
         print_report(first + compare(old, new).explain(style, TOP))
     # An error would end git's whole run; the next file may be a graph.
     except TbGraphError as error:
-        print_report(f"{first}no graph: {' '.join(str(error).split())}\n")
+        print_report(f"{first}no graph: {printable(' '.join(str(error).split()))}\n")
     return SAME
 
 
 def header(sources: tuple[str, ...]) -> str:
     """The line that names the file, as other diffs print it."""
-    return f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == RENAMED else "") + "\n"
+    from graphviz_tb.diff.report.explain import printable
+
+    return printable(f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == RENAMED else "")) + "\n"

@@ -9,9 +9,10 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from typing import Any, Protocol
+
+from graphviz_tb.render.markup import words
 
 # The modules of the viewer in the order in which they are joined: what is used comes before what uses it.
 LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # a scope of its own: their names are many
@@ -45,7 +46,7 @@ def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgr
     shell = source("index.html")
     parts = {
         "{{policy}}": policy(code, look),
-        "{{title}}": escape(title),
+        "{{title}}": words(title),
         "{{style}}": look,
         "{{head}}": safe_json(head),
         "{{blocks}}": held,

@@ -122,6 +122,8 @@ def printable(words: str) -> str:
     >>> printable("a\\nb\\x1b[31m")
     'a\\\\nb\\\\x1b[31m'
     """
+    if words.isprintable():
+        return words
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
 
 

@@ -9,6 +9,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
 from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.columns.values import plain
+from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
 from graphviz_tb.model.graph import Graph
@@ -39,4 +40,4 @@ def _line(graph: Graph, node: int) -> str:
     if layer:
         words.append(json.dumps(plain_setting(layer.config), sort_keys=True, ensure_ascii=False, default=str))
     # Quoted as JSON does it, without the quotes: a name cannot end its line.
-    return json.dumps(" ".join(words), ensure_ascii=False)[1:-1]
+    return printable(json.dumps(" ".join(words), ensure_ascii=False)[1:-1])
