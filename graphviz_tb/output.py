@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
             if path is None or is_stream(path):
                 streams.append((path, data))
             else:
+                check_writable([str(path)])
                 ready.append((draft(path, data, drafts), path))
         # Streams first: writing to one may fail. To rename a finished draft hardly can.
         for stream, data in streams:
@@ -46,14 +48,18 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
 
 def place_of(target: Path) -> Path:
     """The path of what is written: a link stays a link."""
+    if is_stream(target):
+        return target  # the link `/dev/stdout` leads to a pipe, which has no path
     with file_errors(target):
         return Path(os.path.realpath(target))  # needs a current folder, which may be gone
 
 
 def is_stream(path: Path) -> bool:
     """Whether there is a pipe or a device: nothing to replace."""
-    check_writable([str(path)])
-    return path.exists() and not path.is_file()
+    with file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.stat().st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def send(path: Path | None, data: bytes) -> None:
@@ -88,13 +94,13 @@ def file_errors(path: Path) -> Iterator[None]:
     """Errors of the system become ours."""
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise cannot_write(path, error) from error
 
 
-def cannot_write(path: Path, error: OSError) -> CannotWrite:
+def cannot_write(path: Path, error: OSError | ValueError) -> CannotWrite:
     """What the system said, as our error."""
-    reason = error.strerror or str(error)
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 
 
@@ -106,14 +112,9 @@ def check_writable(targets: Iterable[str]) -> None:
     for target in targets:
         # Nothing is opened: to open a file for writing would empty it.
         path = Path(target)
-        if target == "-":
+        # The folder of a pipe or a device need not be writable.
+        if target == "-" or is_stream(path):
             continue
-        try:
-            path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:  # a name that is too long, a folder that may not be entered
-            raise cannot_write(path, error) from error
         if path.is_dir():
             raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
         if not path.parent.is_dir():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from graphviz_tb.annotate import StatsOptions, join_statistics
@@ -98,12 +100,20 @@ def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
     """The statistics that the source itself holds. Raises `MissingFacts` where it holds none."""
     try:
         # A pipe cannot be read twice.
-        if isinstance(source, str) and source == "-":  # it was read
-            raise NoGraph("no run statistics in standard input")
+        if is_pipe(source):  # it was read
+            raise NoGraph(f"no run statistics in {'standard input' if source == '-' else source}")
         return profiles(source, ReadOptions(run=options.read.run))
     except NoGraph as error:
         hint = "--step chooses one that the source holds; --run-metadata takes a file"
         raise MissingFacts(error.message, hint=hint) from None
+
+
+def is_pipe(source: Any) -> bool:
+    """Whether a source can be read but once: standard input, or what is neither a file nor a folder."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    path = Path(source)
+    return source == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def steps_of(tags: Iterable[str], step: str) -> list[str]:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from graphviz_tb import diff, load
 from graphviz_tb.commands import run
+from graphviz_tb.errors import CannotWrite
 
 ROOT = Path(__file__).parents[2]
 GOOD = str(ROOT / "fixtures/real/hidden_scope.pbtxt")
@@ -49,6 +51,40 @@ def test_exit_codes(
     monkeypatch.chdir(tmp_path)
     assert run(line) == code, capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "render GOOD -o /dev/stdout -f svg | head -c 4",
+        "render GOOD -o >(head -c 4) -f svg; wait",
+        "render GOOD -o /proc/self/fd/1 -f svg | head -c 4",
+        "render GOOD -o /dev/fd/7 -f svg 7>&1 | head -c 4",
+    ],
+)
+def test_a_pipe_may_have_any_name(line: str, tmp_path: Path) -> None:
+    line = f"{sys.executable} -m graphviz_tb {line.replace('GOOD', GOOD)}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "<svg", done.stderr
+    assert done.stderr == ""
+
+
+def test_the_folder_of_a_device_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root may write in `/dev`, and all may write to `/dev/null`."""
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith("/dev"))
+    assert run(["render", GOOD, "-o", "/dev/null", "-f", "svg"]) == 0
+
+
+def test_no_file_has_a_nul_in_its_name(tmp_path: Path) -> None:
+    for save in (load(GOOD).save, load(GOOD).picture().save, diff(GOOD, GOOD).save):
+        with pytest.raises(CannotWrite, match="null"):
+            save(tmp_path / "a\0b.svg")
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m graphviz_tb render <(cat {GOOD}) -o x.svg --step 3"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "no run statistics" in done.stderr) == (2, True), done.stderr
 
 
 def test_function_names_of_thousands_of_digits(tmp_path: Path) -> None:
