@@ -57,6 +57,10 @@ class App extends Acting {
     const path = select ? this.graph.find(select) : null;
     if (select && !path) lost.push(select);
     this.selected = path;
+    if (!path) {
+      this.shownAs = null;
+      this.card.hide();
+    }
     this.traced = null;
     this.tracing.draw();
     this.moves = new Moves();

@@ -53,6 +53,8 @@ test("each thing done is a step of its own when the browser goes back", async ({
   await becomes(async () => (await state(tab)).select, "conv1");
   await tab.goBack();
   await until(async () => (await state(tab)).select === undefined, "then nothing is chosen");
+  await gone(card(tab), "nor told");
+  await becomes(() => node(tab, "conv1").getAttribute("aria-selected"), "false");
   await tab.goForward();
   await tab.goForward();
   await tab.goForward();
