@@ -19,7 +19,8 @@ class Hands {
     this.app = app;
     const stage = byId("stage");
     stage.addEventListener("click", (event) => this.click(event));
-    stage.addEventListener("dblclick", (event) => this.twice(event));
+    document.addEventListener("click", (event) => this.again(event), true);
+    document.addEventListener("dblclick", () => this.twice());
     stage.addEventListener("contextmenu", (event) => this.menu(event));
     stage.addEventListener("pointermove", (event) => this.hover(event));
     stage.addEventListener("pointerleave", () => {
@@ -32,6 +33,8 @@ class Hands {
     this.over = undefined;
     /** @type {string | undefined} that whose tooltip has been read */
     this.hushed = undefined;
+    /** @type {Path | null} whose box was clicked last */
+    this.clicked = null;
     this.buttons();
   }
 
@@ -110,6 +113,7 @@ class Hands {
     const path = this.path(item);
     if (!path) return app.select(null);
     if (item.box >= 0 && this.onMark(event, item)) return app.toggle(path);
+    this.clicked = item.box >= 0 ? path : null;
     if (item.stub && !app.graph.mark[path[path.length - 1]]) return app.reveal(path);
     return app.pick(path);
   }
@@ -123,11 +127,19 @@ class Hands {
     return Math.hypot(x - mx, y - my) < Math.max(9, 8 / this.app.camera.k);
   }
 
-  /** @param {MouseEvent} event */
-  twice(event) {
-    const item = itemAt(event.target);
-    const path = this.path(item);
-    if (path && item.box >= 0 && this.app.graph.opens(path[path.length - 1]) && !this.onMark(event, item)) this.app.toggle(path);
+  /** The second click of two is for the box of the first: since then the picture may have moved, or the card come to lie there.
+   * @param {MouseEvent} event */
+  again(event) {
+    if (event.detail < 2) this.clicked = null;
+    else if (this.clicked) {
+      event.stopPropagation();
+      event.preventDefault();
+    }
+  }
+
+  twice() {
+    const path = this.clicked;
+    if (path && this.app.graph.opens(path[path.length - 1])) this.app.toggle(path);
   }
 
   /** @param {PointerEvent} event */

@@ -81,3 +81,26 @@ test(
   },
   { reducedMotion: "no-preference" },
 );
+
+test("a double click opens what was clicked first, though the card comes to lie there and the picture moves", async ({ tab, page }) => {
+  await page("mnist.html");
+  for (const name of ["conv1", "conv2"]) {
+    await tab.evaluate(async (name) => {
+      const box = (await window.tbgraph.scene()).boxes.find((one) => one.name === name);
+      await window.tbgraph.state({ at: [1250 - box.x, 300 - box.y, 1].join() });
+    }, name);
+    const box = await node(tab, name).boundingBox();
+    const at = [box.x + box.width / 2, box.y + box.height / 2];
+    await tab.mouse.click(...at);
+    await seen(tab.getByRole("complementary", { name: "Details" }));
+    await settled(tab);
+    const moved = await node(tab, name).boundingBox();
+    ok(moved.x + moved.width < at[0], "the box is elsewhere");
+    await tab.mouse.down({ clickCount: 2 });
+    await tab.mouse.up({ clickCount: 2 });
+    await seen(node(tab, `${name}/pool`));
+    await settled(tab);
+    const { open, select, trace } = await state(tab);
+    equal([open, select, trace], [[name], name, undefined]);
+  }
+});
