@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import ArrangeOptions
+from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -78,8 +79,8 @@ def laid_out(model: Model, options: PictureOptions, second: Second, opened: Open
     """The layout with these groups open, and what was odd in arranging them."""
     hierarchy, report = model.hierarchy, model.report
     with report.stage("arrange"):
-        order = ArrangeOptions(options.engine, wrap=options.wrap)
-        skeletons = arrange_levels(hierarchy, model.metagraph, opened, order, model.arrangements)
+        lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
+        skeletons = arrange_levels(hierarchy, model.metagraph, opened, lay)
     with report.stage("view"):
         labels = NodeLabels(hierarchy, second)
         view = build_view(hierarchy, model.metagraph, opened, skeletons, labels, options.max_annotations)
@@ -87,7 +88,7 @@ def laid_out(model: Model, options: PictureOptions, second: Second, opened: Open
         scene = place(view, options)
     # Equal metagraphs share one skeleton, so that the same notice comes once for each of them.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Layout(opened, view, scene, tuple(odd))
+    return Layout(opened, view, scene, (*odd, *lay.notices()))
 
 
 def legible(model: Model, options: PictureOptions, second: Second, layout: Layout) -> Layout:

@@ -58,7 +58,6 @@ def arrange(
     Before: `outside` is what the level around it says of its bridges; `known` remembers the skeletons of one graph, so
     that equal metagraphs share one.
     After: every metaedge and drawable bridge of the core has a wire; ports lie side by side as their lines do outside.
-    Where a `quick` order was asked for, and a better one is known, that is taken.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))

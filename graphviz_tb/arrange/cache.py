@@ -58,5 +58,4 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> tu
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    # Not whether it is a quick one: what is known is as good, or better.
-    return (replace(options, quick=False), metagraph.units, edges, bridges, against, order, masks), rows
+    return (options, metagraph.units, edges, bridges, against, order, masks), rows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, around_children, arrange
+from graphviz_tb.arrange import Around, around_children
+from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
@@ -15,8 +16,7 @@ def arrange_levels(
     hierarchy: Hierarchy,
     metagraph: Callable[[Path], Metagraph],
     opened: Iterable[Path],
-    options: ArrangeOptions,
-    known: Arrangements,
+    lay: Laying,
 ) -> dict[Path, Skeleton]:
     """A skeleton for each open group, from the outside in: an edge turned at one level arrives turned at the next,
     edges side by side at one level arrive side by side.
@@ -29,7 +29,7 @@ def arrange_levels(
     # Outermost first: each level tells those open in it how its lines lie.
     for path in paths:
         level = metagraph(path)
-        skeleton = skeletons[path] = arrange(level, options, outside.get(path), known)
+        skeleton = skeletons[path] = lay(level, outside.get(path))
         inside = {position: child_path(hierarchy, path, row) for position, row in enumerate(level.children)}
         inside = {position: child for position, child in inside.items() if child in paths}
         for position, found in around_children(level, skeleton, inside).items():

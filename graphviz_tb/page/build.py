@@ -23,7 +23,7 @@ from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import Block, Words, ints, words
 from graphviz_tb.page.held import Held
-from graphviz_tb.page.laying import Laying
+from graphviz_tb.page.laying import LayingPage
 from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
@@ -61,7 +61,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     opened, notices = opened_by(model, options)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
-    lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), held)
+    lay = LayingPage(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
     levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
@@ -97,7 +97,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
 
 
 def put_levels(
-    model: Model, lay: Laying, opened: Collection[Path], held: Held, whole: bool
+    model: Model, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
     and, unless series stay `whole`, with series apart.

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import with_lines
 from graphviz_tb.render.ink import Ink, ink_of
-from graphviz_tb.render.svg import svg
+from graphviz_tb.render.png_file import joined
+from graphviz_tb.render.svg import Window, svg
 
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
@@ -24,6 +28,8 @@ USUAL = 2.0  # pixels per unit, for screens of double density
 WORK = 10_000_000  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
 MOST_WORK = 2 * WORK
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
+# What the rasteriser draws at once: it takes 7 bytes for a pixel and 10 kB for a text.
+BAND_PIXELS, BAND_TEXTS = 16_000_000, 8_000
 NO_INK = Ink()
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
@@ -41,29 +47,56 @@ class Raster:
 
 def png(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as PNG bytes. After: never more pixels than the cap."""
+    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
+    rasterise = rasteriser(drawing, options)
+    drawn = with_lines(drawing)
+    count = bands_for(drawing, size)
+    if count == 1:
+        # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
+        return rasterise(svg(drawn).decode(), size.width)
+    zoom = size.width / drawing.width
+    height = -(-drawing.height * size.width // drawing.width)  # as the rasteriser does it, rounded up
+    tops = [height * band // count for band in range(count)]
+    windows: list[Window] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
+    cut = bands(drawn, [top / zoom for top in tops])
+    made = (rasterise(svg(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
+    return joined(made, size.width, height)
+
+
+def bands_for(drawing: Drawing, size: Raster) -> int:
+    """In how many bands a drawing is made into pixels."""
+    texts = sum(isinstance(shape, Label) for shape in drawing.shapes())
+    most = max(-(-size.width * size.height // BAND_PIXELS), -(-texts // BAND_TEXTS), 1)
+    return min(most, size.height)
+
+
+def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int], bytes]:
+    """What makes a PNG so many pixels wide of an SVG of this drawing, or of a part of it."""
     try:
         import resvg_py
     except ImportError as error:  # pragma: no cover - it is a dependency
         raise ToolMissing("the PNG rasteriser is not installed", hint="pip install resvg-py") from error
-    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     strange = foreign(drawing, options.font_files)
-    sheet = svg(with_lines(drawing)).decode()
-    try:
-        data = resvg_py.svg_to_bytes(
-            svg_string=unheld(sheet) if strange else sheet,
-            # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
-            width=size.width,
-            font_files=font_files(options.font_files, drawing),
-            # Faces of the machine only where they are needed: else all machines draw the same.
-            skip_system_fonts=not strange,
-            font_family=FAMILY,
-            sans_serif_family=FAMILY,
-            serif_family=FAMILY,
-            monospace_family=FAMILY,
-        )
-    except ValueError as error:
-        raise ToolFailed(f"the PNG rasteriser stopped: {error}") from error
-    return bytes(data)
+    files = font_files(options.font_files, drawing)
+
+    def rasterise(sheet: str, width: int) -> bytes:
+        try:
+            data = resvg_py.svg_to_bytes(
+                svg_string=unheld(sheet) if strange else sheet,
+                width=width,
+                font_files=files,
+                # Faces of the machine only where they are needed: else all machines draw the same.
+                skip_system_fonts=not strange,
+                font_family=FAMILY,
+                sans_serif_family=FAMILY,
+                serif_family=FAMILY,
+                monospace_family=FAMILY,
+            )
+        except ValueError as error:
+            raise ToolFailed(f"the PNG rasteriser stopped: {error}") from error
+        return bytes(data)
+
+    return rasterise
 
 
 def unheld(sheet: str) -> str:

@@ -7,12 +7,16 @@ from graphviz_tb.render.markup import line, num, tooltip, value, words
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 HATCH_FAINT = 0.4  # opacity of the lines of a hatch
+Window = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
 HALO = 6  # three pixels on either side of a stroke
 
 
-def svg(drawing: Drawing) -> bytes:
-    """The document as UTF-8 bytes."""
+def svg(drawing: Drawing, window: Window | None = None) -> bytes:
+    """The document as UTF-8 bytes: the whole sheet, or what lies in a window."""
     size = f'width="{drawing.width}" height="{drawing.height}" viewBox="0 0 {drawing.width} {drawing.height}"'
+    if window:
+        wide, high, zoom, top = window
+        size = f'width="{wide}" height="{high}" viewBox="0 {top / zoom:.9f} {wide / zoom:.9f} {high / zoom:.9f}"'
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{STACK}">',
         tooltip(drawing.title),

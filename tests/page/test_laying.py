@@ -1,16 +1,15 @@
-"""How long a page may take to find the order of its levels."""
+"""How long a page or a picture may take to find the order of its levels."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, arrange
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, laying
+from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page import laying
 from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
 from tests.arrange.test_few_crossings import crossings, random_level
@@ -39,7 +38,7 @@ def test_a_page_says_when_levels_are_ordered_quickly(monkeypatch: pytest.MonkeyP
     assert said(tangles(like=False)) == []
     monkeypatch.setattr(laying, "BENDS", 0)
     levels = SCOPES - 1  # the whole has no bend, nor has what comes before the first scope
-    assert said(tangles(like=False))[0].startswith(f"{levels} deeper levels of the page are ordered quickly")
+    assert said(tangles(like=False))[0].startswith(f"{levels} deeper levels are ordered quickly")
 
 
 def test_a_level_like_one_before_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,16 +46,28 @@ def test_a_level_like_one_before_keeps_its_order(monkeypatch: pytest.MonkeyPatch
     assert said(tangles(like=True)) == []
 
 
-def test_a_better_order_that_is_known_serves_where_a_quick_one_was_asked_for() -> None:
-    known, quick = Arrangements(), ArrangeOptions(quick=True)
+def test_what_other_pictures_found_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     level = next(one for one in map(random_level, range(24)) if unlike(one))
-    better = arrange(level, replace(quick, quick=False), Around(), known)
-    assert arrange(level, quick, Around(), known) == better
+    known = Arrangements()
+    better = arrange(level, ArrangeOptions(), known=known)
+    assert laying.Laying(ArrangeOptions(), known)(level) == better
     assert known.made == 1
-    assert known.bends == len(better.waypoint)
+    monkeypatch.setattr(laying, "BENDS", -1)
+    lay = laying.Laying(ArrangeOptions(), known)
+    quick = lay(level)
+    assert quick == arrange(level, ArrangeOptions(quick=True)) != better
+    assert lay(level) == quick
+    assert lay.made == 1
+    assert len(lay.notices()) == 1
 
 
-def unlike(level: object) -> bool:
+def unlike(level: Metagraph) -> bool:
     """Whether the quick order of a level is a worse one."""
-    first, second = (crossings(arrange(level, ArrangeOptions(quick=quick))) for quick in (False, True))  # type: ignore[arg-type]
+    first, second = (crossings(arrange(level, ArrangeOptions(quick=quick))) for quick in (False, True))
     return first < second
+
+
+def test_a_picture_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laying, "BENDS", 0)
+    picture = load(tangles(like=False), folds=False).picture(open_all=True)
+    assert [notice.code for notice in picture.notices] == ["quick-levels"]

@@ -16,6 +16,7 @@ from twin.make import TARGET, translated
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.layout import opened_by
@@ -133,7 +134,7 @@ def test_plain_rows_are_placed_alike(
 def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
     """The scene that Python makes for a set of open groups."""
     hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}
-    skeletons = arrange_levels(hierarchy, model.metagraph, order, ArrangeOptions(), model.arrangements)
+    skeletons = arrange_levels(hierarchy, model.metagraph, order, Laying(ArrangeOptions(), model.arrangements))
     options, node_labels = options or model.options.picture, NodeLabels(hierarchy, lambda path: None)
     return place(
         build_view(hierarchy, model.metagraph, order, skeletons, node_labels, options.max_annotations),

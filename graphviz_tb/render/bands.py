@@ -1,0 +1,80 @@
+"""A drawing cut into bands, one below the other: what the rasteriser holds at once is a band, not the sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape
+from graphviz_tb.render.ink import ends
+
+Extent = tuple[float, float]  # from … to …, downwards
+MITER = 4  # how many times its width a stroke may reach beyond its outline, at a sharp corner
+LETTERS = 2  # times its size that the letters of any script stay within, above and below the baseline
+
+
+def bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
+    """Of a drawing, for each band from one of `tops` (ascending) to the next, what may be seen in it.
+
+    After: the same sheet each time, and every shape in all bands that it reaches, in the drawing's order.
+    """
+    count = len(tops)
+    # For each band the parts, their groups and their shapes; those of no shape too: a band may be empty.
+    kept: list[list[Part]] = [[] for _ in range(count)]
+    for part in drawing.parts:
+        groups: list[list[Group]] = [[] for _ in range(count)]
+        for group in part.groups:
+            shapes: list[list[Shape]] = [[] for _ in range(count)]
+            down = part.at[1] + group.at[1]
+            for shape in group.shapes:
+                top, bottom = extent(shape)
+                for band in reached(tops, top + down, bottom + down):
+                    shapes[band].append(shape)
+            for band, inside in enumerate(shapes):
+                if inside:
+                    groups[band].append(replace(group, shapes=tuple(inside), address=None, tooltip="", data=()))
+        for band, found in enumerate(groups):
+            kept[band].append(replace(part, groups=tuple(found)))
+    return (replace(drawing, parts=tuple(parts)) for parts in kept)
+
+
+def reached(tops: Sequence[float], top: float, bottom: float) -> range:
+    """The bands that an extent meets; the last has no end.
+
+    >>> reached([0, 10, 20], -5, 3), reached([0, 10, 20], 5, 10), reached([0, 10, 20], 40, 50)
+    (range(0, 1), range(0, 2), range(2, 3))
+    """
+    first = sum(begin <= top for begin in tops[1:])
+    last = sum(begin <= bottom for begin in tops[1:])
+    return range(first, last + 1)
+
+
+def extent(shape: Shape) -> Extent:
+    """How far up and down a shape may reach, its stroke and what its letters may need in any script included.
+
+    >>> extent(Disc(0, 10, 2, "#000000")), extent(Label("a", 0, 20, 10, 5, "#000000"))
+    ((8, 12), (0, 40))
+    """
+    match shape:
+        case Label(y=y, size=size):
+            return y - LETTERS * size, y + LETTERS * size
+        case Disc(y=y, radius=radius, pen=pen):
+            return y - radius - beyond(pen), y + radius + beyond(pen)
+        case Curve(steps=steps, pen=pen, at=at, scale=scale):
+            # The controls of a curve too, between which it lies; a quarter of a circle lies within its radius.
+            lowest = [y for _, _, y in ends(steps)] or [0.0]
+            for kind, values in steps:
+                if kind in "QC":
+                    lowest += values[1::2]
+            round_ = max((values[0] for kind, values in steps if kind == "A"), default=0)
+            around = scale * round_ + beyond(pen) * scale
+            return at[1] + scale * min(lowest) - around, at[1] + scale * max(lowest) + around
+        case Rect(y=y, height=height, pen=pen):
+            return y - beyond(pen), y + height + beyond(pen)
+        case Hatch(y=y, height=height):
+            return y, y + height
+
+
+def beyond(pen: Pen | None) -> float:
+    """How far a stroke may reach beyond its outline."""
+    return MITER * pen.width if pen else 0
