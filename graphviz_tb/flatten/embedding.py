@@ -105,13 +105,15 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     # `plain` and `outer` are positions in the file; several inputs of one mark keep their order.
     order = np.argsort(np.concatenate((plain, outer)), kind="stable")
     flags = np.where(constant, inner, outer)
+    control = np.concatenate((edges.control[plain], edges.control[flags]))[order]
+    reference = np.concatenate((edges.reference[plain], edges.reference[outer]))[order]
     return Edges(
         np.concatenate((edges.source[plain], edges.source[inner]))[order],
         np.concatenate((edges.target[plain], edges.target[outer]))[order],
         np.concatenate((edges.key[plain], edges.key[flags]))[order],
         edges.keys,
         np.concatenate((edges.slot[plain], edges.slot[outer]))[order],
-        np.concatenate((edges.control[plain], edges.control[flags]))[order],
-        np.concatenate((edges.reference[plain], edges.reference[outer]))[order],
+        control,
+        reference & ~control,  # what comes out of a constant may be a reference; what it waited for is no tensor
         edges.notices,
     )

@@ -87,6 +87,12 @@ def test_no_more_references_than_tensors(preset: str) -> None:
     assert all(reference <= tensors for tensors, _, reference in found.values())
 
 
+def test_what_a_constant_waits_for_is_no_reference() -> None:
+    # x ┄▶ c ═▶ a: TensorBoard takes c out and leads its input on to a
+    text = b'node{name:"x" op:"X"} node{name:"c" op:"Const" input:"^x"} node{name:"a" op:"Assign" input:"c"}'
+    assert edges(graphviz_tb.load(text, preset="tensorboard"))["x", "a"] == (0, 1, 0)
+
+
 def test_two_tensors_on_one_line(rule: Rule) -> None:
     # x ─▶ s,  s:0 ─▶ a,  s:1 ─▶ a,  s:1 ─▶ b
     found = edges(rule("multiple_outputs"))
