@@ -39,6 +39,8 @@ class StatsOptions:
 
 
 DEFAULT = StatsOptions()
+# Of one execution: what passes them was not measured, and the sum of a million still has 64 bits.
+LONGEST, LATEST, LARGEST = 10**13, 2**62, 2**43  # nanoseconds: three hours, and the year 2116; bytes: eight terabytes
 WARM_UP = 3  # times the median of the others; steps of one program seldom differ by more than half
 
 
@@ -133,9 +135,9 @@ def execution(entry: Any, start: int, time: int) -> Execution:
     outputs = entry.output
     return Execution(
         name=entry.node_name,
-        start=start,
-        time=max(0, time),
-        bytes=sum(use.total_bytes for use in entry.memory if use.total_bytes > 0),
+        start=min(max(0, start), LATEST),
+        time=min(max(0, time), LONGEST),
+        bytes=min(sum(use.total_bytes for use in entry.memory if use.total_bytes > 0), LARGEST),
         shapes=tuple(shape_of(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
     )
 

@@ -111,7 +111,7 @@ def events(plane: Any, line: Any) -> Iterator[Event]:
             about.name if about else "",
             about.display_name if about else "",
             # Picoseconds to nanoseconds.
-            min(line.timestamp_ns + event.offset_ps // 1000, LATEST),
+            min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST),
             event.duration_ps // 1000,
             stats,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,3 +149,15 @@ def test_two_scopes_of_one_time_are_both_listed_and_a_wrapper_is_not() -> None:
     hierarchy = graph_of("a/x", "b/y", "wrap/inner/z")
     stats = join_statistics(hierarchy, [trace(cpu=[entry(name, 0, 4) for name in ("a/x", "b/y", "wrap/inner/z")])])
     assert [each.address for each in account(hierarchy, stats).scopes_by_time] == ["a", "b", "wrap/inner"]
+
+
+@pytest.mark.parametrize("options", [StatsOptions(), TENSORBOARD])
+def test_numbers_that_nobody_measured(options: StatsOptions) -> None:
+    """Whatever a trace says, every sum is a number from 0 on that 64 bits hold."""
+    hierarchy = graph_of("a/x", "a/y", "a/z")
+    most = 2**63 - 1
+    found = [entry(name, at, time, most, most) for name in ("a/x", "a/y") for at, time in ((-most, most), (most, most))]
+    stats = join_statistics(hierarchy, [trace(cpu=found), trace(cpu=[entry("a/z", most, -most, -most)])], options)
+    for here in range(len(hierarchy)):
+        figures = stats.figures(here)
+        assert all(0 <= (number or 0) < 2**63 for number in (figures.time, figures.span, figures.bytes))

@@ -167,6 +167,14 @@ def test_a_trace_may_say_anything_in_its_statistics(space: XSpace) -> None:
     assert [entry.node_name for entry in device.node_stats] == ["x"]
 
 
+def test_nor_do_events_before_all_time_count() -> None:
+    space = hostile(at=-(2**63))
+    for event in space.planes[0].lines[0].events:
+        event.offset_ps = -(2**62)
+    (step,) = profiles(space.SerializeToString()).values()
+    assert step.step_stats.dev_stats[0].node_stats[0].all_start_nanos == 0
+
+
 def steps(*times: int) -> list[RunMetadata]:
     entry = {"node_name": "x", "all_start_micros": 1}
     return [

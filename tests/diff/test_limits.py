@@ -345,3 +345,25 @@ def test_a_choice_of_reading_may_be_one_for_each_side(tmp_path: Path) -> None:
     assert not there.same
     assert there.items == diff(tmp_path, tmp_path, run=("b", "a")).inverted().items
     assert diff(tmp_path, tmp_path, run=("b", "b")).same
+
+
+@pytest.mark.parametrize("sizes", [[2**62] * 5, [2**63 - 1], [2**62, 1], [10**9]])
+def test_weights_past_counting(sizes: list[int]) -> None:
+    # Two such constants as weights of products, and one more after: no sum is less than a part of it.
+    def weights(count: int) -> GraphDef:
+        made = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+        for each in range(count):
+            kernel = made.node.add(name=f"k{each}", op="Const")
+            kernel.attr["value"].tensor.dtype = 1
+            for size in sizes:
+                kernel.attr["value"].tensor.tensor_shape.dim.add(size=size)
+            made.node.add(name=f"m{each}", op="MatMul", input=["x", f"k{each}"])
+        return made
+
+    changes = diff(weights(2), weights(3))
+    before, after = changes.numbers["parameters"]
+    assert before is not None
+    assert after is not None
+    assert 0 < max(sizes) <= before <= after <= 2**63 - 1
+    assert changes.explain()
+    changes.picture().render("svg")

@@ -15,6 +15,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.model.change import QUANTITIES, Change, Pair
 from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.graph import Graph, Mark
 
 MOST_COUNTED = 200_000  # nodes whose operations are counted: it takes 40 µs a node, matching takes 25
@@ -52,7 +53,7 @@ class Numbers:
             if before is None or after is None:
                 continue
             here, there = (old, new) if not alone else self.differing(before, after, old, new)
-            pair = int(before[here].sum()), int(after[there].sum())
+            pair = summed(before[here]), summed(after[there])
             if pair[0] != pair[1]:
                 sums[word] = pair
         return sums
@@ -103,7 +104,18 @@ def joined(*parts: ArrayLike) -> Longs:
 
 def total(column: Column) -> int | None:
     """The sum of a column; None where it is not known."""
-    return None if column is None else int(column.sum())
+    return None if column is None else summed(column)
+
+
+def summed(column: Longs) -> int:
+    """The sum of numbers from 0, no more than `MOST`: sixty-four bits would turn it negative.
+
+    >>> summed(np.array([1, 2])), summed(np.array([MOST, 1])) == MOST
+    (3, True)
+    """
+    if len(column) and int(np.max(column)) > MOST // len(column):
+        return min(MOST, sum(map(int, column)))
+    return int(column.sum())
 
 
 def in_layers(layers: Layers, nodes: list[int]) -> list[Ints]:
@@ -133,7 +145,7 @@ def parameters_of(layers: Layers) -> Column:
         # A layer that does not say how many makes the sum unknown, not smaller.
         if None in counts.values():
             return None
-        sizes[list(counts)] = [count or 0 for count in counts.values()]
+        sizes[list(counts)] = [min(MOST, count or 0) for count in counts.values()]
         return sizes
     # A variable may be read by several nodes; the first of them brings its numbers.
     variables: dict[str, list[int]] = defaultdict(list)
@@ -145,7 +157,7 @@ def parameters_of(layers: Layers) -> Column:
         if not known or None in (known[0].shape or ()):
             return None
         if not known[0].dtype.startswith(STATES):
-            sizes[nodes[0]] = prod(size or 0 for size in known[0].shape or ())
+            sizes[nodes[0]] = min(MOST, prod(size or 0 for size in known[0].shape or ()))
     return sizes if variables else None
 
 
