@@ -5,7 +5,7 @@ class App extends Acting {
   constructor(graph, head) {
     super(graph, head);
     this.picture = new Picture(byId("stage"), this.svg);
-    this.camera = new Camera(byId("stage"), this.picture, () => this.moved());
+    this.camera = new Camera(byId("stage"), this.picture, () => this.moved(), () => this.fit(false).then(() => this.legend()));
     this.picture.dress = (item, element) => {
       this.dress(item, element);
       this.shed(item, element);

@@ -3,17 +3,19 @@
 
 const LEAST = 0.05; // less only where a picture does not fit then
 const MOST = 8;
+const NOTHING = 1e-6;
 const EASE = 200; // milliseconds
 const PATIENCE = 3; // milliseconds of a frame that drawing may take while the camera moves
 
 class Camera {
-  /** @param {HTMLElement} stage @param {Picture} picture @param {() => void} moved */
-  constructor(stage, picture, moved) {
+  /** @param {HTMLElement} stage @param {Picture} picture @param {() => void} moved @param {() => void} appeared */
+  constructor(stage, picture, moved, appeared) {
     this.stage = stage;
     this.picture = picture;
     /** @type {HTMLElement} what a pan moves: the picture on it is not touched */
     this.paper = byId("paper");
     this.moved = moved;
+    this.appeared = appeared;
     this.x = 0;
     this.y = 0;
     this.k = 1;
@@ -38,16 +40,18 @@ class Camera {
     this.listen();
   }
 
-  /** Take the size of the window; asked more often, it would be worked out anew with every picture. */
+  /** Take the size of the window; asked more often, it would be worked out anew with every picture. A frame may have none
+   * until it is shown: what was fitted into nothing appears then. */
   measure() {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
+    if (this.picture.scene && this.k <= NOTHING && this.size.every(Boolean)) this.appeared();
   }
 
   /** A scale that the camera may have: any picture gets small enough to be seen as a whole with room around it. @param {number} k */
   within(k) {
     const { width = 1, height = 1 } = this.picture.scene ?? {};
     const whole = Math.min(this.size[0] / Math.max(1, width), this.size[1] / Math.max(1, height));
-    return Math.max(Math.min(LEAST, whole / 3), Math.min(MOST, k), 1e-6);
+    return Math.max(Math.min(LEAST, whole / 3), Math.min(MOST, k), NOTHING);
   }
 
   /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */

@@ -470,6 +470,14 @@ test("in a notebook it works in a frame that shares nothing", async ({ tab, fold
   await becomes(() => tab.evaluate(() => window.frames[0].length), 0);
 }, { alone: true });
 
+test("in a frame that is shown late it is fitted then", async ({ tab, folder, context }) => {
+  await context.addInitScript(() => window === top && addEventListener("DOMContentLoaded", () => (document.documentElement.style.display = "none")));
+  await tab.goto(`file://${folder}/notebook.html`);
+  await until(() => tab.frames()[1].evaluate(() => window.tbgraph.ready.then(() => true)));
+  await tab.evaluate(() => (document.documentElement.style.display = ""));
+  await seen(tab.frameLocator("iframe").locator('g.node[data-name="conv1"]'));
+});
+
 test("the browser goes back and forward through views", async ({ tab, page }) => {
   await page("mnist.html");
   const before = await boxes(tab);
