@@ -1,0 +1,38 @@
+"""A Keras model may write anything for anything: whatever it writes can be compared with what it wrote before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graphviz_tb import diff
+
+ODD: list[Any] = [None, {}, {"a": 1}, [], [[1], {"b": []}], "", "float32", True, -1, 1e300, [None] * 3]
+USUAL: dict[str, Any] = {
+    "Dense": {"units": 2, "activation": "relu", "dtype": "float32", "use_bias": True},
+    "Conv2D": {"filters": 4, "kernel_size": [3, 3], "strides": [1, 1], "padding": "same", "dilation_rate": [1, 1]},
+    "BatchNormalization": {"axis": -1, "epsilon": 1e-3, "dtype": {"class_name": "DTypePolicy", "config": {}}},
+}
+
+
+def model(**changed: Any) -> bytes:
+    """A model of one layer of each class; `changed` goes into the configuration of each."""
+    layers = [
+        {"class_name": kind, "config": {"name": f"layer_{at}", **config, **changed}}
+        for at, (kind, config) in enumerate(USUAL.items())
+    ]
+    return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
+
+
+@pytest.mark.parametrize("key", sorted({key for config in USUAL.values() for key in config}))
+def test_any_value_of_any_setting_is_compared(key: str) -> None:
+    for value in ODD:
+        changes = diff(model(), model(**{key: value}))
+        assert changes.explain()
+        assert changes.to_markdown()
+        assert json.dumps(changes.to_json())
+        back = diff(model(**{key: value}), model())
+        assert changes.same is back.same
+    assert not diff(model(**{key: {"a": 1}}), model(**{key: [2]})).same
