@@ -65,25 +65,35 @@ def arrange(
     ((((0,), (1,)),), (0, 1))
     """
     options, outside = options or ArrangeOptions(), outside or Around()
-    if options.engine not in ENGINES:
-        raise UnknownChoice.among("engine", options.engine, ENGINES)
+    check_engine(options)
     if too_large(metagraph):
         return plain(metagraph, outside)
     known = Arrangements() if known is None else known
     key, rows = key_of(metagraph, options, outside)
     skeleton = known.recall(key, rows)
     if skeleton is None:
-        try:
-            skeleton = fresh(metagraph, options, outside)
-        except TooManyBends:
-            skeleton = plain(metagraph, outside)
+        skeleton = anew(metagraph, options, outside)
         # Also where a level has too many bends: it is not laid out in vain a second time.
         known.keep(key, rows, skeleton)
     return skeleton
 
 
+def check_engine(options: ArrangeOptions) -> None:
+    """Refuse an engine that is not in `ENGINES`."""
+    if options.engine not in ENGINES:
+        raise UnknownChoice.among("engine", options.engine, ENGINES)
+
+
+def anew(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
+    """The same, not from memory; plain rows where lines bend too often."""
+    try:
+        return fresh(metagraph, options, outside)
+    except TooManyBends:
+        return plain(metagraph, outside)
+
+
 def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
-    """The same, not from memory."""
+    """The same, unless lines bend too often."""
     # The order is that of the automatic mask: what is moved by hand is put in afterwards, and moves nothing else.
     mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, arrange
+from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, anew, arrange, check_engine
 from graphviz_tb.arrange.cache import key_of
 from graphviz_tb.arrange.large import too_large
 from graphviz_tb.model.metagraph import Metagraph
@@ -23,6 +23,7 @@ class Laying:
     """
 
     def __init__(self, options: ArrangeOptions, known: Arrangements) -> None:
+        check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
         self._quick = 0
 
@@ -33,17 +34,19 @@ class Laying:
 
     def __call__(self, level: Metagraph, outside: Around | None = None) -> Skeleton:
         """The order of one level."""
+        outside = outside or Around()
         if too_large(level):
             return arrange(level, self._options, outside)
-        key, rows = key_of(level, self._options, outside or Around())
+        key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:
             if self._here.bends > BENDS:
                 self._quick += 1
                 # Remembered for this picture alone: in another one there may be time for a better order.
-                skeleton = arrange(level, replace(self._options, quick=True), outside)
-            else:
-                skeleton = arrange(level, self._options, outside, self._known)
+                skeleton = anew(level, replace(self._options, quick=True), outside)
+            elif (skeleton := self._known.recall(key, rows)) is None:
+                skeleton = anew(level, self._options, outside)
+                self._known.keep(key, rows, skeleton)
             self._here.keep(key, rows, skeleton)
         return skeleton
 
