@@ -37,7 +37,7 @@ class Obstacles:
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
         self.large: list[Rect] = []
-        self.runs: dict[tuple[int, int], list[tuple[int, int, Run]]] = {}
+        self.runs: dict[tuple[int, int], list[tuple[int, int, Run, Rect]]] = {}
         self.work = 0
 
     def add_rect(self, rect: Rect) -> None:
@@ -51,9 +51,10 @@ class Obstacles:
     def add_line(self, owner: int, points: Sequence[Point], thick: int) -> None:
         """Note the polyline of a wire, `thick` in tenths of a pixel."""
         for run in runs(points):
-            for cell in cells(around(run)):
+            noted = (owner, thick // 20, run, around(run))
+            for cell in passed(run):
                 self.work += 1
-                self.runs.setdefault(cell, []).append((owner, thick // 20, run))
+                self.runs.setdefault(cell, []).append(noted)
 
     def is_free(self, owner: int, rect: Rect) -> bool:
         """Whether a label of wire `owner` may take `rect`: its own line may be nearer than others."""
@@ -65,8 +66,9 @@ class Obstacles:
             if any(overlap(boxed, other) for other in self.rects.get(cell, ())):
                 return False
             self.work += len(self.runs.get(cell, ()))
-            for other, half, run in self.runs.get(cell, ()):
-                if touches(run, grown(rect, LINE_ROOM + half) if other != owner else boxed):
+            for other, half, run, extent in self.runs.get(cell, ()):
+                near = grown(rect, LINE_ROOM + half) if other != owner else boxed
+                if meet(extent, near) and crosses(run, near):
                     return False
         return True
 
@@ -210,6 +212,26 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
     ]
 
 
+def passed(run: Run) -> list[tuple[int, int]]:
+    """The squares that a run passes through: of a long one aslant far fewer than its rectangle touches.
+
+    >>> passed(((0, 0), (100, 30))), passed(((20, 70), (20, 0)))
+    ([(0, 0), (1, 0)], [(0, 0), (0, 1)])
+    """
+    (ax, ay), (bx, by) = run if run[0][0] <= run[1][0] else (run[1], run[0])
+    wide, tall = bx - ax, by - ay
+    found = []
+    for column in range(ax // CELL, bx // CELL + 1):
+        first, last = ay // CELL, by // CELL
+        if wide:
+            # Where the line comes into the column and where it leaves it, rounded down to a whole square.
+            enter, leave = max(ax, column * CELL), min(bx, (column + 1) * CELL)
+            first = (ay * wide + tall * (enter - ax)) // (wide * CELL)
+            last = (ay * wide + tall * (leave - ax)) // (wide * CELL)
+        found += [(column, row) for row in range(min(first, last), max(first, last) + 1)]
+    return found
+
+
 def within(inner: Rect, outer: Rect) -> bool:
     """Whether the first rectangle lies in the second."""
     return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
@@ -226,9 +248,16 @@ def touches(run: Run, rect: Rect) -> bool:
     >>> touches(((0, 0), (10, 10)), (4, 4, 6, 6)), touches(((0, 0), (10, 10)), (7, 0, 9, 3))
     (True, False)
     """
-    left, top, right, bottom = around(run)
-    if right < rect[0] or rect[2] < left or bottom < rect[1] or rect[3] < top:
-        return False
+    return meet(around(run), rect) and crosses(run, rect)
+
+
+def meet(first: Rect, second: Rect) -> bool:
+    """Whether two rectangles have a point in common, if only of their borders."""
+    return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]
+
+
+def crosses(run: Run, rect: Rect) -> bool:
+    """Whether the straight line on which a run lies passes through a rectangle."""
     (ax, ay), (bx, by) = run
     corners = ((rect[0], rect[1]), (rect[0], rect[3]), (rect[2], rect[1]), (rect[2], rect[3]))
     # With all four corners on one side of it, the line misses the rectangle.

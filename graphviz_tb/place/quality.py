@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.label_places import CELL, Run, around, cells
+from graphviz_tb.place.label_places import Run, passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def crossings(routes: tuple[Route, ...]) -> int:
     filed: dict[tuple[int, int], list[tuple[int, Run]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
-            for cell in along(run):
+            for cell in passed(run):
                 filed[cell].append((number, run))
     crossed: set[tuple[int, int]] = set()
     for inside in filed.values():
@@ -63,19 +63,6 @@ def crossings(routes: tuple[Route, ...]) -> int:
             if first != second and (first, second) not in crossed and cross(run, other):
                 crossed.add((first, second))
     return len(crossed)
-
-
-def along(run: Run) -> set[tuple[int, int]]:
-    """The squares that a stretch passes."""
-    (ax, ay), (bx, by) = run
-    parts = max(abs(bx - ax), abs(by - ay)) // CELL + 1
-    passed: set[tuple[int, int]] = set()
-    for part in range(parts):
-        start = ax + (bx - ax) * part // parts, ay + (by - ay) * part // parts
-        # Rounded up: no square is missed.
-        stop = ax + (bx - ax) * (part + 1) // parts + 1, ay + (by - ay) * (part + 1) // parts + 1
-        passed.update(cells(around((start, stop))))
-    return passed
 
 
 def cross(first: Run, second: Run) -> bool:

@@ -875,18 +875,18 @@ class Turn {
     return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
   }
   point(point) {
-    let across_, along;
-    [across_, along] = point;
+    let across_, along_;
+    [across_, along_] = point;
     if (["BT", "RL"].includes(this.direction)) {
-      along = (this.height - along);
+      along_ = (this.height - along_);
     }
-    return (this.vertical ? [across_, along] : [along, across_]);
+    return (this.vertical ? [across_, along_] : [along_, across_]);
   }
   corner(point, size) {
-    let along;
-    along = (this.vertical ? size[1] : size[0]);
+    let along_;
+    along_ = (this.vertical ? size[1] : size[0]);
     if (["BT", "RL"].includes(this.direction)) {
-      return this.point([point[0], (point[1] + along)]);
+      return this.point([point[0], (point[1] + along_)]);
     }
     return this.point(point);
   }
@@ -1072,15 +1072,15 @@ function column_width(column_) {
   return (py_max((() => { const out = []; for (const stub of column_) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
 }
 function column(words, side_, middle, edge, reach_, off) {
-  let top, sign, stubs, texts, index, stub, y, meet, near_, far;
+  let top, sign, stubs, texts, index, stub, y, meet_, near_, far;
   top = (middle - Math.floor((ROW_of_beside * (words.length - 1)) / 2));
   sign = ((side_ === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
   for ([index, stub] of py_enumerate(words)) {
     y = (top + (ROW_of_beside * index));
-    meet = _spread(index, words.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (words.length - 1)) / 2)));
+    meet_ = _spread(index, words.length, middle, Math.min(reach_, Math.floor((ROW_of_beside * (words.length - 1)) / 2)));
     near_ = (edge + (sign * (LEAD + off)));
-    stubs.push(_stub_of_beside(stub, side_, ((sign > 0) ? near_ : (near_ - EXTENT.get(stub.kind)[0])), y, [[near_, y], [edge, meet]]));
+    stubs.push(_stub_of_beside(stub, side_, ((sign > 0) ? near_ : (near_ - EXTENT.get(stub.kind)[0])), y, [[near_, y], [edge, meet_]]));
     far = (near_ + (sign * (EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0))));
     texts.push(_label_of_beside(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
@@ -1103,12 +1103,12 @@ function rail(words, side_, box, x) {
   return new Beside_of_beside([...stubs], [...texts]);
 }
 function _stub_of_beside(stub, side_, left, middle, line) {
-  let across_, along, points, top, notes;
-  [across_, along] = EXTENT.get(stub.kind);
+  let across_, along_, points, top, notes;
+  [across_, along_] = EXTENT.get(stub.kind);
   points = ((side_ === "in") ? line : py_reversed(line));
-  top = (middle - Math.floor(along / 2));
+  top = (middle - Math.floor(along_ / 2));
   notes = [...(() => { const out = []; for (const index of stub.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
-  return new Stub(left, top, across_, along, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
+  return new Stub(left, top, across_, along_, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
 }
 function _label_of_beside(stub, x, middle, anchor) {
   let wide, y;
@@ -1369,18 +1369,18 @@ function best(core, sky, columns_, least, room) {
   return py_min(possible, {key: (placement) => placement.cost});
 }
 function placements(core, sky, size, places) {
-  let wide, tall, across_, along, possible, top, reach_, left;
-  [[wide, tall], [across_, along]] = [core, size];
+  let wide, tall, across_, along_, possible, top, reach_, left;
+  [[wide, tall], [across_, along_]] = [core, size];
   possible = [];
-  for (top of [0, Math.max(0, (tall - along))]) {
-    reach_ = sky.right((top - AWAY), ((top + along) + AWAY));
+  for (top of [0, Math.max(0, (tall - along_))]) {
+    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
     left = (reach_ ? (reach_ + AWAY) : 0);
-    possible.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along)], true, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
   }
   for (left of [0, Math.max(0, (wide - across_))]) {
     reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
     top = (reach_ ? (reach_ + AWAY) : 0);
-    possible.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along))], false, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
   }
   return possible;
 }
@@ -1391,35 +1391,35 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest_, column_, part, axis, along, _, tall, own_axis;
+  let places, start, longest_, column_, part, axis, along_, _, tall, own_axis;
   places = [];
   start = 0;
   longest_ = start;
   for (column_ of columns_) {
     for (part of broken(column_, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
-      along = 0;
+      along_ = 0;
       for ([_, tall, own_axis] of part) {
-        places.push([((start + axis) - own_axis), along]);
-        along += (tall + GAP_of_auxiliary);
+        places.push([((start + axis) - own_axis), along_]);
+        along_ += (tall + GAP_of_auxiliary);
       }
-      longest_ = Math.max(longest_, (along - GAP_of_auxiliary));
+      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
       start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
     }
   }
   return [places, [(start - GAP_of_auxiliary), longest_]];
 }
 function broken(column_, limit) {
-  let parts, along, thing;
+  let parts, along_, thing;
   parts = [];
-  along = 0;
+  along_ = 0;
   for (thing of column_) {
-    if ((!parts.length || ((along + thing[1]) > limit))) {
+    if ((!parts.length || ((along_ + thing[1]) > limit))) {
       parts.push([]);
-      along = 0;
+      along_ = 0;
     }
     parts.at(-1).push(thing);
-    along += (thing[1] + GAP_of_auxiliary);
+    along_ += (thing[1] + GAP_of_auxiliary);
   }
   return parts;
 }
@@ -2011,10 +2011,10 @@ function blunt(points, first, last) {
   return result_;
 }
 function sharp(a, b, c) {
-  let along, across_;
-  along = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  let along_, across_;
+  along_ = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
   across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  return ((along <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along) * along)));
+  return ((along_ <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along_) * along_)));
 }
 function length_of_corners(a, b) {
   let dx, dy;
@@ -2057,13 +2057,13 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed_, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
-    passed = [];
+    passed_ = [];
     [upper, lower] = [chain[0], chain.at(-1)];
     [out, on] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
     begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
@@ -2078,20 +2078,20 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       turns = py_get(around, [wire, (number - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
-        py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
-        [windows, passed] = [[[head_, goal, goal]], []];
+        py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed_), turns[1], turns[2]]);
+        [windows, passed_] = [[[head_, goal, goal]], []];
       }
       if ((number === (chain.length - 1))) {
         break;
       }
       item = chain.at(number);
-      passed.push(item);
+      passed_.push(item);
       near_ = [hops.at(wire).at((number - 1)).early, hops.at(wire).at(number).late];
       py_extend(windows, beside_rank(corridors, item, band_.get(item), near_, turns, py_get(around, [wire, number])));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
-    py_extend(bends_, shortest(corridors, windows, passed));
+    py_extend(bends_, shortest(corridors, windows, passed_));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
     result_.push(finished([...bends_, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
   }
@@ -2117,10 +2117,10 @@ function beside_rank(corridors, item, here, near_, before, after) {
   }
   return [corridors.window(item, 0, top), corridors.window(item, 1, bottom)];
 }
-function shortest(corridors, windows, passed) {
+function shortest(corridors, windows, passed_) {
   let bends_;
   bends_ = funnel(windows);
-  corridors.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
+  corridors.keep(passed_, windows.slice(((windows.length - 1) - (2 * passed_.length)), -1), bends_);
   return bends_;
 }
 function finished(points, wire, skeleton, thick, tip_, gaps) {
@@ -2208,11 +2208,11 @@ function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
   return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight_)) { out.push((() => { const out = []; for (const [head_, run] of py_zip(part_heads, runs)) { out.push([(head_[0] + run[0]), (head_[1] + run[1])]); } return out; })()); } return out; })();
 }
 function beside_main(wire, label_, hops) {
-  let across_, along, lies;
-  [across_, along] = label_;
-  lies = (along > across_);
+  let across_, along_, lies;
+  [across_, along_] = label_;
+  lies = (along_ > across_);
   if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
-    return (along + (lies ? ASLANT : 0));
+    return (along_ + (lies ? ASLANT : 0));
   }
   return 0;
 }
@@ -2571,7 +2571,7 @@ function together(lines_) {
     for ([start, stop] of py_pairwise(points)) {
       if (!py_equal(start, stop)) {
         track = track_of(start, stop);
-        py_extend(py_setdefault(changes, track, []), [[along_of_own(track, start), 1], [along_of_own(track, stop), -1]]);
+        py_extend(py_setdefault(changes, track, []), [[along(track, start), 1], [along(track, stop), -1]]);
       }
     }
   }
@@ -2593,10 +2593,10 @@ function until(points, shared) {
   for ([start, stop] of py_pairwise(points)) {
     if (!py_equal(start, stop)) {
       track = track_of(start, stop);
-      [bounds, here] = [py_get(shared, track, []), along_of_own(track, start)];
+      [bounds, here] = [py_get(shared, track, []), along(track, start)];
       following = py_bisect_right(bounds, here);
-      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : along_of_own(track, stop)));
-      if ((begins < along_of_own(track, stop))) {
+      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : along(track, stop)));
+      if ((begins < along(track, stop))) {
         [dx, dy, _] = track;
         steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
         met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
@@ -2614,7 +2614,7 @@ function track_of(start, stop) {
   [dx, dy] = [Math.floor(dx / common), Math.floor(dy / common)];
   return [dx, dy, ((dx * start[1]) - (dy * start[0]))];
 }
-function along_of_own(track, point) {
+function along(track, point) {
   return ((track[0] * point[0]) + (track[1] * point[1]));
 }
 
@@ -2670,16 +2670,17 @@ class Obstacles {
     }
   }
   add_line(owner, points, thick) {
-    let run, cell;
+    let run, noted, cell;
     for (run of runs_of_label_places(points)) {
-      for (cell of cells(around_of_label_places(run))) {
+      noted = [owner, Math.floor(thick / 20), run, around_of_label_places(run)];
+      for (cell of passed(run)) {
         this.work += 1;
-        py_setdefault(this.runs, cell, []).push([owner, Math.floor(thick / 20), run]);
+        py_setdefault(this.runs, cell, []).push(noted);
       }
     }
   }
   is_free(owner, rect) {
-    let boxed, lined, cell, other, half, run;
+    let boxed, lined, cell, other, half, run, extent_, near_;
     [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, (LINE_ROOM + THICKEST))];
     if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
       return false;
@@ -2689,8 +2690,9 @@ class Obstacles {
         return false;
       }
       this.work += py_len(py_get(this.runs, cell, []));
-      for ([other, half, run] of py_get(this.runs, cell, [])) {
-        if (touches(run, ((other !== owner) ? grown(rect, (LINE_ROOM + half)) : boxed))) {
+      for ([other, half, run, extent_] of py_get(this.runs, cell, [])) {
+        near_ = ((other !== owner) ? grown(rect, (LINE_ROOM + half)) : boxed);
+        if ((meet(extent_, near_) && crosses(run, near_))) {
           return false;
         }
       }
@@ -2751,19 +2753,19 @@ function overhang(lines_, labels, extent_, axis) {
   return [before, after];
 }
 function *candidates(points, label_) {
-  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side_;
+  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole, x, y, side_;
   straight_ = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
   for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
     for ([start, stop] of straight_.slice(0, RUNS)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
       steep = (Math.abs(dy) >= Math.abs(dx));
-      [need, along] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
-      if ((along < need)) {
+      [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+      if ((along_ < need)) {
         continue;
       }
       off = ((beside_ + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
-      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along));
-      for ([part, whole] of parts(along, need)) {
+      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
+      for ([part, whole] of parts(along_, need)) {
         [x, y] = [(start[0] + Math.floor((dx * part) / whole)), (start[1] + Math.floor((dy * part) / whole))];
         for (side_ of (steep ? [1, -1] : [-1, 1])) {
           yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
@@ -2772,14 +2774,14 @@ function *candidates(points, label_) {
     }
   }
 }
-function coarse(along, need) {
-  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along) >= (16 * need))) { out.push([part, 16]); } return out; })();
+function coarse(along_, need) {
+  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along_) >= (16 * need))) { out.push([part, 16]); } return out; })();
 }
-function fine(along, need) {
+function fine(along_, need) {
   let reach_, steps;
-  reach_ = Math.floor((along - need) / 2);
+  reach_ = Math.floor((along_ - need) / 2);
   steps = (() => { const out = []; for (const off of py_range(0, (reach_ + 1), FINE)) for (const step of (off ? [off, -off] : [0])) { out.push(step); } return out; })();
-  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along / 2) - step), along]); } return out; })();
+  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along_ / 2) - step), along_]); } return out; })();
 }
 function runs_of_label_places(points) {
   return [...py_pairwise(straightened(points))];
@@ -2803,18 +2805,33 @@ function grown(rect, by) {
 function cells(rect) {
   return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
 }
+function passed(run) {
+  let ax, ay, bx, by, wide, tall, found, column_, first, last, enter, leave;
+  [[ax, ay], [bx, by]] = ((run[0][0] <= run[1][0]) ? run : [run[1], run[0]]);
+  [wide, tall] = [(bx - ax), (by - ay)];
+  found = [];
+  for (column_ of py_range(Math.floor(ax / CELL), (Math.floor(bx / CELL) + 1))) {
+    [first, last] = [Math.floor(ay / CELL), Math.floor(by / CELL)];
+    if (wide) {
+      [enter, leave] = [Math.max(ax, (column_ * CELL)), py_min([bx, ((column_ + 1) * CELL)])];
+      first = Math.floor(((ay * wide) + (tall * (enter - ax))) / (wide * CELL));
+      last = Math.floor(((ay * wide) + (tall * (leave - ax))) / (wide * CELL));
+    }
+    py_extend(found, (() => { const out = []; for (const row of py_range(Math.min(first, last), (Math.max(first, last) + 1))) { out.push([column_, row]); } return out; })());
+  }
+  return found;
+}
 function within_of_label_places(inner, outer) {
   return ((outer[0] <= inner[0]) && (outer[1] <= inner[1]) && (inner[2] <= outer[2]) && (inner[3] <= outer[3]));
 }
 function overlap(first, second) {
   return ((first[0] < second[2]) && (second[0] < first[2]) && (first[1] < second[3]) && (second[1] < first[3]));
 }
-function touches(run, rect) {
-  let left, top, right, bottom, ax, ay, bx, by, corners_, sides;
-  [left, top, right, bottom] = around_of_label_places(run);
-  if (((right < rect[0]) || (rect[2] < left) || (bottom < rect[1]) || (rect[3] < top))) {
-    return false;
-  }
+function meet(first, second) {
+  return ((first[0] <= second[2]) && (second[0] <= first[2]) && (first[1] <= second[3]) && (second[1] <= first[3]));
+}
+function crosses(run, rect) {
+  let ax, ay, bx, by, corners_, sides;
   [[ax, ay], [bx, by]] = run;
   corners_ = [[rect[0], rect[1]], [rect[0], rect[3]], [rect[2], rect[1]], [rect[2], rect[3]]];
   sides = (() => { const out = []; for (const [x, y] of corners_) { out.push((((bx - ax) * (y - ay)) - ((by - ay) * (x - ax)))); } return out; })();
@@ -4033,10 +4050,10 @@ function stub_of_boxes(mark_, fill, theme, tint = null) {
   return shapes_;
 }
 function diamond(mark_) {
-  let across_, along, right, foot;
-  [across_, along] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
+  let across_, along_, right, foot;
+  [across_, along_] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
   [right, foot] = [(mark_.x + mark_.width), (mark_.y + mark_.height)];
-  return [["M", [across_, mark_.y]], ["L", [right, along]], ["L", [across_, foot]], ["L", [mark_.x, along]], ["Z", []]];
+  return [["M", [across_, mark_.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [mark_.x, along_]], ["Z", []]];
 }
 function bars_of_boxes(x, y, theme) {
   let chart, right, top, ground;

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import graphviz_tb
+from graphviz_tb.model.scene import Point
 from graphviz_tb.place.groups import in_order
-from graphviz_tb.place.label_places import Label, place_labels
+from graphviz_tb.place.label_places import CELL, Label, passed, place_labels, touches
 from graphviz_tb.place.nested import lead_through
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -101,3 +105,20 @@ def test_thousands_of_long_lines_leave_no_time_for_labels(count: int) -> None:
     start = time.process_time()
     assert len(place_labels(lines, labels, [], (0, -100, 20_000, 200))) < 1000
     assert time.process_time() - start < 20  # minutes, without a bound
+
+
+COORDINATE = st.integers(-400, 400)
+
+
+@given(st.tuples(COORDINATE, COORDINATE), st.tuples(COORDINATE, COORDINATE), st.fractions(0, 1))
+def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, part: Fraction) -> None:
+    run = (start, stop)
+    squares = passed(run)
+    x, y = (start[axis] + (stop[axis] - start[axis]) * part for axis in (0, 1))
+    assert (x // CELL, y // CELL) in squares
+    assert all(touches(run, (c * CELL, r * CELL, (c + 1) * CELL, (r + 1) * CELL)) for c, r in squares)
+    assert len(set(squares)) == len(squares)
+
+
+def test_the_squares_of_a_long_line_aslant_grow_with_its_length() -> None:
+    assert len(passed(((0, 0), (64_000, 64_000)))) < 4_000  # its rectangle touches a million
