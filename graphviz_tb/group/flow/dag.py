@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.model.frozen import dataclass
@@ -86,42 +87,6 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
             known = outside[place[owner[target]]]
             known += [source for source in held if source not in known]
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
-
-
-def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
-    """The number of each node's strongly connected component (Tarjan 1972, without recursion)."""
-    index: dict[int, int] = {}  # the nodes met so far, in turn
-    low: dict[int, int] = {}
-    component = [-1] * len(after)
-    stack: list[int] = []
-    components = 0
-    for root in range(len(after)):
-        if root in index:
-            continue
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        # The path of the depth-first walk, with what is left to visit from each node.
-        work = [(root, iter(after[root]))]
-        while work:
-            node, rest = work[-1]
-            for other in rest:
-                if other not in index:
-                    index[other] = low[other] = len(index)
-                    stack.append(other)
-                    work.append((other, iter(after[other])))
-                    break
-                if component[other] < 0:  # still on the stack
-                    low[node] = min(low[node], index[other])
-            else:
-                work.pop()
-                if work:
-                    around = work[-1][0]
-                    low[around] = min(low[around], low[node])
-                if low[node] == index[node]:  # nothing on the stack before it is reached: a component is complete
-                    while component[node] < 0:
-                        component[stack.pop()] = components
-                    components += 1
-    return component
 
 
 def acyclic(after: Sequence[Sequence[int]]) -> bool:

@@ -12,9 +12,10 @@ from functools import cache
 
 import numpy as np
 
+from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.columns import Edges
-from graphviz_tb.group.flow.dag import circles, strong_components
+from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import distinct, ints
 from graphviz_tb.model.hierarchy import How
