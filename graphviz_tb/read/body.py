@@ -9,12 +9,14 @@ prune       the functions that are still called
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from graphviz_tb.model.loaded import Signature
+from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef
-from graphviz_tb.read.inline import Block, data_inputs, free_names, node_of, open_call
+from graphviz_tb.read.inline import MOST_OPENED, Block, data_inputs, free_names, node_of, open_call
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
 HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
@@ -35,7 +37,7 @@ def body_of(
     block = needed(Block({node.name: node for node in whole.node}, tuple(spec.tensor for spec in signature.outputs)))
     opened: set[str] = set()
     # Each round opens one call; a function that was opened before calls itself, and stays closed.
-    while (call := only_content(block.nodes)) is not None:
+    while len(opened) < MOST_OPENED and (call := only_content(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
         if function is None or function.signature.name in opened:
             break
@@ -150,26 +152,43 @@ def _index(op: OpDef | None, key: str) -> int | None:
     name, _, number = key.partition(":")
     for position, output in enumerate(op.output_arg if op is not None else ()):
         if output.name == name:
-            return position + int(number)
+            return position + output_number(number) if number.isdecimal() else None
         if output.number_attr or output.type_list_attr:
             return None
     return None
 
 
+class Taken:
+    """Names that nodes have, and the scopes around others: a node called like a scope would be drawn as the group.
+
+    >>> [name in Taken({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
+    [True, True, True, False, False]
+    """
+
+    def __init__(self, names: set[str], inside: Iterable[str]) -> None:
+        self._names = names
+        self._inside = sorted(inside)  # not their scopes: all those of one deep name take its length squared
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._names:
+            return True
+        scope = f"{name}/"
+        place = bisect_left(self._inside, scope)
+        return place < len(self._inside) and self._inside[place].startswith(scope)
+
+
 def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
     """Arguments and results under the names that the signature gives them; "_" follows one that is taken by a scope."""
-    named = [name for name, node in block.nodes.items() if node.op not in HANDLES]
-    # "a" and "a/b" of "a/b/c": a node of such a name would be drawn as the group.
-    scopes = {name[:slash] for name in named for slash, char in enumerate(name) if char == "/"}
+    inside = [name for name, node in block.nodes.items() if node.op not in HANDLES]
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
-    taken = (set(block.nodes) - set(arguments)) | scopes
+    taken = Taken(set(block.nodes) - set(arguments), inside)
     names = dict(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
     nodes: dict[str, NodeDef] = {}
     for name, node in block.nodes.items():
         node.name = names.get(name, name)
         node.input[:] = [_renamed(each, names) for each in node.input]
         nodes[node.name] = node
-    ends = free_names(outputs, set(nodes) | scopes)
+    ends = free_names(outputs, Taken(set(nodes), inside))
     for key, result in zip(outputs, block.results, strict=False):
         nodes[ends[key]] = NodeDef(name=ends[key], op="Identity", input=[_renamed(result, names)])
     return Block(nodes, tuple(ends.values()), block.effects)
@@ -189,18 +208,22 @@ def called_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef
     called: set[str] = set()
     waiting = list(nodes)
     while waiting:
-        node = waiting.pop()
-        names = [node.op] if node.op in library else []
-        for value in node.attr.values():
-            if value.HasField("func"):
-                names.append(value.func.name)
-            elif value.HasField("list"):
-                names += [each.name for each in value.list.func]
-        for name in names:
-            if name in library and name not in called:
+        for name in functions_of(waiting.pop(), library):
+            if name not in called:
                 called.add(name)
                 waiting += library[name].node_def
     return called
+
+
+def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
+    """The functions that a node itself calls or names."""
+    names = [node.op]
+    for value in node.attr.values():
+        if value.HasField("func"):
+            names.append(value.func.name)
+        elif value.HasField("list"):
+            names += [each.name for each in value.list.func]
+    return [name for name in names if name in library]
 
 
 def reached(graph: GraphDef, library: Mapping[str, FunctionDef]) -> list[FunctionDef]:

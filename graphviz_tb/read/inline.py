@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 
 HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
+MOST_OPENED = 100  # calls in calls: TensorFlow writes a handful, and each that is opened copies the graph around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,18 @@ def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
     )
 
 
-def free_names(wanted: Iterable[str], taken: set[str]) -> dict[str, str]:
+def free_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]:
     """A name for each name, with a number where it is taken.
 
     >>> free_names(["a", "b"], {"a", "a_1"})
     {'a': 'a_2', 'b': 'b'}
     """
     names: dict[str, str] = {}
-    used = set(taken)
+    used: set[str] = set()
     numbers: dict[str, int] = {}  # the last that was tried of each name: of a thousand equal names none is tried twice
     for name in wanted:
         made, number = name, numbers.get(name, 0)
-        while made in used:
+        while made in used or made in taken:
             number += 1
             made = f"{name}_{number}"
         names[name], numbers[name] = made, number

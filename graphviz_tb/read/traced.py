@@ -9,12 +9,14 @@ barriers   NoOps at the end of functions go, as in bodies of signatures
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
-from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, tidied
-from graphviz_tb.read.inline import HANDLES, Block, complete, data_inputs, node_of, open_call
+from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, functions_of, tidied
+from graphviz_tb.read.inline import HANDLES, MOST_OPENED, Block, complete, data_inputs, node_of, open_call
 from graphviz_tb.read.merge import merge
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
@@ -54,10 +56,12 @@ def without_wrappers(graph: GraphDef) -> GraphDef:
     start = repeated_step(graph.node, library) or list(graph.node)
     block = Block({node.name: node for node in start}, ())
     opened: set[str] = set()
+    recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
     # As bodies of signatures are opened (body.py), but never into a function that calls itself.
-    while (call := only_call(block.nodes)) is not None:
+    while len(opened) < MOST_OPENED and (call := only_call(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
-        if function is None or not does_something(function) or recurs(function, library):
+        recursive = in_circles(library) if recursive is None else recursive
+        if function is None or not does_something(function) or function.signature.name in recursive:
             break
         opened.add(function.signature.name)
         tell_arguments(block, call, function)
@@ -70,9 +74,16 @@ def does_something(function: FunctionDef) -> bool:
     return any(node.op not in HANDING for node in function.node_def)
 
 
-def recurs(function: FunctionDef, library: Library) -> bool:
-    """Whether a function calls itself, directly or not."""
-    return function.signature.name in called_functions(function.node_def, library)
+def in_circles(library: Library) -> set[str]:
+    """The functions that call themselves, directly or not."""
+    number = {name: place for place, name in enumerate(library)}
+    after = [
+        [number[callee] for node in function.node_def for callee in functions_of(node, library)]
+        for function in library.values()
+    ]
+    component = strong_components(after)
+    size = Counter(component)
+    return {name for name, place in number.items() if size[component[place]] > 1 or place in after[place]}
 
 
 def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:
@@ -84,7 +95,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     seen: set[str] = set()
     # Only counters and branches so far: what is done with the data lies further inside.
     gets = False
-    while all(node.op in COUNTING | BRANCHING for node in nodes):
+    while len(seen) < MOST_OPENED and all(node.op in COUNTING | BRANCHING for node in nodes):
         gets |= any(node.op == NEXT for node in nodes)
         inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
         if not inside or not seen.isdisjoint(inside):
@@ -93,12 +104,6 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
         seen |= set(inside)
         nodes = function.node_def
     return list(call_of(function, (), {}, set())) if gets else None
-
-
-def functions_of(node: NodeDef, library: Library) -> list[str]:
-    """The functions that a node itself names."""
-    named = [value.func.name for value in node.attr.values() if value.HasField("func")]
-    return [name for name in named if name in library]
 
 
 def reach(function: FunctionDef, library: Library) -> int:

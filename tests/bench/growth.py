@@ -129,13 +129,22 @@ def deep_name(nodes: int) -> GraphDef:
 
 
 def call_chain(nodes: int) -> GraphDef:
-    """Each function calls the next."""
+    """Each function calls the next, by its name as an op."""
     graph = GraphDef()
     for at in range(nodes):
         function = graph.library.function.add()
         function.signature.name = f"f{at}"
         function.node_def.add(name="c", op=f"f{at + 1}" if at + 1 < nodes else "Neg")
     graph.node.add(name="top", op="f0")
+    return graph
+
+
+def wrappers(nodes: int) -> GraphDef:
+    """Each function is nothing but a call of the next, as `tf.function` writes it."""
+    graph = call_chain(nodes)
+    for node in (*graph.node, *(node for function in graph.library.function for node in function.node_def)):
+        if node.op != "Neg":
+            node.attr["f"].func.name, node.op = node.op, "PartitionedCall"
     return graph
 
 
@@ -160,6 +169,7 @@ KINDS: dict[str, Make] = {
     "hub in numbered": hub(True, lambda at: f"n{at}"),
     "deep name": deep_name,
     "call chain": call_chain,
+    "wrappers": wrappers,
     "functions": functions,
 }
 
