@@ -79,6 +79,9 @@ def completed(said: Shape, inferred: Shape) -> Shape:
     return tuple(other if size is None else size for size, other in zip(said, inferred, strict=True))
 
 
+MOST_LISTED = 1 << 16  # outputs of one op: far more than any that TensorFlow runs
+
+
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
     """The shape of every output of the main graph; of an op nobody knows, of those used or listed."""
     used: dict[int, int] = {}
@@ -94,7 +97,7 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         outputs, count = facts.decode(node), outputs_of(definition)
         if count is None:
             count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
-        # An attribute that counts outputs may be negative in a file.
-        for index in range(max(count, 0)):
+        # An attribute that counts outputs may be any number in a file.
+        for index in range(min(count, MOST_LISTED)):
             shape_of[graph.name[node], index] = outputs(str(index)).shape
     return shape_of

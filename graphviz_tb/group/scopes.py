@@ -218,6 +218,7 @@ def add_marks(
     # Last of all: marks hang below scopes that ordinary nodes made.
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
     names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
+    lengths = set(map(len, scopes)) if marks else set()  # of a name of nothing but slashes few parts are looked up
     for node in marks:
         name = names[node]
         if name in scopes and name not in skipped:
@@ -225,7 +226,7 @@ def add_marks(
             add_parent(scopes[name])
         else:
             cut = name.rfind("/", 0, growing.longest + 1)  # no scope has a longer name: slashes beyond need no look-up
-            while cut >= 0 and name[:cut] not in scopes:
+            while cut >= 0 and (cut not in lengths or name[:cut] not in scopes):
                 cut = name.rfind("/", 0, cut)
             add_parent(find(name[:cut], root) if cut >= 0 else root)
         growing.leaf_node.append(node)
@@ -251,7 +252,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
         return frozenset()
     last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))  # as JavaScript compares strings
     wanted = {full_name(graph, node) for node in marks}
-    around = {last[:position] for position, char in enumerate(last) if char == "/"} & wanted
+    around = {name for name in wanted if last.startswith(f"{name}/")}
     return frozenset(
         scope for scope in around if not any(name.startswith(scope + "/") for name in names if name != last)
     )

@@ -93,11 +93,12 @@ def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     waiting = list(superfluous)
     # Backwards: a NoOp goes, too, when all that waited for it is gone.
     while waiting:
-        for name in {node_of(each) for each in suspects[waiting.pop()].input} & noops - superfluous:
-            used[name] -= 1
-            if not used[name]:
-                superfluous.add(name)
-                waiting.append(name)
+        for name in {node_of(each) for each in suspects[waiting.pop()].input}:
+            if name in noops and name not in superfluous:
+                used[name] -= 1
+                if not used[name]:
+                    superfluous.add(name)
+                    waiting.append(name)
     return superfluous
 
 

@@ -7,7 +7,7 @@ the attributes that lead from object to object where names alone do not distingu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graphviz_tb.read.wire import BYTES, CutError, pieces, varint
 
@@ -18,6 +18,7 @@ NODE_ID, LOCAL_NAME = 1, 2  # ObjectReference
 VARIABLE_NAME = 6  # SavedVariable
 KEY, VALUE = 1, 2  # an entry of a map
 BOUND_INPUTS = 2  # SavedConcreteFunction
+MOST_PARTS = 50  # attributes of a way that a name is made of; models are a few deep
 LISTS = frozenset(
     (
         *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
@@ -51,27 +52,45 @@ def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) ->
     several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     if not several:
         return names
-    ways = paths(data, spans)
+    came_from = ways(data, spans)
     made = []
-    for name, way in zip(names, ways, strict=True):
+    for number, name in enumerate(names):
+        if name not in several or not (way := attributes(came_from, number)):
+            made.append(name)
+            continue
         around, _, last = name.rpartition("/")
-        inner = [part for part in way[:-1] if part not in around.split("/")]
-        made.append("/".join(filter(None, (around, *inner, last))) if name in several and way else name)
+        parts = around.split("/")
+        inner = [part for part in way[:-1] if part not in parts]
+        made.append("/".join(filter(None, (around, *inner, last))))
     return made
 
 
-def paths(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[str, ...]]:
-    """The attributes on the shortest way from the root to each object; lists of objects are no way for a reader."""
-    path_of: dict[int, tuple[str, ...]] = {0: ()}
+def ways(data: bytes, spans: list[tuple[int, int]]) -> dict[int, tuple[int, str]]:
+    """For each object that the root leads to: the one before it on the shortest way, and by which attribute; lists of
+    objects are no way for a reader."""
+    came_from: dict[int, tuple[int, str]] = {0: (0, "")}
     order = [0]
     # Breadth first: the list grows while it is read.
     for parent in order:
         # Of several ways of one length the first by name, whatever the order in the file.
         for number, name in sorted(_children(data, *spans[parent]), key=lambda child: child[1]):
-            if number not in path_of and 0 <= number < len(spans) and name not in LISTS:
-                path_of[number] = (*path_of[parent], name.lstrip("_"))
+            if number not in came_from and 0 <= number < len(spans) and name not in LISTS:
+                came_from[number] = parent, name.lstrip("_")
                 order.append(number)
-    return [path_of.get(parent, ()) for parent in range(len(spans))]
+    return came_from
+
+
+def attributes(came_from: Mapping[int, tuple[int, str]], number: int) -> list[str]:
+    """The attributes that lead from the root to an object, the last `MOST_PARTS` of them.
+
+    >>> attributes({0: (0, ""), 4: (0, "first"), 5: (4, "kernel")}, 5)
+    ['first', 'kernel']
+    """
+    found: list[str] = []
+    while number and number in came_from and len(found) < MOST_PARTS:
+        number, name = came_from[number]
+        found.append(name)
+    return found[::-1]
 
 
 def _children(data: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
