@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
 from graphviz_tb.annotate.devices import bare
@@ -26,6 +27,7 @@ LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY = "Func/"
 MOST_LOOKED, FEW = 300_000, 8  # functions in which names are looked for, in all and of one name after that
+MOST_CALLS = 200  # in each other: a path has one part for each
 MOST_WAYS = 1000  # of reading one name; only hostile names have more
 
 
@@ -41,6 +43,45 @@ class Place:
     whole: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The rows of the calls of one body by name, and how long their names are."""
+
+    rows: dict[str, int]
+    lengths: frozenset[int]
+
+
+# A call, the calls around it, how many they are together: tuples of them would take their depth squared.
+Chain = tuple[int, "Chain", int] | None
+
+
+def path_of(chain: Chain) -> Path:
+    """The calls of a chain, the outermost first.
+
+    >>> path_of((8, (3, None, 1), 2))
+    (3, 8)
+    """
+    rows: list[int] = []
+    while chain is not None:
+        row, chain, _ = chain
+        rows.append(row)
+    return tuple(rows[::-1])
+
+
+def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
+    """Before which slashes a name may be cut that is read from `start` on, so that the part has one of some lengths.
+
+    >>> list(cuts("a/b/cd", 0, frozenset({1, 2, 3, 6})))
+    [1, 3]
+    """
+    longest = max(lengths, default=-1)
+    cut = name.find("/", start)
+    while 0 <= cut - start <= longest:
+        if cut - start in lengths:
+            yield cut
+        cut = name.find("/", cut + 1)
+
+
 class TraceNames:
     """Finds the ops that the names of a trace mean. Before: `names` are all names of the trace."""
 
@@ -48,10 +89,7 @@ class TraceNames:
         self.hierarchy = hierarchy
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
-        self._calls: dict[int, tuple[dict[str, int], int]] = {}
-        self._first_calls: dict[int, Path] | None = None
-        self._owners: dict[str, list[int]] | None = None  # the functions that have an op of a name
-        self._deepest_call = 0  # segments of a call's name, in functions
+        self._calls: dict[int, Calls] = {}
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
@@ -135,20 +173,27 @@ class TraceNames:
     def _functions_with(self, name: str, most: int | None) -> list[int]:
         """The functions in which a name may mean something: those with an op of that name, or a call that it begins
         with, of each the first `most`."""
-        if self._owners is None:
-            self._owners = {}
-            for function in self.hierarchy.function_rows:
-                for known in self.index(function):
-                    self._owners.setdefault(known, []).append(function)
-                self._deepest_call = max(self._deepest_call, self._calls_in(function)[1])
         inner = FOLDED.sub("", name.removeprefix(MACHINERY))
-        heads, cut = [bare(name), inner], inner.find("/")
-        for _ in range(self._deepest_call):
-            if cut < 0:
-                break
-            heads.append(inner[:cut])
-            cut = inner.find("/", cut + 1)
+        heads = {
+            bare(name),
+            inner,
+            *(inner[:cut] for cut in cuts(inner, 0, self._lengths) if inner[:cut] in self._owners),
+        }
         return sorted({function for head in heads for function in self._owners.get(head, [])[:most]})
+
+    @cached_property
+    def _owners(self) -> dict[str, list[int]]:
+        """The functions that have an op of a name."""
+        owners: dict[str, list[int]] = {}
+        for function in self.hierarchy.function_rows:
+            for known in self.index(function):
+                owners.setdefault(known, []).append(function)
+        return owners
+
+    @cached_property
+    def _lengths(self) -> frozenset[int]:
+        """How long the names of calls in functions are."""
+        return frozenset().union(*(self._calls_in(function).lengths for function in self.hierarchy.function_rows))
 
     def _outward(self, function: int, place: Place) -> Place:
         """The same place seen from the main graph, if only one chain of calls leads to the function."""
@@ -163,79 +208,64 @@ class TraceNames:
         Every way of cutting the name is tried, the longest call first.
         """
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
-        waiting: list[tuple[int, str, Path]] = [(block, name, ())]
+        # A body, where in the name its part begins, and the calls that lead to it, the last first.
+        waiting: list[tuple[int, int, Chain]] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
-        # What is left to read is always an end of the name, so that its length says which.
-        deepest: Path = ()
+        deepest: Chain = None
         while waiting and len(seen) < MOST_WAYS:
-            inside, rest, path = waiting.pop()
-            if (inside, len(rest)) in seen:
+            inside, start, chain = waiting.pop()
+            if (inside, start) in seen:
                 continue
-            seen.add((inside, len(rest)))
-            row = self.index(inside).get(rest)
+            seen.add((inside, start))
+            row = self.index(inside).get(name[start:])
             if row is not None:
-                return Place((*path, row))
-            for call, tails in self._cuts(inside, rest):
+                return Place((*path_of(chain), row))
+            calls = self._calls_in(inside)
+            for cut in cuts(name, start, calls.lengths):
+                call = calls.rows.get(name[start:cut])
+                if call is None:
+                    continue
                 # The longest is popped first: of calls "a" and "a/b", "a/b/x" is x in "a/b".
-                path_of_call = (*path, call)
-                if len(path_of_call) > len(deepest):
-                    deepest = path_of_call
-                waiting += [(body, tail, path_of_call) for body, tail in tails]
-        return Place(deepest, within=True) if deepest else None
+                longer = call, chain, 1 if chain is None else chain[2] + 1
+                if deepest is None or longer[2] > deepest[2]:
+                    deepest = longer
+                waiting += [(body, at, longer) for body, at in self._tails(call, name, cut + 1)]
+        return Place(path_of(deepest), within=True) if deepest else None
 
-    def _cuts(self, block: int, name: str) -> list[tuple[int, list[tuple[int, str]]]]:
-        """Calls that `name` begins with, the longest last, and what is left of it in each of their functions."""
-        calls, deepest = self._calls_in(block)
-        cuts = []
-        cut = name.find("/")
-        # No call has more segments, so none of the longer heads is looked up.
-        for _ in range(deepest):
-            if cut < 0:
-                break
-            call = calls.get(name[:cut])
-            if call is not None:
-                cuts.append((call, self._tails(call, name[cut + 1 :])))
-            cut = name.find("/", cut + 1)
-        return cuts
-
-    def _calls_in(self, block: int) -> tuple[dict[str, int], int]:
-        """The calls of one body by name, and how many segments their names have at most."""
+    def _calls_in(self, block: int) -> Calls:
         known = self._calls.get(block)
         if known is None:
             calls = self.hierarchy.calls
-            mine = {name: row for name, row in self.index(block).items() if row in calls}
-            known = self._calls[block] = (mine, max((name.count("/") + 1 for name in mine), default=0))
+            rows = {name: row for name, row in self.index(block).items() if row in calls}
+            known = self._calls[block] = Calls(rows, frozenset(map(len, rows)))
         return known
 
-    def _tails(self, call: int, rest: str) -> list[tuple[int, str]]:
+    def _tails(self, call: int, name: str, start: int) -> list[tuple[int, int]]:
+        """The functions of a call that a name may go on in from `start`, and where it does."""
         bodies = self.hierarchy.calls[call]
-        lowered = LOWERED.match(rest)
+        lowered = LOWERED.match(name, start)
         if lowered is None:
-            return [(body, rest) for _, body in dict.fromkeys(bodies)]
+            return [(body, start) for _, body in dict.fromkeys(bodies)]
         # The attributes are cond, body, then_branch, else_branch and, of Case, branches[0], branches[1], …
         word = f"branches[{lowered[2]}]" if lowered[2] else lowered[1]
         chosen = [body for attr, body in bodies if attr in (word, f"{word}_branch")]
-        return [(body, rest[lowered.end() :]) for body in dict.fromkeys(chosen)]
+        return [(body, lowered.end()) for body in dict.fromkeys(chosen)]
 
     def only_call(self, function: int) -> Path | None:
-        """The chain of calls from the main graph to a function, if there is only one."""
-        if self._first_calls is None:
-            self._first_calls = self._chains()
-        return self._first_calls.get(function)
+        """The chain of calls from the main graph to a function, if there is only one; none where it is longer than any
+        that TensorFlow writes."""
+        chain: list[int] = []
+        # Functions that call each other in a circle have no way to the main graph.
+        while function and len(chain) < MOST_CALLS and len(self._callers.get(function, ())) == 1:
+            chain.append(self._callers[function][0])
+            function = function_of(self.hierarchy, chain[-1])
+        return None if function else tuple(reversed(chain))
 
-    def _chains(self) -> dict[int, Path]:
+    @cached_property
+    def _callers(self) -> dict[int, list[int]]:
+        """The calls of each function."""
         callers: dict[int, list[int]] = {}
         for call, bodies in self.hierarchy.calls.items():
             for body in {body for _, body in bodies}:
                 callers.setdefault(body, []).append(call)
-        chains: dict[int, Path] = {}
-        for function in self.hierarchy.function_rows:
-            chain: list[int] = []
-            current = function
-            # Functions that call each other in a circle have no way to the main graph: the chain ends when it repeats.
-            while current and len(callers.get(current, ())) == 1 and len(chain) <= len(callers):
-                chain.append(callers[current][0])
-                current = function_of(self.hierarchy, chain[-1])
-            if not current:
-                chains[function] = tuple(reversed(chain))
-        return chains
+        return callers
