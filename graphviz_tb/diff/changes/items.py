@@ -87,20 +87,17 @@ def other_outputs(m: Matching, change: Change) -> bool:
 def callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     """The nodes of the main graphs whose calls lead to the functions of a change, old and new."""
     names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
-    by_side: list[set[int]] = []
-    for side in (m.a, m.b):
-        wanted = {index for name in names for index in side.functions_called.get(name, ())}
-        seen: set[int] = set()
-        nodes: set[int] = set()
-        # From called functions to their callers, one call further out each time, up to the main graph.
-        while wanted:
-            seen |= wanted
-            calling = {node for function in wanted for node in side.callers.get(function, ())}
-            nodes |= {node for node in calling if side.block[node] == 0}
-            wanted = {int(side.block[node]) - 1 for node in calling if side.block[node]} - seen
-        by_side.append(nodes)
+    old, new = (
+        {
+            node
+            for name in names
+            for index in side.functions_called.get(name, ())
+            for node in side.callers_in_main[index]
+        }
+        for side in (m.a, m.b)
+    )
     # Old calls with a partner are counted on the new side.
-    return ({node for node in by_side[0] if not exists(m.to_b[node])}, by_side[1])
+    return {node for node in old if not exists(m.to_b[node])}, new
 
 
 def touched(change: Change) -> tuple[set[int], set[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,11 +106,12 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
     its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
     by_end: dict[tuple[int, bool, str], list[Unit]] = {}
+    lengths = {len(unit.name) for unit in units}
     groups = []
     # The shortest name first: what mirrors it ends in it, and comes later.
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any())
-        main = next((by_end[*kind, end] for end in endings(unit.name) if (*kind, end) in by_end), None)
+        main = next((by_end[*kind, end] for end in endings(unit.name, lengths) if (*kind, end) in by_end), None)
         if main is not None and exists(unit.row):
             main.append(unit)
         else:
@@ -118,17 +120,18 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
     return groups
 
 
-def endings(name: str) -> list[str]:
-    """What a name ends in, the longest first: from each `/` or `_` on, `_grad` left out or not.
+def endings(name: str, lengths: Container[int]) -> Iterator[str]:
+    """What a name ends in, the longest first: from each `/` or `_` on, `_grad` left out or not; those of some lengths,
+    since all of a deep name take its length squared.
 
-    >>> endings("gradients/a/b_grad")
+    >>> list(endings("gradients/a/b_grad", range(1, 9)))
     ['a/b', 'a/b_grad']
     """
     first = name.removesuffix("_grad")
-    cuts = [position + 1 for position, letter in enumerate(name) if letter in "/_"]
     # Only ends of two segments and more: `dense` alone would mirror any layer of that name.
-    ends = [word[cut:] for cut in cuts for word in dict.fromkeys((first, name)) if "/" in word[cut:]]
-    return [word for word in ends if word]
+    for cut in range(1, name.rfind("/") + 1):
+        if name[cut - 1] in "/_":
+            yield from (word[cut:] for word in dict.fromkeys((first, name)) if len(word) - cut in lengths)
 
 
 def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.diff.columns.callers import callers_in_main
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.labels import Known, Labels, label
@@ -81,6 +82,11 @@ class Side:
         for call in self.graph.calls:
             calling.setdefault(call.function, []).append(call.node)
         return calling
+
+    @cached_property
+    def callers_in_main(self) -> list[frozenset[int]]:
+        """The nodes of the main graph whose calls lead to each function."""
+        return callers_in_main(self.callers, self.block.tolist(), len(self.graph.functions))
 
     @cached_property
     def calls(self) -> tuple[Ints, Hashes, Ints]:
