@@ -11,6 +11,7 @@ from dataclasses import field, fields, replace
 from itertools import chain, groupby
 from typing import Any, Literal
 
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 
 Kind = Literal["added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"]
@@ -120,7 +121,7 @@ class Change:
             "old": self.old,
             "new": self.new,
             "ops": self.ops,
-            "detail": dict(self.detail),
+            "detail": finite(dict(self.detail)),
             "also": [{"old": old, "new": new} for old, new in self.also],
         }
         if self.inside:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.model.columns import span
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, Kind
@@ -136,7 +137,7 @@ def layer_values(layer: Layer) -> Node:
     """A Keras layer as plain values."""
     return {
         "class": layer.class_name,
-        "config": dict(layer.config),
+        "config": finite(dict(layer.config)),
         "telling": layer.telling,
         "outputs": [None if shape is None else list(shape) for shape in layer.outputs],
         "parameters": layer.parameters,

@@ -1,0 +1,21 @@
+"""Numbers that JSON has no word for."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from typing import Any
+
+
+def finite(value: Any) -> Any:
+    """A plain value with text in place of what is no number of JSON: "NaN", "Infinity", "-Infinity".
+
+    >>> finite({"max_value": float("inf"), "of": [1.5, float("nan")]})
+    {'max_value': 'Infinity', 'of': [1.5, 'NaN']}
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return value
