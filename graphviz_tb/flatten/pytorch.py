@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
 LONGEST = 40  # characters of a label that is put together
-VALUE = re.compile(r"\{ *(?:value|name) *: *(.*?) *\}", re.DOTALL)
+VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no run of blanks is tried in every part
 WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
 WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
@@ -140,7 +140,7 @@ def label_of(node: NodeDef, inputs: list[str]) -> str:
     """
     if node.op in (CONSTANT, PARAMETER):
         value = VALUE.fullmatch(node.attr["attr"].s.decode("utf-8", "replace"))
-        word = value[1] if value else ""
+        word = value[1].strip(" ") if value else ""
         return WORDS.get(word, word) or ("None" if node.op == CONSTANT else "parameter")
     if node.op in SAME and inputs:
         return inputs[0]

@@ -8,10 +8,11 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.flatten import flatten
+from graphviz_tb.flatten.pytorch import label_of
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.pipeline import Model
-from graphviz_tb.proto import GraphDef
+from graphviz_tb.proto import GraphDef, NodeDef
 from tests.conftest import FIXTURES
 from tests.properties import laws
 
@@ -172,3 +173,16 @@ def test_the_laws_hold_with_everything_open(preset: str, source: Path) -> None:
     laws.every_edge_is_drawn(picture)
     laws.bridges_are_conserved(picture)
     laws.boxes_have_room(picture.scene)
+
+
+def test_a_value_between_thousands_of_blanks() -> None:
+    """Three runs of blanks side by side were tried in every part."""
+    blanks = b" " * 100_000
+    found = [
+        label_of(NodeDef(op="prim::Constant", attr={"attr": {"s": text}}), [])
+        for text in (
+            b"{value:" + blanks + b"x",
+            b"{" + blanks + b"value" + blanks + b":" + blanks + b"7" + blanks + b"}",
+        )
+    ]
+    assert found == ["None", "7"]

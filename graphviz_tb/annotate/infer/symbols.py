@@ -13,6 +13,7 @@ from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
+MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
 
 
 def known(number: int) -> bool:
@@ -68,6 +69,7 @@ class Symbols:
     def __init__(self) -> None:
         self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first represents any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
 
     def fresh(self) -> int:
         """A number of which nothing is known."""
@@ -103,6 +105,8 @@ class Symbols:
         # (n + 2) - 2 is n: the offset is kept apart from its symbol.
         if b > HIDDEN:
             base, more = self._offset(a)
+            if not -LARGEST < more + b < LARGEST:
+                return self.fresh()
             return self._intern("add", (base, more + b)) if more + b else base
         # In one order, so that a + b is b + a.
         return self._intern("add", (min(a, b), max(a, b)))
@@ -124,7 +128,7 @@ class Symbols:
         if a <= HIDDEN:
             (base, more), (other, less) = self._offset(a), self._offset(b)
             if base == other:
-                return more - less
+                return more - less if -LARGEST < more - less < LARGEST else self.fresh()
         return self._intern("difference", (a, b))
 
     def product(self, numbers: Iterable[int]) -> int:
@@ -132,18 +136,22 @@ class Symbols:
         factor, symbols = self._factors(numbers)
         if not factor:
             return 0
+        if abs(factor) >= LARGEST:
+            return self.fresh()
         if not symbols:
-            return factor if abs(factor) < LARGEST else self.fresh()
+            return factor
         if factor == 1 and len(symbols) == 1:
             return symbols[0]
         return self._intern("product", (factor, *symbols))
 
     def _factors(self, numbers: Iterable[int]) -> tuple[int, list[int]]:
-        every: list[int] = []
-        for number in numbers:
+        given, every = list(numbers), list[int]()
+        for number in given:
             made = self._made[HIDDEN - number] if number <= HIDDEN else None
             # A product of products is flat: 7 * (batch * 7) is 49 * batch.
             every += made[1] if made is not None and made[0] == "product" else (number,)
+        if len(every) > MOST_FACTORS:
+            every = given
         return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
 
     def quotient(self, above: Iterable[int], below: Iterable[int]) -> int:
@@ -192,7 +200,7 @@ class Symbols:
         >>> symbols.with_all(symbols.calc("add", symbols.product([symbols.fresh(), 7]), 1), 2)
         15
         """
-        values: dict[int, int] = {}
+        values = self._values.setdefault(number, {})  # kept: sizes along a chain are expressions of those before
         waiting = [symbol]
         while waiting:
             current = waiting[-1]
@@ -207,7 +215,8 @@ class Symbols:
                 waiting += missing
                 continue
             numbers = [values.get(part, part) for part in made[1]]
-            values[current] = _evaluate(made[0], numbers, number)
+            # Bounded: a square of squares has twice as many digits each time.
+            values[current] = max(-LARGEST, min(_evaluate(made[0], numbers, number), LARGEST))
             waiting.pop()
         return values[symbol]
 

@@ -1,0 +1,86 @@
+"""Sizes that are expressions of sizes: however often they are multiplied, they stay small."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphviz_tb import load
+from graphviz_tb.annotate.infer.symbols import HIDDEN, LARGEST, MOST_FACTORS, Symbols, known
+from graphviz_tb.proto import GraphDef
+
+OPERATIONS = st.tuples(st.sampled_from(["add", "difference", "product", "quotient", "max", "floor", "span"]),
+                       st.integers(0, 99), st.integers(0, 99))  # fmt: skip
+NUMBERS = st.one_of(st.integers(-3, 9), st.sampled_from([LARGEST - 1, 1 - LARGEST, 2**40, -(2**61)]))
+
+
+def calculated(symbols: Symbols, operation: str, a: int, b: int) -> int:
+    """One operation of two numbers."""
+    if operation == "product":
+        return symbols.product([a, b])
+    if operation == "quotient":
+        return symbols.quotient([a], [b])
+    if operation == "difference":
+        return symbols.difference(a, b)
+    return symbols.calc(operation, a, b, *([1] if operation == "span" else []))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(OPERATIONS, max_size=60), st.integers(1, 64))
+def test_any_expression_has_a_value_that_is_no_symbol(
+    numbers: list[int], steps: list[tuple[str, int, int]], size: int
+) -> None:
+    symbols = Symbols()
+    values = [symbols.fresh(), symbols.fresh(), *numbers]
+    for operation, left, right in steps:
+        values.append(calculated(symbols, operation, values[left % len(values)], values[right % len(values)]))
+    for value in values:
+        assert -LARGEST <= (value if known(value) else symbols.with_all(value, size)) <= LARGEST
+        assert known(value) or symbols.with_all(value, size) == symbols.with_all(value, size)
+
+
+def test_squares_of_squares() -> None:
+    symbols = Symbols()
+    value = symbols.fresh()
+    for _ in range(200):
+        value = symbols.product([value, value])
+    assert symbols.product([value, value]) == symbols.product([value, value])
+    assert symbols.with_all(value, 1) == 1
+    assert symbols.with_all(value, 3) == LARGEST
+
+
+def test_a_product_of_few_factors_is_flat() -> None:
+    symbols = Symbols()
+    batch = symbols.fresh()
+    flat = symbols.product([batch] * (MOST_FACTORS // 2))
+    assert symbols.quotient([symbols.product([flat, batch])], [flat]) == batch
+
+
+@pytest.mark.parametrize("step", [LARGEST - 1, 1 - LARGEST])
+def test_what_is_added_to_a_symbol_never_looks_like_one(step: int) -> None:
+    symbols = Symbols()
+    batch = value = symbols.fresh()
+    for _ in range(4):
+        value = symbols.calc("add", value, step)
+    assert not known(value)
+    assert HIDDEN < symbols.with_all(value, 1) <= LARGEST
+    up, down = symbols.calc("add", batch, LARGEST - 1), symbols.calc("add", batch, 1 - LARGEST)
+    assert not known(symbols.difference(up, down))
+
+
+def test_a_graph_that_multiplies_a_size_by_itself() -> None:
+    """1,300 bytes took gigabytes."""
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "s", "op": "Shape", "input": ["x"]}])
+    graph.node[0].attr["shape"].shape.dim.add(size=-1)
+    before = "s"
+    for number in range(60):
+        graph.node.add(name=f"m{number}", op="Mul" if number % 2 else "Add", input=[before, before])
+        before = f"m{number}"
+    graph.node.add(name="fill", op="Fill", input=[before, "x"])
+    start = time.process_time()
+    model = load(graph)
+    assert model.cost.own
+    assert model.picture().scene.boxes
+    assert time.process_time() - start < 8
