@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.expand.annotations import Beside, MarkFiles, handed_constants, list_annotations
-from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, find_bridges
+from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import Level, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import Filed
@@ -64,8 +64,9 @@ class Expander:
         return self._cache[path]
 
     def expect_all(self) -> None:
-        """Find the lines of all groups in one pass: for those who will open every group of the file."""
-        if self._filed is None:
+        """Find the lines of all groups in one pass, where that is no more than memory holds: for those who will open
+        every group of the file."""
+        if self._filed is None and fileable(self.hierarchy):
             self._filed = Filed(self.hierarchy, self.facts)
 
     def known(self, path: Path) -> Metagraph | None:

@@ -16,6 +16,9 @@ from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
 
 MANY = 1_000  # groups opened, from where on it pays to file the borders of all of them at once
+# Crossings of borders that are filed at once, of a hundred bytes each: some, and so many more for each edge. Where
+# thousands of edges lead thousands of groups deep there are more, and each group finds its own.
+CROSSINGS, OF_EACH = 4_000_000, 10
 KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are drawn by the thousand
 
 
@@ -70,6 +73,7 @@ class EdgeFiles:
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
+        self.fileable = fileable(hierarchy)
 
     @cached_property
     def borders(self) -> Borders:
@@ -106,6 +110,15 @@ class EdgeFiles:
         a, b = span(self.in_rows, start, end)
         edges: Ints = self.in_edges[a:b]
         return edges
+
+
+def fileable(hierarchy: Hierarchy) -> bool:
+    """Whether the edges cross so few borders, all together, that all can be filed at once."""
+    graph, edges, depth = hierarchy.graph, hierarchy.edge_order, hierarchy.depth.astype(np.int64)
+    crossed = 0
+    for node, top in ((graph.source, hierarchy.edge_from), (graph.target, hierarchy.edge_to)):
+        crossed += int((depth[hierarchy.row_of_node[node[edges]]] - depth[top[edges]]).sum())
+    return crossed <= CROSSINGS + OF_EACH * len(edges)
 
 
 class Borders:
@@ -195,7 +208,7 @@ def inside_body(hierarchy: Hierarchy, files: EdgeFiles, row: int) -> Crossings:
     """Edges of the same body with one end below `row`."""
     graph = hierarchy.graph
     files.asked += 1
-    if files.asked > MANY and hierarchy.kind[row] != OP:
+    if files.asked > MANY and files.fileable and hierarchy.kind[row] != OP:
         return files.borders.of(row)
     start, end = row, int(hierarchy.end[row])
     out, into = files.leaving(start, end), files.arriving(start, end)

@@ -150,7 +150,9 @@ class Walk:
         away: list[Away] = []
         while queue and not held.full:
             path = queue.popleft()
-            level, skeleton, outside = self.laid(path)
+            if (laid := self.laid(held, path)) is None:
+                break
+            level, skeleton, outside = laid
             # The same as without: nothing inside can differ either.
             if not self.put_one(held, path, level, skeleton, mark):
                 continue
@@ -182,16 +184,20 @@ class Walk:
             self.seen_usually[around] = neighbours(*self.usual[around], int)
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
-    def laid(self, path: Path) -> Laid:
-        """A level with its order of drawing, that of all around it found first."""
+    def laid(self, held: Held, path: Path) -> Laid | None:
+        """A level with its order of drawing, that of all around it found first; nothing where that are more than a
+        page may have."""
         chain = [path]
         # From the inside out, without recursion.
         while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
             chain.append(around)
         for row in reversed(chain):
+            if held.full:
+                return None
             if row not in self.known:
                 level, outside = self.expander.metagraph(row), self.outside(row)
                 self.known[row] = level, self.arrange(level, outside), outside
+                held.count(level)
         return self.known[path]
 
     def outside(self, path: Path) -> Around:

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.blocks import INTS, Block, Words, ints
@@ -20,6 +20,7 @@ SIZE = np.dtype(INTS).itemsize
 # Lines and boxes for each megabyte of a page, a level itself as four: more take longer to lay out than anybody waits,
 # and say little that packs badly. One of 25 megabytes has all groups of a training graph of 100,000 nodes.
 EACH, LEVEL = 20_000, 4
+FLAT = 100  # edges of the file that take as long as a line: where thousands lead hundreds of groups deep, lines are few
 
 Place = tuple[int, int, int]  # block, start, length
 
@@ -48,7 +49,9 @@ class Held:
 
     def count(self, level: Metagraph, times: int = 1) -> None:
         """Count the boxes and lines of a level towards those that a page may have."""
-        self._laid_out += times * (LEVEL + len(level.children) + len(level.edges) + len(level.bridges))
+        lines: list[Metaedge | Bridge] = [*level.edges, *level.bridges]
+        flat = sum(line.tensors + line.control + line.reference for line in lines)
+        self._laid_out += times * (LEVEL + len(level.children) + len(lines) + flat // FLAT)
 
     def put(self, key: str, path: Path, metagraph: Metagraph, skeleton: Skeleton, unlike: str = "") -> bool:
         """Put a level in, unless it is the one whose key is `unlike`; whether it is another."""
