@@ -12,12 +12,10 @@ from functools import cached_property, lru_cache
 from graphviz_tb.errors import RequestError, UnknownNode, demand, nearest
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address, last_segment
+from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
 
-# `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets are literal.
-WILD = re.compile(r"\*\*+|\*|\?")
-SEGMENT = r"(?:(?!(?<!:)::(?!:))[^/])*"  # ends at a slash, and at the border of a call
 COLONS = re.compile(r"::+")
 
 
@@ -37,25 +35,6 @@ def split_address(text: str) -> list[str]:
         last = colons.end()
     parts[-1] += text[last:]
     return parts
-
-
-def to_regex(pattern: str) -> re.Pattern[str]:
-    """A pattern for names.
-
-    >>> bool(to_regex("layer_*/att").fullmatch("layer_1/att")), bool(to_regex("conv[1-5]").fullmatch("conv[1-5]"))
-    (True, True)
-    """
-    parts, last = [], 0
-    for wildcard in WILD.finditer(pattern):
-        parts.append(re.escape(pattern[last : wildcard.start()]))
-        parts.append({"**": ".*", "*": SEGMENT, "?": "[^/]"}[wildcard[0][:2]])  # "***" is as "**"
-        last = wildcard.end()
-    return re.compile("".join([*parts, re.escape(pattern[last:])]), re.DOTALL)
-
-
-def is_wild(pattern: str) -> bool:
-    """Whether a pattern can match more than one name."""
-    return bool(WILD.search(pattern))
 
 
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
@@ -140,15 +119,15 @@ class Names:
         A function that is open already on its own path is not gone into again; places far inside are looked at no
         more when 50,000 were.
         """
-        regex, hierarchy = to_regex(pattern), self.hierarchy
+        wanted, hierarchy = Pattern(pattern), self.hierarchy
         paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
-        matches = [path for path in paths if regex.fullmatch(hierarchy.name[path[0]].replace("::", "::::"))]
+        matches = [path for path in paths if wanted.matches(hierarchy.name[path[0]].replace("::", "::::"))]
         waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
         seen = 0
         while waiting and seen <= LARGEST_SEARCH:
             for path in self._inside(waiting.popleft()):
                 seen += 1
-                if regex.fullmatch(address(hierarchy, path)):
+                if wanted.matches(address(hierarchy, path)):
                     matches.append(path)
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
@@ -224,7 +203,7 @@ class Names:
         if not is_wild(part):
             return []
         first, slash, rest = part.partition("/")
-        if not to_regex(first).fullmatch(attr):
+        if not Pattern(first).matches(attr):
             return []
         inside = self._match(body, rest if slash else "**") if slash or first == "**" else []
         return [body, *inside] if not slash else inside
@@ -235,10 +214,10 @@ class Names:
             return [index[part]]
         if not is_wild(part):
             return []
-        regex = to_regex(part)
+        wanted = Pattern(part)
         hierarchy = self.hierarchy
         return [
             row
             for row in range(root + 1, int(hierarchy.end[root]))
-            if hierarchy.opens(row) and regex.fullmatch(hierarchy.name[row])
+            if hierarchy.opens(row) and wanted.matches(hierarchy.name[row])
         ]

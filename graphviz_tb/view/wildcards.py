@@ -1,0 +1,83 @@
+"""Patterns for names: `**` any text, through calls too, `*` any text within one segment, `?` one character; brackets
+are literal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+WILD = re.compile(r"\*\*+|\*|\?")
+BORDER = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
+SEGMENT = rf"(?:(?!{BORDER.pattern})[^/])*"
+WORDS = frozenset(("*", "**", "?"))
+STEPS = 10_000  # that a regular expression may take at most: with three stars, a name's length cubed
+
+
+class Pattern:
+    """A pattern for names.
+
+    >>> Pattern("layer_*/att").matches("layer_1/att"), Pattern("conv[1-5]").matches("conv[1-5]")
+    (True, True)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = []  # wild cards, and letters one by one
+        last = 0
+        for wildcard in WILD.finditer(text):
+            self.tokens += [*text[last : wildcard.start()], wildcard[0][:2]]  # "***" is as "**"
+            last = wildcard.end()
+        self.tokens += text[last:]
+        self._stars = self.tokens.count("*") + self.tokens.count("**")
+
+    def matches(self, name: str) -> bool:
+        """Whether the pattern is one of a whole name."""
+        if self._stars < 2 or len(name) ** self._stars <= STEPS:
+            return self._regex.fullmatch(name) is not None
+        return read(self.tokens, name)
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        """The same, where it is not gone back over the name again and again."""
+        wild = {"**": ".*", "*": SEGMENT, "?": "[^/]"}
+        return re.compile("".join(wild.get(token) or re.escape(token) for token in self.tokens), re.DOTALL)
+
+
+def read(tokens: list[str], name: str) -> bool:
+    """Whether a pattern is one of a whole name, token by token: a number has a bit for each place up to which the
+    tokens so far can be read, so that all ways are followed at once (as in Navarro & Raffinot, Flexible pattern
+    matching in strings, 2002).
+
+    >>> read(["*", "a", "*", "b"], "a" * 99_999 + "b"), read(["*", "a"], "a/a"), read(["**", "a"], "a/a")
+    (True, False, True)
+    """
+    whole = (1 << len(name)) - 1
+    no_slash = whole & ~bits(place for place, letter in enumerate(name) if letter == "/")
+    inside = no_slash & ~bits(found.start() for found in BORDER.finditer(name))
+    letters = {
+        letter: bits(place for place, other in enumerate(name) if other == letter) for letter in set(tokens) - WORDS
+    }
+    ends = 1  # nothing is read yet
+    for token in tokens:
+        if token == "**":
+            ends = (whole << 1 | 1) & -(ends & -ends)  # from the first of these places on, all
+        elif token == "*":
+            # A one is carried on through all that lies in the segment, up to the place behind it.
+            ends |= (inside + (ends & inside)) ^ inside
+        else:
+            ends = (ends & (no_slash if token == "?" else letters[token])) << 1
+    return bool(ends >> len(name) & 1)
+
+
+def bits(places: Iterable[int]) -> int:
+    """A number with a bit at each of some places."""
+    digits = bytearray()
+    for place in places:
+        digits.extend(bytes(place // 8 + 1 - len(digits)))
+        digits[place // 8] |= 1 << place % 8
+    return int.from_bytes(digits, "little")
+
+
+def is_wild(pattern: str) -> bool:
+    """Whether a pattern can match more than one name."""
+    return bool(WILD.search(pattern))

@@ -1,0 +1,50 @@
+"""Patterns with many stars are read in one pass, and mean what a regular expression says they mean."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphviz_tb import load
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.view.wildcards import SEGMENT, Pattern, read
+
+TOKENS = st.lists(st.sampled_from(["a", "b", "/", ":", "::", "*", "*", "**", "?"]), max_size=9).map("".join)
+
+
+@given(TOKENS, st.text("ab/:", max_size=12))
+def test_one_pass_and_a_regular_expression_agree(text: str, name: str) -> None:
+    pattern = Pattern(text)
+    wild = {"**": ".*", "*": SEGMENT, "?": "[^/]"}
+    regex = re.compile("".join(wild.get(token, re.escape(token)) for token in pattern.tokens), re.DOTALL)
+    assert read(pattern.tokens, name) == pattern.matches(name) == bool(regex.fullmatch(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "fits"),
+    [
+        ("*a*a*a*ab", "a" * 100_000, False),
+        ("*a*a*a*ab", "a" * 100_000 + "b", True),
+        ("**/**/**/**/b", "x/" * 50_000, False),
+        ("**a*b", "a" * 100_000, False),
+        ("*a*b" * 30, "ab" * 50_000, True),
+    ],
+)
+def test_many_stars_and_a_long_name(text: str, name: str, fits: bool) -> None:
+    start = time.process_time()
+    assert Pattern(text).matches(name) is fits
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("text", ["*a*a*a*ab", "**/**/**/**/b", "**a**a**a**ab"])
+def test_a_group_is_looked_for_with_many_stars(text: str) -> None:
+    graph = GraphDef(node=[{"name": f"{'a' * 400}/x", "op": "A"}, {"name": "x/" * 2000 + "y", "op": "A"}])
+    start = time.process_time()
+    with pytest.raises(UnknownNode):
+        load(graph).names.find(text)
+    assert time.process_time() - start < 5
