@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 MAX_REFINEMENTS = 64  # of a graph, those of its components by their share: real levels need two or three
+DEEPEST = 50  # nodes that are singled out one after the other, each in what the last one left tied
 
 Edge = tuple[int, int, int]
 Links = list[list[tuple[int, int]]]
@@ -32,9 +33,10 @@ class Cut(NamedTuple):
 
 @dataclass
 class Room:
-    """How many nodes may still be refined; less than none: it was not enough."""
+    """How many nodes may still be refined; less than none: it was not enough. `depth` are the nodes singled out now."""
 
     left: int
+    depth: int = 0
 
 
 def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) -> tuple[bytes, bool]:
@@ -195,7 +197,7 @@ def least(cut: Cut, cell: list[int], links: Links, room: Room) -> list[int]:
     """Which set of twins to single out in a component: that of the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
-    if len(cut.sets) * len(cut.part) > room.left:
+    if len(cut.sets) * len(cut.part) > room.left or room.depth > DEEPEST:
         room.left = -1
         return cut.sets[0]
     # All see the same cells, but one may lie in a ring of two and another in one of three. Where two give the
@@ -214,7 +216,10 @@ def tried(nodes: list[int], part: list[int], cell: list[int], links: Links, room
         if flag > 0 and other in place
     ]
     # No cell has a number below 0.
-    return canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]
+    room.depth += 1
+    certificate = canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]
+    room.depth -= 1
+    return certificate
 
 
 def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int]:

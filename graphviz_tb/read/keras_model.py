@@ -36,7 +36,7 @@ from graphviz_tb.read.keras.tree import (
     walk,
 )
 from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
-from graphviz_tb.read.limits import check_json, check_layers, nested_too_deep
+from graphviz_tb.read.limits import check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
@@ -71,7 +71,9 @@ def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = di
         raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
     # Counted before a tree is made of them.
     if bounded:
-        check_layers(count_layers(whole), len(data), name)
+        count, letters = count_layers(whole)
+        check_layers(count, len(data), name)
+        check_paths(letters, len(data), name)
     notices = () if whole is described else (_unconnected(whole),)
     model = tree(whole)
     layers = list(walk(model))

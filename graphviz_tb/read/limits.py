@@ -23,6 +23,8 @@ OBJECT, ARRAY, VALUE = 140, 40, 64
 NODES, BYTES_OF_NODE = 200_000, 12
 # Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings.
 LAYERS, BYTES_OF_LAYER = 20_000, 100
+# Letters that the paths of all layers may have, and so many more for each byte.
+PATHS, PATHS_OF_BYTE = 50_000_000, 10
 # Objects and arrays within one another: two hundred models, each inside the next. Past it Python's own limits begin,
 # which depend on its version.
 DEEPEST = 600
@@ -47,6 +49,14 @@ def check_layers(count: int, size: int, name: str) -> None:
     """Before: how many layers a model lists, and the bytes of its JSON. Raises TooLarge where most can have no name."""
     if count > LAYERS + size // BYTES_OF_LAYER:
         raise TooLarge(f"{name}: {count:,} layers in {size:,} bytes: most of them can have no name", hint=HINT)
+
+
+def check_paths(letters: int, size: int, name: str) -> None:
+    """Before: how long the paths of all layers are together, and the bytes of the JSON. Raises TooLarge where models in
+    models have names so long that the paths would fill memory."""
+    if letters > PATHS + PATHS_OF_BYTE * size:
+        account = f"the paths of its layers take {letters // 10**6:,} MB: models in models, with long names"
+        raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
 def check_json(text: bytes, on_disk: int, name: str) -> None:

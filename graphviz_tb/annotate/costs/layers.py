@@ -6,7 +6,7 @@ A recurrent layer counts all of its steps.
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, Sizes, Work, elements
+from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, Sizes, Unknown, Work, elements
 from graphviz_tb.annotate.costs.rules import RULES
 from graphviz_tb.annotate.costs.steps import (
     Config,
@@ -62,7 +62,7 @@ def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
 
 WRAPPERS = ("Bidirectional", "TimeDistributed")
 # MemoryError: text where a size is wanted, so many times.
-ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
+ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, Unknown)
 
 
 def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Given = Sequence[Dims | Out]
 Rule = Callable[["Op"], Given]
 Fold = Callable[["Op"], Value | None]
+FEW_OUTPUTS = 64  # that an attribute may claim as often as there are ops: a name takes as many bytes
 MOST_FOLDED = 1024  # elements of a tensor whose values are followed; shapes, axes and the like have fewer
 
 
@@ -131,6 +132,9 @@ class Op:
         attribute = self.attr(name)
         if isinstance(attribute, list):
             return len(attribute)
-        if int(attribute or 0) > MOST_OUTPUTS:
+        count = int(attribute or 0)
+        if count > MOST_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
-        return int(attribute or 0)
+        if count > FEW_OUTPUTS:
+            self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
+        return count

@@ -13,6 +13,7 @@ from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
+MOST_CLAIMED = 4_000_000  # sizes of outputs, all together, that nothing in the file but a number speaks of
 MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
 
 
@@ -69,6 +70,7 @@ class Symbols:
     def __init__(self) -> None:
         self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first represents any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._claimed = 0
         self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
 
     def fresh(self) -> int:
@@ -81,6 +83,12 @@ class Symbols:
         if count > MOST_OUTPUTS:
             raise ValueError(f"{count} sizes")
         return tuple(self.fresh() for _ in range(count))
+
+    def claim(self, count: int) -> None:
+        """Count so many sizes of outputs that an attribute claims. Raises ValueError where they would fill memory."""
+        self._claimed += count
+        if self._claimed > MOST_CLAIMED:
+            raise ValueError(f"{count} sizes")
 
     def calc(self, operation: str, *numbers: int) -> int:
         """The result of one of `CALCULATED`; a division by zero is not known."""

@@ -77,14 +77,19 @@ def tree(model: Mapping[str, Any]) -> Layer:
     return root
 
 
-def count_layers(model: Mapping[str, Any]) -> int:
-    """Before: a model's JSON. After: how many layers it lists, those of the models inside it too."""
-    count, waiting = 0, [model]
+def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
+    """Before: a model's JSON. After: how many layers it lists, those of the models inside it too, and how long their
+    paths are together."""
+    count = letters = 0
+    waiting = [(model, len(name_of(model)))]
     while waiting:
-        layers = [layer for layer in layers_of(waiting.pop()) or () if isinstance(layer, dict)]
+        around, length = waiting.pop()
+        layers = [layer for layer in layers_of(around) or () if isinstance(layer, dict)]
         count += len(layers)
-        waiting += layers
-    return count
+        inside = [(layer, length + 1 + len(name_of(layer))) for layer in layers]
+        letters += sum(long for _, long in inside)
+        waiting += inside
+    return count, letters
 
 
 def models(model: Layer) -> Iterator[Layer]:
