@@ -45,7 +45,13 @@ def captured(nodes: Nodes, edges: Edges) -> list[int]:
     argument[nodes.starts[1] :] = False
     given = np.flatnonzero(argument[edges.source] & ~edges.control)
     pairs = zip(edges.source[given].tolist(), edges.target[given].tolist(), strict=True)
-    return [node for node, user in pairs if plain(nodes.name[node]).startswith(plain(nodes.name[user]) + "_")]
+    spoken = {node: plain(nodes.name[node]) for node in {*edges.source[given].tolist(), *edges.target[given].tolist()}}
+    return [node for node, user in pairs if follows(spoken[node], spoken[user])]
+
+
+def follows(name: str, first: str) -> bool:
+    """Whether a name is another, `_` and more."""
+    return name.startswith(first) and name.startswith("_", len(first))
 
 
 def plain(name: str) -> str:

@@ -217,12 +217,14 @@ def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
     """Edges from a constant to an identity that is named as what reads a variable ("w/read", "x/ReadVariableOp")."""
     passing = of_types(nodes, "Identity".__eq__)
     edge = np.flatnonzero(constant[edges.source] & passing[edges.target] & ~edges.control)
+    sources, targets = edges.source[edge].tolist(), edges.target[edge].tolist()
+    # Decided once for each target, whose name may be as long as the file.
+    frozen = {target for target in set(targets) if FROZEN.fullmatch(nodes.name[target])}
+    read = {target: name.removesuffix("/read") for target in frozen ^ set(targets) if (name := nodes.name[target])}
     reads = [
         index
-        for index, source, target in zip(
-            edge.tolist(), edges.source[edge].tolist(), edges.target[edge].tolist(), strict=True
-        )
-        if nodes.name[target] == f"{nodes.name[source]}/read" or FROZEN.fullmatch(nodes.name[target])
+        for index, source, target in zip(edge.tolist(), sources, targets, strict=True)
+        if target in frozen or read[target] == nodes.name[source] != nodes.name[target]
     ]
     return np.array(reads, np.int64)
 
