@@ -9,7 +9,7 @@ from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Call, Graph
-from graphviz_tb.model.tensors import Origin, Shape, Tensor
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, Origin, Shape, Tensor
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -156,13 +156,14 @@ def stated_shape(definition: NodeDef) -> Shape:
 
 
 def shape_of(message: Any) -> Shape:
-    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether.
+    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether, and so is one of more
+    dimensions than a tensor can have.
 
     >>> from graphviz_tb.proto import TensorShapeProto
     >>> shape_of(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])), shape_of(TensorShapeProto(unknown_rank=True))
     ((None, 28), None)
     """
-    if message.unknown_rank:
+    if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
         return None
     sizes = [dim.size for dim in message.dim]
     return tuple([None if size < 0 else size for size in sizes])

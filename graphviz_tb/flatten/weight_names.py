@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     Attributes = Mapping[str, AttrValue]
 
-SAYS_NOTHING = re.compile(r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE)
+SAYS_NOTHING = re.compile(
+    r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE | re.DOTALL
+)
 # Numbers of `DataType` in TensorFlow's types.proto: those that weights have.
 DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 

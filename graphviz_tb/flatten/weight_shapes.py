@@ -10,7 +10,7 @@ import numpy as np
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 from graphviz_tb.model.wiring import output_number
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def handled_shape(attrs: Attributes) -> Shape:
 
 
 def shape_of(shape: TensorShapeProto) -> Shape:
-    """A shape message as a tuple; None where the rank is unknown."""
-    return None if shape.unknown_rank else tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
+    """A shape message as a tuple; None where the rank is unknown, or more than that of any tensor."""
+    if shape.unknown_rank or len(shape.dim) > MOST_DIMENSIONS:
+        return None
+    return tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
 
 
 def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection[int]) -> dict[int, Shape]:

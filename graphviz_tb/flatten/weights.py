@@ -24,6 +24,7 @@ from graphviz_tb.flatten.weight_slots import PRODUCTS, WEIGHT_SLOTS
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Call, Function
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.model.wiring import wiring
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a va
 READS = frozenset(
     {"ReadVariableOp", "_ReadVariablesOp", "ResourceGather", "ResourceGatherNd", "ReadVariableXlaSplitND"}
 )
-WRITES = re.compile(r"Assign.*|.*Apply(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|Var(iable)?IsInit.*|"
+WRITES = re.compile(r"Assign.*|(?>.*Apply)(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|Var(iable)?IsInit.*|"
                     r"IsVariableInitialized|Scatter(Add|Sub|Update|Mul|Div|Min|Max|Nd.*)|.*[Ss]ave.*|.*Restore.*|"
-                    r"DestroyResourceOp|DisableCopyOnRead|VariableShape")  # fmt: skip
+                    r"DestroyResourceOp|DisableCopyOnRead|VariableShape", re.DOTALL)  # fmt: skip
 CARRIERS = frozenset(
     (
         *("ReadVariableOp", "Identity", "Snapshot", "Cast", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst"),
@@ -236,7 +237,7 @@ def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
     if "value" not in definition.attr:
         return False
     sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
-    return bool(sizes) and prod(sizes) >= least
+    return 0 < len(sizes) <= MOST_DIMENSIONS and prod(sizes) >= least
 
 
 # name

@@ -14,7 +14,7 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import GraphDef
 
 LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
-BOMB_RATIO, BOMB_BYTES = 200, 8 << 20  # unpacking: past so many bytes no real graph shrinks so much
+BOMB_RATIO, BOMB_BYTES = 200, 1 << 20  # unpacking: past so many bytes no real graph shrinks so much
 FREE = 512 << 20  # bytes of memory that the values of any source may take
 MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model takes about five
 # Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.

@@ -71,7 +71,7 @@ class Opened:
         if self.path is not None:
             return self._file()
         # One byte more than allowed shows that there is more.
-        rest = read_up_to(self._rest, self.limit - len(self.head) + 1)
+        rest = read_up_to(self._rest, max(0, self.limit - len(self.head) + 1))
         if len(self.head) + len(rest) > self.limit:
             raise too_large(self.name, self.limit)
         return self.head + rest if rest else self.head

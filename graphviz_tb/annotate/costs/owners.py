@@ -10,8 +10,8 @@ import numpy as np
 from graphviz_tb.annotate.costs.roles import FORWARD
 from graphviz_tb.model.graph import Graph, Mark
 
-UPDATES = re.compile(r"(Resource)?(Sparse)?Apply.*")
-WRITES = re.compile(r"Assign.*|.*Apply.*|.*Scatter.*|VarIsInitializedOp|.*Save.*|.*Restore.*")
+UPDATES = re.compile(r"(Resource)?(Sparse)?Apply.*", re.DOTALL)
+WRITES = re.compile(r"Assign.*|.*Apply.*|.*Scatter.*|VarIsInitializedOp|.*Save.*|.*Restore.*", re.DOTALL)
 
 
 def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:

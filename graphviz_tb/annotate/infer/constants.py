@@ -8,6 +8,7 @@ import numpy as np
 
 from graphviz_tb.annotate.infer.op import MOST_FOLDED
 from graphviz_tb.annotate.infer.values import Value
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 
 # DataType → how `tensor_content` holds an element, and the field that holds elements one by one.
 KINDS = {
@@ -31,9 +32,9 @@ def elements_of(tensor: Any) -> Value | None:
     """
     kind = KINDS.get(tensor.dtype)
     count = 1
-    for dim in tensor.tensor_shape.dim:
+    for dim in tensor.tensor_shape.dim[:MOST_DIMENSIONS]:
         count *= dim.size
-    if kind is None or not 0 <= count <= MOST_FOLDED:
+    if len(tensor.tensor_shape.dim) > MOST_DIMENSIONS or kind is None or not 0 <= count <= MOST_FOLDED:
         return None
     if tensor.tensor_content:
         size = np.dtype(kind[0]).itemsize

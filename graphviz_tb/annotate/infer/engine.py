@@ -21,7 +21,7 @@ from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out,
 from graphviz_tb.annotate.infer.wiring import Input, Wiring
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 from graphviz_tb.proto import NodeDef
 
 Declared = Callable[[int, NodeDef | None], list[Shape] | None]
@@ -183,7 +183,6 @@ class Inference:
         return join(a, b, self.symbols)
 
 
-MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 # What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 

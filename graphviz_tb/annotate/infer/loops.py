@@ -29,12 +29,12 @@ class Loops:
 
     def head(self, frame: Frame, node: int) -> Out | None:
         """What the head of a loop carries, as far as is assumed; None where a Merge is no head."""
-        inputs = self.inference.wiring.inputs(node)
-        if not self.backs(node):
+        inputs, backs = self.inference.wiring.inputs(node), set(self.backs(node))
+        if not backs:
             return None
         assumed = frame.heads.get(node)
         if assumed is None:
-            into = [source for source in inputs if source is not None and source not in self.backs(node)]
+            into = [source for source in inputs if source is not None and source not in backs]
             carried = [self.inference.input(frame, source) for source in into] or [UNKNOWN]
             first = carried[0]
             for other in carried[1:]:

@@ -9,6 +9,7 @@ from graphviz_tb.annotate.dtypes import MOST_OUTPUTS, dtype_name
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out, Value
 from graphviz_tb.annotate.ops import op_def
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -121,7 +122,7 @@ class Op:
 
     def dims(self, message: Any) -> Dims:
         """A shape message; each dimension of -1 is a number of its own."""
-        if message.unknown_rank:
+        if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
             return None
         return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)
 

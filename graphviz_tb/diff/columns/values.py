@@ -15,6 +15,7 @@ import numpy as np
 
 from graphviz_tb.annotate.dtypes import REFERENCE, dtype_name
 from graphviz_tb.diff.columns.hashing import digest
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
@@ -95,7 +96,7 @@ def payload(tensor: TensorProto) -> bytes:
         return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
     if tensor.dtype not in LAYOUT:
         return b"%x" % digest(tensor.SerializeToString(deterministic=True))
-    return b"%x" % digest(unpacked(tensor, prod(dim.size for dim in tensor.tensor_shape.dim)).tobytes())
+    return b"%x" % digest(unpacked(tensor, count_of(tensor)).tobytes())
 
 
 def numbers(tensor: TensorProto) -> Any:
@@ -107,7 +108,7 @@ def numbers(tensor: TensorProto) -> Any:
     >>> numbers(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 2}]}, int_val=[1, 2]))
     [1, 2]
     """
-    count = prod(dim.size for dim in tensor.tensor_shape.dim)
+    count = count_of(tensor)
     values = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
     if not values and count:
         return tensor_word(tensor)
@@ -118,6 +119,12 @@ def numbers(tensor: TensorProto) -> Any:
 def tidy(number: Any) -> Any:
     """A number to the seven digits that a float32 holds."""
     return float(f"{number:.7g}") if isinstance(number, float) else number
+
+
+def count_of(tensor: TensorProto) -> int:
+    """How many numbers a tensor says that it has; none where it has more dimensions than there are."""
+    sizes = [dim.size for dim in tensor.tensor_shape.dim]
+    return prod(sizes) if len(sizes) <= MOST_DIMENSIONS else 0
 
 
 def unpacked(tensor: TensorProto, count: int) -> np.ndarray:

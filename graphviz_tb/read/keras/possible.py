@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 
-MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 MOST_SIZE = 2**63 - 1  # of a dimension: TensorFlow's are of 64 bits
 LONGEST = 3 * MOST_DIMENSIONS + len(",->")  # of an equation: it names the dimensions of three tensors
 DEEPEST = 60  # values within one another in a configuration: a layer in a wrapper in a wrapper nests six
