@@ -140,11 +140,18 @@ def bind(
     pairs: dict[tuple[int, int], None] = {}
     # Edges are sorted by target: the inputs of a call are a run.
     ends = np.searchsorted(edges.target, np.array([(call.node, call.node + 1) for call in calls]).reshape(-1, 2))
+    done: set[tuple[int, int, str]] = set()  # a list of functions may name one of them thousands of times
     for call, (start, stop) in zip(calls, ends.tolist(), strict=True):
+        if (call.node, call.function, call.attr) in done:
+            continue
+        done.add((call.node, call.function, call.attr))
         arguments = functions[call.function].args
         op = nodes.op_types[nodes.op[call.node]]
         joined = wiring(op, node_def(nodes, graph, call.node), call.attr, len(arguments))
+        behind = joined.behind
         for edge in range(start, stop):
+            if edges.slot[edge] >= behind:
+                break  # edges lie in the order of slots
             if not edges.control[edge]:
                 for to in joined.takes(int(edges.slot[edge])):
                     pairs[int(edges.source[edge]), arguments[to]] = None

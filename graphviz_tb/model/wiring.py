@@ -50,6 +50,16 @@ class Wiring:
     gives: Literal["each", "all", "none"] = "each"
     named: bool = False
 
+    @property
+    def behind(self) -> int:
+        """The first input behind all that lead to arguments.
+
+        >>> Wiring(((1, 0, 2),)).behind, Wiring(elements=(4, 0, 1)).behind, Wiring().behind
+        (3, 5, 0)
+        """
+        first, _, count = self.elements
+        return max([start + many for start, _, many in self.runs] + [first + 1] * bool(count), default=0)
+
     def takes(self, slot: int) -> list[int]:
         """The arguments that input `slot` leads to.
 

@@ -133,10 +133,16 @@ def _idle(node: NodeDef) -> bool:
 def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
     """Tensors as main graphs write them ("x:1", "x"), where the op is known; bodies of functions write "x:out:1"."""
 
+    positions: dict[str, dict[str, int]] = {}
+
     def plain(text: str) -> str:
         name, _, key = text.partition(":")
         node = block.nodes.get(name)
-        index = _index(ops.get(node.op), key) if node is not None and ":" in key else None
+        if node is None or ":" not in key:
+            return text
+        if node.op not in positions:
+            positions[node.op] = _positions(ops.get(node.op))
+        index = _index(positions[node.op], key)
         return text if index is None else f"{name}:{index}" if index else name
 
     nodes = {}
@@ -146,16 +152,21 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
     return Block(nodes, tuple(map(plain, block.results)), block.effects)
 
 
-# One position for each output, up to a list of them: how long that is only attributes say.
-def _index(op: OpDef | None, key: str) -> int | None:
+# Up to a list of them: how long that is only attributes say.
+def _positions(op: OpDef | None) -> dict[str, int]:
+    """The position among all outputs at which each of an op begins."""
+    found: dict[str, int] = {}
+    for position, output in enumerate(op.output_arg if op is not None else ()):
+        found.setdefault(output.name, position)
+        if output.number_attr or output.type_list_attr:
+            break
+    return found
+
+
+def _index(positions: Mapping[str, int], key: str) -> int | None:
     """The position among all outputs that "name:number" has; None where that is not known."""
     name, _, number = key.partition(":")
-    for position, output in enumerate(op.output_arg if op is not None else ()):
-        if output.name == name:
-            return position + output_number(number) if number.isdecimal() else None
-        if output.number_attr or output.type_list_attr:
-            return None
-    return None
+    return positions[name] + output_number(number) if name in positions and number.isdecimal() else None
 
 
 class Taken:

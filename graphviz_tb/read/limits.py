@@ -21,6 +21,7 @@ MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model t
 OBJECT, ARRAY, VALUE = 140, 40, 64
 # Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
 NODES, BYTES_OF_NODE = 200_000, 12
+EMPTY = 200_000  # bytes of empty messages, two each, that stand one behind the other in no file that is none
 # Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings.
 LAYERS, BYTES_OF_LAYER = 20_000, 100
 # Letters that the paths of all layers may have, and so many more for each byte.
@@ -36,6 +37,23 @@ def check_unpacked(given: int, taken: int, name: str) -> None:
     """Before: bytes that were unpacked so far, and the bytes they were packed in. Raises TooLarge at a bomb."""
     if given >= BOMB_BYTES and given >= BOMB_RATIO * taken:
         raise TooLarge(f"{name} unpacks to more than {BOMB_RATIO} times its size: it looks like a bomb", hint=HINT)
+
+
+def check_empty(data: bytes, name: str) -> None:
+    """Before: a message that was not decoded. Raises TooLarge where it holds empty messages one behind the other, two
+    bytes each that become hundreds: no program writes so many.
+
+    >>> check_empty(b"\\n\\0" * 300_000, "x.pb")
+    Traceback (most recent call last):
+    graphviz_tb.errors.TooLarge: x.pb: more than 100,000 empty messages one behind the other: it looks like a bomb
+    """
+    # Each is the tag of its field and a length of 0. A run of so many holds the whole of a window of half its length.
+    for start in range(0, len(data) - EMPTY + 1, EMPTY):
+        pair = data[start : start + 2]
+        likely = max(pair) & 7 == 2 and not min(pair) and data.startswith(pair * 2, start)
+        if likely and data[start : start + EMPTY] == pair * (EMPTY // 2):
+            account = f"more than {EMPTY // 2:,} empty messages one behind the other: it looks like a bomb"
+            raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
 def check_nodes(graph: GraphDef, size: int, name: str) -> None:

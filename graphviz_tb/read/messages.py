@@ -14,6 +14,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.limits import check_empty
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.run_metadata import graphs_of
@@ -28,6 +29,8 @@ Reader = Callable[[Opened, ReadOptions], Holding]
 
 def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
     data = opened.data()
+    if opened.bounded:
+        check_empty(data, opened.name)
     return decode(data, kind, opened.name), len(data), strangers(data, kind)
 
 

@@ -18,6 +18,7 @@ from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
+MOST_COMPARED = 20  # signatures whose bodies are looked at for the largest: each is a copy of its part of the graph
 BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
 FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
@@ -82,7 +83,7 @@ def chosen_signature(whole: GraphDef, signatures: tuple[Signature, ...], options
         return None
     if SERVING in named:
         return named[SERVING]
-    return max(alive, key=lambda each: size_of(body_of(whole, each, {})))
+    return max(alive[:MOST_COMPARED], key=lambda each: size_of(body_of(whole, each, {})))
 
 
 def size_of(graph: GraphDef) -> int:

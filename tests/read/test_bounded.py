@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import time
@@ -14,8 +15,10 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import read
 from graphviz_tb.read.inline import free_names
+from graphviz_tb.read.limits import check_empty
 from tests.conftest import cpu_seconds
 
 
@@ -117,7 +120,7 @@ def test_an_archive_without_a_model() -> None:
 
 @pytest.mark.parametrize("data", [b"\n\0" * 400_000, b"node{}" * 800_000])
 def test_as_many_nodes_as_a_small_file_can_hold(data: bytes) -> None:
-    with pytest.raises(TooLarge, match="nodes in"):
+    with pytest.raises(TooLarge, match=r"nodes in|empty messages"):
         read(data)
     assert len(read(data[: len(data) // 8], ReadOptions()).graph_def.node) > 40_000
 
@@ -132,3 +135,111 @@ def test_equal_names_are_numbered_without_trying_all_numbers_again() -> None:
     free_names(["x"] * 20_000, {"x"})
     assert time.process_time() - start < 2  # half a minute, if each name begins at 1
     assert list(free_names(["x", "y"], {"x", "x_1"}).values()) == ["x_2", "y"]
+
+
+@pytest.mark.parametrize("field", [1, 2, 15])
+@pytest.mark.parametrize("before", [0, 1, 199_999])
+def test_empty_messages_one_behind_the_other(field: int, before: int) -> None:
+    """Two bytes each in the file, hundreds in memory, whatever they are messages of."""
+    run = bytes((field << 3 | 2, 0))
+    with pytest.raises(TooLarge, match="empty messages"):
+        check_empty(bytes(before) + run * 200_000, "x.pb")
+    check_empty(bytes(before) + run * 90_000 + bytes(400_000), "x.pb")
+
+
+def test_a_small_archive_of_many_empty_messages_is_a_bomb() -> None:
+    packed = gzip.compress(b"\x12\0" * 3_900_000)
+    with pytest.raises(TooLarge, match="bomb"):
+        read(packed)
+
+
+@pytest.mark.parametrize("most", [1, 10, 1000])
+def test_more_than_a_few_bytes_that_can_be_read_but_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"node{}" * 1000)))
+    with pytest.raises(TooLarge, match=f"more than {most:,} bytes"):
+        read("-", ReadOptions(max_bytes=most))
+
+
+def test_paths_of_models_in_models() -> None:
+    layers = [layer(f"d{at}") for at in range(3000)]
+    inner: Any = {"class_name": "Functional", "config": {"name": "z", "layers": layers}}
+    for _ in range(180):
+        inner = {"class_name": "Functional", "config": {"name": "a" * 5000, "layers": [inner]}}
+    with pytest.raises(TooLarge, match="paths of its layers"):
+        read(json.dumps(inner).encode())
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_pool_of_no_size(size: int) -> None:
+    inputs = {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [None, 8, 8, 3]}}
+    pool = {"class_name": "MaxPooling2D", "config": {"name": "p", "pool_size": size}}
+    text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": [inputs, pool]}})
+    assert load(text.encode()).picture(color_by="flops").render("svg")
+
+
+def test_outputs_that_only_a_number_claims() -> None:
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    for _ in range(254):
+        graph.node[0].attr["shape"].shape.dim.add(size=2)
+    for at in range(300):
+        node = graph.node.add(name=f"p{at}", op="DynamicPartition", input=["x", "x"])
+        node.attr["num_partitions"].i = 4096
+    start = time.process_time()
+    assert load(graph).cost.own
+    assert time.process_time() - start < 20
+
+
+def test_sizes_of_thousands_of_dimensions() -> None:
+    graph = GraphDef(node=[{"name": "c", "op": "Const"}])
+    tensor = graph.node[0].attr["value"].tensor
+    tensor.dtype = 1
+    for _ in range(100_000):
+        tensor.tensor_shape.dim.add(size=2**62 + 1)
+    graph.node[0].attr["_output_shapes"].list.shape.add().CopyFrom(tensor.tensor_shape)
+    for at in range(100):
+        graph.node.add(name=f"m{at}", op="MatMul", input=["c", "c"])
+    start = time.process_time()
+    model = load(graph)
+    assert model.cost.own
+    assert model.shapes()["c", 0] is None
+    assert time.process_time() - start < 10
+
+
+def test_a_list_that_names_one_function_thousands_of_times() -> None:
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "c", "op": "Case", "input": ["x"] * 6000}])
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="a", type=1)
+    function.node_def.add(name="y", op="Relu", input=["a"])
+    for _ in range(6000):
+        graph.node[1].attr["branches"].list.func.add(name="f")
+    start = time.process_time()
+    assert load(graph).cost.own
+    assert time.process_time() - start < 8
+
+
+def test_a_merge_of_thousands_of_ways_back() -> None:
+    graph = GraphDef(node=[{"name": "m", "op": "Merge", "input": ["n"] * 6000}, {"name": "n", "op": "NextIteration"}])
+    graph.node[1].input.append("m")
+    start = time.process_time()
+    assert load(graph).cost.own
+    assert time.process_time() - start < 5
+
+
+def test_an_op_type_of_thousands_of_words() -> None:
+    graph = GraphDef(node=[{"name": "v", "op": "VarHandleOp"}])
+    for word in ("Apply" * 8_000 + "\n", "Apply" * 8_000 + "Summary"):
+        graph.node.add(name=f"x{len(word)}", op=word, input=["v"])
+    start = time.process_time()
+    assert load(graph).cost.own
+    assert time.process_time() - start < 5
+
+
+def test_long_names_that_thousands_use() -> None:
+    """What a name says of a weight or an argument is asked once, not for each edge."""
+    graph = GraphDef(node=[{"name": "a", "op": "_Arg"}, {"name": "w", "op": "Const"}])
+    graph.node.add(name="N" * 300_000, op="Add", input=["a"] * 3000)
+    graph.node.add(name="M" * 300_000, op="Identity", input=["w"] * 3000)
+    start = time.process_time()
+    assert load(graph).hierarchy.ops(0)
+    assert time.process_time() - start < 8

@@ -56,7 +56,7 @@ class Calls:
         given = self.arguments(frame, node)
         # Each call of a function has symbols of its own for what the body makes.
         each = [self.fresh(self.given(sub), given) for sub in subs]
-        if not each or len(subs) < len(self.inference.wiring.calls[node]):
+        if not each or len(subs) < len(self._functions(node)):
             return ()  # one of the branches calls what we are in: it may give anything
         joined = each[0]
         for other in each[1:]:
@@ -71,8 +71,12 @@ class Calls:
 
     def _entered(self, frame: Frame, node: int) -> list[Frame]:
         args = self.arguments(frame, node)
-        frames = [self.enter(frame, call.function, args) for call in self.inference.wiring.calls[node]]
+        frames = [self.enter(frame, function, args) for function in self._functions(node)]
         return [sub for sub in frames if sub is not None]
+
+    def _functions(self, node: int) -> list[int]:
+        """The functions that a node calls, each once: it may name one of them thousands of times."""
+        return list(dict.fromkeys(call.function for call in self.inference.wiring.calls[node]))
 
     def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
         """The frame of a function with these arguments; None where it calls itself."""
