@@ -23,6 +23,10 @@ ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
 XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
 ALLOCATION = "MemoryAllocation"
 WHOLE = "whole"  # the one step of a trace that records none
+# The statistics that are read: of steps, of kernels, of allocations.
+OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op")
+SIZES, OUTPUTS = ("allocation_bytes", "requested_bytes"), ("allocator_name", "region_type", "shape", "data_type")
+USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
 DTYPES = 2**31 - 1  # the most that the number of a dtype may be
@@ -60,15 +64,12 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, Step] = {}
     for plane in space.planes:
-        host = not ACCELERATOR.search(plane.name)
-        for line in plane.lines:
-            if not host and not takes(plane, line.name):
-                continue
-            for event in events(plane, line):
-                # Kernels run later than the step that launched them: their group says which it was.
-                step = groups.get(event.stats.get("group_id")) if groups else None
-                name = str(step) if step is not None else step_at(starts, event.start)
-                put(step_of.setdefault(name, Step()), plane.name if not host else "", line.name, event)
+        device = plane.name if ACCELERATOR.search(plane.name) else ""
+        for line, event in events(plane, executions(plane) if device else plane.lines):
+            # Kernels run later than the step that launched them: their group says which it was.
+            step = groups.get(event.stats.get("group_id")) if groups else None
+            name = str(step) if step is not None else step_at(starts, event.start)
+            put(step_of.setdefault(name, Step()), device, line, event)
     numbered = sorted(step_of, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
     return {name: metadata(step_of[name]) for name in numbered if step_of[name].host or step_of[name].kernels}
 
@@ -79,10 +80,9 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
         if ACCELERATOR.search(plane.name):
             # Steps are recorded on the host only.
             continue
-        for line in plane.lines:
-            for event in events(plane, line):
-                if isinstance(event.stats.get("step_num"), int):
-                    yield event.start, event.stats["step_num"], event.stats.get("group_id")
+        for _, event in events(plane, plane.lines):
+            if isinstance(event.stats.get("step_num"), int):
+                yield event.start, event.stats["step_num"], event.stats.get("group_id")
 
 
 def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
@@ -93,38 +93,37 @@ def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
     return str(starts[index][1]) if index >= 0 else "before"
 
 
-def takes(plane: Any, line: str) -> bool:
-    """Whether a line of a device records executions: streams, or the ops of XLA where there are no streams."""
-    streams = any(STREAM.match(each.name) for each in plane.lines)
-    return bool(STREAM.match(line)) if streams else line == XLA_LINE
+def executions(plane: Any) -> list[Any]:
+    """The lines of a device that record executions: streams, or the ops of XLA where there are no streams."""
+    streams = [line for line in plane.lines if STREAM.match(line.name)]
+    return streams or [line for line in plane.lines if line.name == XLA_LINE]
 
 
-def events(plane: Any, line: Any) -> Iterator[Event]:
-    """The events of a line with their names and statistics."""
+def events(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Event]]:
+    """The events of some lines of a plane with their names and statistics, each with the name of its line."""
     names = {key: value.name for key, value in plane.stat_metadata.items()}
-    metadata = plane.event_metadata
-    # What is said of this event goes before what holds for all of its kind.
-    for event in line.events:
-        about = metadata.get(event.metadata_id)
-        stats = {**values(about.stats, names), **values(event.stats, names)} if about else values(event.stats, names)
-        yield Event(
-            about.name if about else "",
-            about.display_name if about else "",
+    # Once for each kind: it may have thousands of statistics, and thousands of events.
+    kinds = {
+        key: (kind.name, kind.display_name, values(kind.stats, names)) for key, kind in plane.event_metadata.items()
+    }
+    for line in lines:
+        for event in line.events:
+            name, display, stats = kinds.get(event.metadata_id, ("", "", {}))
             # Picoseconds to nanoseconds.
-            min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST),
-            event.duration_ps // 1000,
-            stats,
-        )
+            start = min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST)
+            # What is said of this event goes before what holds for all of its kind.
+            stats = {**stats, **values(event.stats, names)}
+            yield line.name, Event(name, display, start, event.duration_ps // 1000, stats)
 
 
 def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
-    """Statistics by name; a reference is the name that it refers to."""
+    """The statistics that are used, by name; a reference is the name that it refers to."""
     values_by_name = {}
     for stat in stats:
-        kind = stat.WhichOneof("value")
-        if kind is not None:
+        kind, name = stat.WhichOneof("value"), names.get(stat.metadata_id, "")
+        if kind is not None and name in USED:
             value = getattr(stat, kind)
-            values_by_name[names.get(stat.metadata_id, "")] = names.get(value, "") if kind == "ref_value" else value
+            values_by_name[name] = names.get(value, "") if kind == "ref_value" else value
     return values_by_name
 
 

@@ -14,6 +14,8 @@ from graphviz_tb.errors import MalformedProto
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read import contents, profiles
+from graphviz_tb.read.xspace import steps_of
+from tests.conftest import cpu_seconds
 
 CPU = "run_metadata/xplane_cpu"
 
@@ -197,3 +199,20 @@ def test_a_slow_first_step_is_warm_up() -> None:
     )
     assert (kept.warm_up, kept.figures(1).time) == ("", 25)
     assert join_statistics(hierarchy, steps(50, 20, 30)).warm_up == ""
+
+
+def test_many_lines_of_a_device_that_has_no_streams() -> None:
+    space = XSpace(planes=[{"name": "/device:GPU:0", "lines": [{"name": ""}] * 6000}])
+    assert cpu_seconds(lambda: steps_of(space)) < 3
+
+
+def test_a_kind_of_many_statistics_and_many_events() -> None:
+    events = [{"metadata_id": 1, "duration_ps": 5000}] * 3000
+    space = XSpace(planes=[{"name": "/host:CPU", "lines": [{"name": "t", "events": events}]}])
+    plane = space.planes[0]
+    kind = plane.event_metadata[1]
+    kind.name = "x:Relu"
+    for number in range(1, 3001):
+        plane.stat_metadata[number].name = f"s{number}"
+        kind.stats.add(metadata_id=number, int64_value=1)
+    assert cpu_seconds(lambda: steps_of(space)) < 3
