@@ -113,7 +113,9 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     for name in handed:
         way = {name: None}
         # To the end of the chain, a circle, or what an earlier chain has led to.
-        while (last := node_of(handed[next(reversed(way))])) in handed and last not in way and last not in source:
+        while (last := node_of(handed[next(reversed(way))])) in handed:
+            if last in way or last in source or last in circles:
+                break
             way[last] = None
         ends = last not in way and last not in circles
         tensor = source.get(last, handed[next(reversed(way))])
