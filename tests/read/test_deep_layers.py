@@ -9,6 +9,8 @@ import pytest
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.diff.changes.names import exchanged
 from graphviz_tb.diff.changes.precision import shared_scope
+from graphviz_tb.read.keras.objects import hung
+from tests.conftest import cpu_seconds
 
 DEEP = "/".join("s" * 10_000)  # all scopes around it have 100 million letters
 
@@ -35,6 +37,14 @@ def test_nine_in_ten_names_decide() -> None:
     assert shared_scope(["m/a/x"] * 9 + ["n/x"]) == "m/a"
     assert shared_scope(["m/a/x"] * 8 + ["m/x", "n/x"]) == "m"
     assert shared_scope([]) == shared_scope(["x"]) == ""
+
+
+def test_what_holds_a_layer_of_a_deep_path() -> None:
+    path = "m.list" + ".a" * 300_000
+    layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.b", path)}
+    found = hung(layers, "m", ".")
+    assert [layer["config"]["name"] for layer in found["config"]["layers"]] == ["m.b", path]
+    assert cpu_seconds(lambda: hung(layers, "m", ".")) < 2
 
 
 @pytest.mark.parametrize("name", ["/a/x", "//x", "///x", "/m/a/x", "m//a/x"])

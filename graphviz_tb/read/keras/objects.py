@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.read.keras.parameters import COUNTS
@@ -20,9 +20,10 @@ def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
     >>> [layer["config"]["name"] for layer in found["config"]["layers"]]
     ['m.a', 'm.list.b']
     """
+    holder = Holders(objects, separator)
     inside: dict[str, list[Json]] = {path: [] for path in objects}
     for path, layer in objects.items():
-        around = holder(path, objects, separator)
+        around = holder.of(path)
         if around:
             inside[around].append(layer)
     for path, layer in objects.items():
@@ -32,12 +33,26 @@ def hung(objects: Mapping[str, Json], root: str, separator: str) -> Json:
     return objects[root]
 
 
-def holder(path: str, objects: Container[str], separator: str) -> str:
-    """The nearest object around another, past lists and the like; none is the empty string."""
-    around = path.rpartition(separator)[0]
-    while around and around not in objects:
-        around = around.rpartition(separator)[0]
-    return around
+class Holders:
+    """Finds the object that holds another, past lists and the like."""
+
+    def __init__(self, objects: Mapping[str, object], separator: str) -> None:
+        self.objects, self.separator = objects, separator
+        # All that is around a path of thousands of parts is not looked up: only what is as long as an object's path.
+        self.lengths = frozenset(map(len, objects))
+
+    def of(self, path: str) -> str:
+        """The nearest object around a path; none is the empty string.
+
+        >>> Holders({"m": 1, "m.a": 2}, ".").of("m.a.list.b")
+        'm.a'
+        """
+        cut = path.rfind(self.separator)
+        while cut > 0:
+            if cut in self.lengths and path[:cut] in self.objects:
+                return path[:cut]
+            cut = path.rfind(self.separator, 0, cut)
+        return ""
 
 
 def own_class(layer: Json) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphviz_tb.read.keras.facts import HELD, KEPT
-from graphviz_tb.read.keras.objects import Json, holder, hung, own_class
+from graphviz_tb.read.keras.objects import Holders, Json, hung, own_class
 from graphviz_tb.read.keras.parameters import COUNTS, WITHOUT
 from graphviz_tb.read.keras.shapes import RULES
 from graphviz_tb.read.keras.weights_file import Kept
@@ -29,8 +29,9 @@ def completed(model: Mapping[str, Any], weights: Mapping[str, Kept]) -> Json:
     config = config if isinstance(config, dict) else {}
     configured = {layer["config"]["name"]: layer for layer in nested(config)}
     objects = {ROOT: {**model, "config": config}}
+    holders = Holders(weights, "/")
     objects |= {
-        f"{ROOT}/{path}": as_layer(path, kept_object, weights, configured)
+        f"{ROOT}/{path}": as_layer(path, kept_object, holders, configured)
         for path, kept_object in weights.items()
         if path
     }
@@ -69,14 +70,14 @@ def is_layer(value: Json) -> bool:
     return "trainable" in config or "layers" in config or "build_config" in value
 
 
-def as_layer(path: str, kept_object: Kept, weights: Mapping[str, Kept], configured: Mapping[str, Json]) -> Json:
+def as_layer(path: str, kept_object: Kept, holders: Holders, configured: Mapping[str, Json]) -> Json:
     """One object as a layer of a model's JSON: as the configuration describes it, else by its name."""
     around, _, last = path.rpartition("/")
     # "layers/dense_1": the path of a list is no object of its own, and the name in it no attribute.
-    listed = around != "" and around not in weights  # Keras names what is in a list by its class
+    listed = around != "" and around not in holders.objects  # Keras names what is in a list by its class
     held = {} if listed or last == kept_object.name else {HELD: last}
     # A configured layer counts only for an object of the model itself: deeper ones may have its name by chance.
-    if kept_object.name in configured and not holder(path, weights, "/"):
+    if kept_object.name in configured and not holders.of(path):
         return {**alone(configured[kept_object.name]), **held}
     kind = CLASSES.get(COUNTER.sub("", last)) if listed else None
     config = {"name": kept_object.name}
@@ -93,12 +94,13 @@ def alone(layer: Json) -> Json:
 
 def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
     """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
+    holders = Holders(objects, "/")
     for path, kept_object in weights.items():
         # Outwards, to the outermost layer of a class of Keras's own: what it holds is not shown.
         owner = shown = f"{ROOT}/{path}" if path else ROOT
         while owner:
             shown = owner if own_class(objects[owner]) else shown
-            owner = holder(owner, objects, "/")
+            owner = holders.of(owner)
         objects[shown].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
 
 
