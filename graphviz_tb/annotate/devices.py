@@ -45,21 +45,25 @@ class Counted:
     device: str
 
 
-def family(device: str, devices: Iterable[str]) -> str:
-    """The device that a stream or copy device belongs to; any other device is its own.
+class Families:
+    """Finds the device that a stream or copy device belongs to.
 
     >>> gpu = "/job:localhost/replica:0/task:0/device:GPU:0"
-    >>> family("/device:GPU:0/stream:all", [gpu]) == family("/gpu:0/memcpy", [gpu]) == gpu
+    >>> Families([gpu]).of("/device:GPU:0") == Families([gpu]).of("/gpu:0") == gpu
     True
     """
-    part = PART.match(device)
-    if part is None:
-        return device
-    base = part["base"]
-    others = [other for other in devices if not PART.match(other)]
-    # The full name if there is one; else type and number, as long as they are those of one machine only.
-    same = [other for other in others if other == base] or [other for other in others if tail(other) == tail(base)]
-    return same[0] if len(same) == 1 else base
+
+    def __init__(self, devices: Iterable[str]) -> None:
+        self.whole = {device for device in devices if not PART.match(device)}
+        self.like: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for device in self.whole:
+            self.like[tail(device)].append(device)
+
+    def of(self, base: str) -> str:
+        """The device that streams are named after by `base`."""
+        # The full name if there is one; else type and number, as long as they are those of one machine only.
+        same = [base] if base in self.whole else self.like.get(tail(base), [])
+        return same[0] if len(same) == 1 else base
 
 
 def tail(device: str) -> tuple[str, str]:
@@ -89,10 +93,11 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
     entry of a node with kernels is enqueue; without any stream in the trace the accelerator's own entries count.
     """
     streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)
+    families = Families(trace)
     for device, executions in trace.items():
         part = PART.match(device)
         if part is not None:
-            streams[family(device, trace)][part["part"]] = executions
+            streams[families.of(part["base"])][part["part"]] = executions
     counted: list[Counted] = []
     for base, parts in streams.items():
         counted += [Counted(execution, "accelerator", base) for execution in distinct(parts)]

@@ -216,15 +216,14 @@ def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -
             use[0] += len(executions)
             use[1] += sum(execution.time for execution in executions)
     steps = max(1, len(reads))
+    streamed = {device.partition("/stream:")[0] for device in total if "/stream:" in device and device[-4:] != ":all"}
     return tuple(
-        DeviceUse(device, use[0], use[1] / 1000 / steps, wanted(device, options) and not _repeats(device, list(total)))
+        DeviceUse(device, use[0], use[1] / 1000 / steps, wanted(device, options) and not _repeats(device, streamed))
         for device, use in total.items()
     )
 
 
-def _repeats(device: str, devices: list[str]) -> bool:
-    """Whether a device lists what numbered streams list too."""
+def _repeats(device: str, streamed: set[str]) -> bool:
+    """Whether a device lists what numbered streams list too; `streamed` are the devices that have such."""
     head, _, part = device.rpartition("/")
-    if part not in ("memcpy", "stream:all"):
-        return False
-    return any(other.startswith(head + "/stream:") and not other.endswith(":all") for other in devices)
+    return part in ("memcpy", "stream:all") and head in streamed

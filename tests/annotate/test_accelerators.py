@@ -15,6 +15,7 @@ from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.devices import Execution, count_once
 from graphviz_tb.proto import RunMetadata
 from tests.annotate.traces import CPU, GPU, entry, graph_of, row, trace_of
+from tests.conftest import cpu_seconds
 
 KERNELS = [
     entry("net/conv:Conv2D", 60, 30),
@@ -85,3 +86,10 @@ def test_devices_are_listed_and_those_that_repeat_do_not_count() -> None:
         CPU: True, GPU: True, "/device:GPU:0/stream:7": True, "/device:GPU:0/stream:9": True,
         "/device:GPU:0/memcpy": False, "/device:GPU:0/stream:all": False,
     }  # fmt: skip
+
+
+def test_thousands_of_devices() -> None:
+    devices = {f"/d{number}/{part}": [entry("x", 0, 1)] for number in range(1500) for part in ("stream:1", "memcpy")}
+    hierarchy, found = graph_of("x"), trace_of(devices)
+    assert join_statistics(hierarchy, [found]).figures(1).accelerator == 1500
+    assert cpu_seconds(lambda: join_statistics(hierarchy, [found])) < 2
