@@ -100,10 +100,14 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
     except BROKEN:
         made.damaged("a record is no event and was skipped", record.offset)
         return
+    stop = 0
     for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
+        # Values lie one behind the other: each begins after the last, or where the same bytes were before.
+        start = record.payload.index(data, stop)
+        stop = start + len(data)
         # Where the file can be opened again, only the place is kept.
-        again = partial(_read_again, path, record.offset + HEADER, len(record.payload), number) if path else None
+        again = partial(_read_again, path, record.offset + HEADER + start, len(data)) if path else None
         made.finds.append(Find(item, tag, event.step, len(data), again or partial(_kept, data)))
 
 
@@ -160,14 +164,13 @@ def _bytes_of(event: Event, number: int) -> bytes:
     return event.graph_def if what == "graph_def" else event.meta_graph_def
 
 
-def _read_again(path: Path, offset: int, size: int, number: int) -> bytes:
+def _read_again(path: Path, offset: int, size: int) -> bytes:
     with path.open("rb") as handle:
         handle.seek(offset)
-        payload = handle.read(size)
-    try:
-        return _bytes_of(Event.FromString(payload), number)
-    except (*BROKEN, IndexError):
-        raise MalformedRecord(f"{path} changed while it was read", offset=offset) from None
+        data = handle.read(size)
+    if len(data) < size:
+        raise MalformedRecord(f"{path} changed while it was read", offset=offset)
+    return data
 
 
 def _kept(data: bytes) -> bytes:
