@@ -17,6 +17,7 @@ from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
 HEAD = 1 << 16  # what sniffing may look at
 BLOCK = 1 << 20  # bytes: larger blocks read no faster
+PIECE = 1 << 13  # of packed bytes: zlib copies those that it has not come to, whenever it is asked for more
 LARGE = 32 << 20  # text above this is read in windows
 GZIP = b"\x1f\x8b\x08"
 
@@ -188,16 +189,16 @@ class Gunzip:
         self._engine = zlib.decompressobj(31)
         self._name = name
         self._bounded = bounded
+        self._block = io.BytesIO()
         self._waiting = b""
+        self._fed = 0  # packed bytes handed to zlib
         self.taken = self._given = 0  # bytes, packed and unpacked
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes; none at the end. A cut end is the end: what was whole was given."""
         # A block of packed bytes may give nothing yet; only the end of the source is the end.
         while True:
-            if not self._waiting:
-                self._waiting = self._source(BLOCK)
-                self.taken += len(self._waiting)
+            self._waiting = self._waiting or self._piece()
             ended = not self._waiting
             block = self._inflate(size)
             if block or ended:
@@ -206,17 +207,31 @@ class Gunzip:
                     check_unpacked(self._given, self.taken, self._name)
                 return block
 
+    def _piece(self) -> bytes:
+        """The next packed bytes; none at the end."""
+        piece = self._block.read(PIECE)
+        if not piece:
+            block = self._source(BLOCK)
+            self.taken += len(block)
+            self._block = io.BytesIO(block)
+            piece = self._block.read(PIECE)
+        self._fed += len(piece)
+        return piece
+
     def _inflate(self, size: int) -> bytes:
         if self._engine.eof:
+            if len(self._waiting) == 1:
+                self._waiting += self._piece()
             if self._waiting[:2] != GZIP[:2]:  # zero padding after the last member
                 self._waiting = b""
+                self._block.seek(0, io.SEEK_END)
                 return b""
             # gzip files may be written one behind the other: the next one begins.
             self._engine = zlib.decompressobj(31)
         try:
             block = self._engine.decompress(self._waiting, size)
         except zlib.error as error:
-            offset = self.taken - len(self._waiting)
+            offset = self._fed - len(self._waiting)
             raise MalformedRecord(f"{self._name}: broken gzip data{_reason(error)}", offset=offset) from None
         self._waiting = self._engine.unused_data or self._engine.unconsumed_tail
         return block
