@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
-from graphviz_tb.model.stats import Measure, Sample, Stats
+from graphviz_tb.model.stats import Floats, Measure, Sample, Stats
 from graphviz_tb.model.tensors import Shape
 
 Samples = Mapping[Path, Sample]
@@ -84,20 +84,34 @@ class Folding:
 
     def __init__(self, rows: int, unit: int = 1) -> None:
         self.rows, self.unit = rows, unit
-        self.steps: list[Longs] = []
+        self.count = 0
+        # Of each step only the rows that are not 0: all rows of all steps would fill memory.
+        self.row: list[Longs] = [np.zeros(0, np.int64)]
+        self.value: list[Longs] = [np.zeros(0, np.int64)]
 
     def add(self, values: Longs) -> None:
         """One more step."""
-        self.steps.append(values)
+        self.count += 1
+        self.row.append(np.flatnonzero(values))
+        self.value.append(values[self.row[-1]])
 
     def result(self) -> Measure:
         """The columns."""
-        # (steps, rows)
-        each = np.array(self.steps, np.float64).reshape(-1, self.rows) / self.unit
-        if not len(each):
-            each = np.zeros((1, self.rows))
-        statistics = (each.mean(axis=0), each.min(axis=0), each.max(axis=0), np.median(each, axis=0))
-        return Measure(*(freeze(column) for column in statistics))
+        row, value = np.concatenate(self.row), np.concatenate(self.value) / self.unit
+        count, found = max(1, self.count), np.bincount(row, minlength=self.rows)
+        in_order = value[np.lexsort((value, row))]
+        first, zeros = np.cumsum(found) - found, count - found
+
+        def ranked(rank: int) -> Floats:
+            """The value of each row at a rank among those of all steps: its zeros, then what was found."""
+            column = np.zeros(self.rows)
+            beyond = zeros <= rank
+            column[beyond] = in_order[(first + rank - zeros)[beyond]]
+            return column
+
+        mean = np.bincount(row, value, self.rows) / count
+        middle = (ranked((count - 1) // 2) + ranked(count // 2)) / 2
+        return Measure(*(freeze(column) for column in (mean, ranked(0), ranked(count - 1), middle)))
 
 
 def merge(samples: Samples, machinery: Samples) -> Samples:
