@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,12 @@ def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options
     return statistics(source, loaded, hierarchy, replace(options, read=read))
 
 
-def statistics_of_each(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> dict[str, Stats]:
-    """The same step by step, by name."""
+def statistics_of_each(
+    source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
+) -> dict[str, Callable[[], Stats]]:
+    """The same step by step, by name; joined when it is asked for, as all rows of all steps may fill memory."""
     chosen = traces(source, loaded, options)
-    return {name: joined(hierarchy, {name: trace}, options) for name, trace in chosen.items()}
+    return {name: partial(joined, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
 
 
 def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
+STEPWISE = 3_000_000  # rows of all steps together that are shown step by step, in half a minute
 VERSION = 1  # of the data; a viewer refuses another
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
 ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
@@ -67,8 +68,11 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
-    steps = each_step(model)
-    stepwise = list(colours.step_by_step(hierarchy, model.facts, list(steps.values()), inside, table))
+    traced = each_step(model)
+    steps = dict(islice(traced.items(), max(1, STEPWISE // len(hierarchy))))
+    told = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
+    left = [told] if len(steps) < len(traced) else []
+    stepwise = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
@@ -78,7 +82,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
         "steps": list(steps),
         "measured": [word for word in schemes if word in colours.UNITS],
         "apart": {str(row): rank for row, rank in apart.items()},
-        "notices": [notice.message for notice in (*model.notices, *notices, *lay.notices())],
+        "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
         **extra.head,
     }
     # From here on no text may be added to the table: attributes have texts of their own.
@@ -161,7 +165,7 @@ def fitting(blocks: list[Block], room: int) -> list[Block]:
     return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
 
 
-def each_step(model: Model) -> dict[str, Stats]:
+def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
     """The statistics of each traced step by its name, where several were joined."""
     stats = model.facts.stats
     if stats is None or len(stats.steps) < 2 or model.loaded is None:

@@ -5,7 +5,7 @@ What a measured colouring says depends on the largest box shown, so it is writte
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import chain
 from operator import attrgetter
@@ -70,13 +70,13 @@ def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
 
 
 def step_by_step(
-    hierarchy: Hierarchy, facts: Facts, each: Sequence[Stats], inside: list[Path], table: Words
+    hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: Words
 ) -> Iterator[Block]:
     """What was measured in each step by itself: the colourings of the number of the step."""
     for number, stats in enumerate(each):
+        alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
             if SCHEMES[scheme].measured:
-                alone = replace(facts, stats=stats, before=None)
                 painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
                 yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}")
 

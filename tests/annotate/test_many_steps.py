@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.columns import Folding
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page import build
+from graphviz_tb.page.build import data
+from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, graph_of, trace
 
 
@@ -36,3 +42,19 @@ def test_columns_over_the_steps(count: int) -> None:
     assert np.array_equal(found.least, table.min(axis=0))
     assert np.array_equal(found.most, table.max(axis=0))
     assert np.array_equal(found.median, np.median(table, axis=0))
+
+
+def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / str(number) for number in range(4)]
+    for file in files:
+        file.write_bytes(trace(cpu=[entry("x", 0, 5)]).SerializeToString())
+    model = load(GraphDef(node=[{"name": "x", "op": "Relu"}]), run_metadata=tuple(map(str, files)))
+    head, _ = data(model, PictureOptions())
+    assert (head["steps"], head["notices"]) == ([f"{file}:run" for file in files], [])
+    monkeypatch.setattr(build, "STEPWISE", 2 * len(model.hierarchy))
+    head, blocks = data(model, PictureOptions())
+    assert head["steps"] == [f"{file}:run" for file in files[:2]]
+    assert head["notices"] == ["only the first 2 of 4 steps are shown by themselves"]
+    assert {block.name.partition("@")[2][:1] for block in blocks if "@" in block.name} == {"0", "1"}
