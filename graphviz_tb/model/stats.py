@@ -131,7 +131,7 @@ class Stats:
     joined: int = 0
     executions: int = 0
     warm_up: str = ""
-    _filed: dict[tuple[int, ...], list[list[Filed]]] = field(default_factory=dict, repr=False)
+    _filed: dict[tuple[int, ...], dict[int, list[Filed]]] = field(default_factory=dict, repr=False)
 
     def figures(self, row: int) -> Figures:
         """What was measured under a row, in all places where it is shown."""
@@ -169,20 +169,22 @@ class Stats:
         if not self._filed:
             self._file()
         first, stop = (row,), (int(self.end[row]),)  # (row,) comes before each (row, path, sample)
+        filed = self._filed.get(calls)
+        each = [filed.get(index, []) for index in range(len(self.inside))] if filed else []
         return [
             [(path, sample) for _, path, sample in step[bisect_left(step, first) : bisect_left(step, stop)]]
-            for step in self._filed.get(calls, ())
+            for step in each
         ]
 
     def _file(self) -> None:
-        """File every sample under each run of calls that it lies in, by the row where it lies there."""
+        """File every sample under each run of calls that it lies in, by the step, and the row where it lies there."""
         for index, step in enumerate(self.inside):
             for path, sample in step.items():
                 for place, row in enumerate(path):  # () are all calls together, path[:place] one run of calls
-                    filed = self._filed.setdefault(path[:place], [[] for _ in self.inside])
-                    filed[index].append((row, path, sample))
+                    # Calls have only the steps that ran them: calls by steps may be very many.
+                    self._filed.setdefault(path[:place], {}).setdefault(index, []).append((row, path, sample))
         for steps in self._filed.values():
-            for step_filed in steps:
+            for step_filed in steps.values():
                 step_filed.sort(key=lambda entry: entry[:2])  # samples have no order
 
     def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:

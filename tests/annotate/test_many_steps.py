@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.columns import Folding
+from graphviz_tb.flatten import flatten
+from graphviz_tb.group import group
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import build
 from graphviz_tb.page.build import data
@@ -58,3 +61,17 @@ def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
     assert head["steps"] == [f"{file}:run" for file in files[:2]]
     assert head["notices"] == ["only the first 2 of 4 steps are shown by themselves"]
     assert {block.name.partition("@")[2][:1] for block in blocks if "@" in block.name} == {"0", "1"}
+
+
+def test_calls_of_which_each_ran_in_one_step() -> None:
+    graph = GraphDef(library={"function": [{"signature": {"name": "f"}, "node_def": [{"name": "y", "op": "Relu"}]}]})
+    for number in range(2500):
+        node = graph.node.add(name=f"c{number}", op="PartitionedCall")
+        node.attr["f"].func.name = "f"
+    hierarchy = group(flatten(graph))
+    steps = [trace(cpu=[entry(f"c{number}/y", 0, number)]) for number in range(2500)]
+    stats = join_statistics(hierarchy, steps)
+    path = next(iter(stats.inside[700]))
+    start = process_time()
+    assert (stats.at(path).most, stats.at(path).steps, stats.at(path[1:]).steps) == (700, 1, 2500)
+    assert process_time() - start < 1
