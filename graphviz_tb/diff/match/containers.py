@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.columns.scopes import Scopes
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Findings, Reason, scopes
 from graphviz_tb.diff.match.matching import Matching
@@ -22,6 +23,7 @@ def containers(m: Matching) -> Findings:
         return
     free_b = np.zeros(len(m.b.scopes), bool)
     free_b[rows_b] = True
+    free_b[list(m.b.scopes.roots)] = False
     made = []
     # The deepest first: a scope and the only scope in it hold the same nodes, and the inner one gets the inner one.
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
@@ -40,21 +42,29 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     partners = partners[exists(partners)]
     if not len(partners):
         return None
-    # For each scope above a partner how many partners are under it.
-    shared: Counter[int] = Counter()
-    for row, count in zip(*np.unique(b.of_node[partners], return_counts=True), strict=True):
-        scope = int(row)
-        while exists(scope):
-            shared[scope] += int(count)
-            scope = int(b.parent[scope])
+    rows = np.sort(b.of_node[partners])
+    around = scopes_around(b, np.unique(rows).tolist())
+    free = around[free_b[around]]
+    # What is under a scope is one run of rows: so many of the partners are in it.
+    shared = np.searchsorted(rows, b.end[free]) - np.searchsorted(rows, free)
     # Dice coefficient, then the same last segment, then the deepest; the least row decides the rest.
     scored = [
         (2 * count / (a.size(old) + b.size(row)), a.leaf[old] == b.leaf[row], int(b.depth[row]), -row)
-        for row, count in shared.items()
-        if free_b[row] and row not in b.roots
+        for row, count in zip(free.tolist(), shared.tolist(), strict=True)
     ]
     best = max(scored, default=(0.0, False, 0, 0))
     return -best[3] if best[0] >= SHARE else None
+
+
+def scopes_around(tree: Scopes, rows: Iterable[int]) -> Ints:
+    """Some scopes and all scopes that they are in, each once."""
+    found: set[int] = set()
+    for row in rows:
+        # What is around a scope that was found was found with it.
+        while exists(row) and row not in found:
+            found.add(row)
+            row = int(tree.parent[row])
+    return np.fromiter(found, np.int32, len(found))
 
 
 def free_scopes(m: Matching) -> tuple[Ints, Ints]:
