@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue
 
 
+Called = dict[str, dict[str, int]]  # the functions that a node calls, by attribute and place in it
 SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
 
 
@@ -98,10 +99,15 @@ def _op_name(m: Matching, op: str, old: bool) -> Any:
     return int(side.function_class[called[0]]) if called else op
 
 
-def _called(m: Matching, node: int, old: bool) -> dict[str, Any]:
+def _called(m: Matching, node: int, old: bool) -> Called:
     """For each function-valued attribute what is called, equal on both sides for functions that are one."""
     side = m.a if old else m.b
-    return {attr: int(side.function_class[function]) for attr, function in side.called.get(node, ()) if attr}
+    called: Called = {}
+    for attr, function in side.called.get(node, ()):
+        if attr:
+            # "branches[2]" belongs to the attribute `branches`, a list of functions.
+            called.setdefault(attr.split("[")[0], {})[attr] = int(side.function_class[function])
+    return called
 
 
 def _of_attribute(
@@ -109,7 +115,7 @@ def _of_attribute(
     key: str,
     mine: AttrValue | None,
     other: AttrValue | None,
-    called: tuple[dict[str, Any], dict[str, Any]],
+    called: tuple[Called, Called],
     options: DiffOptions,
     block: tuple[int, int],
     setting: bool,
@@ -124,8 +130,7 @@ def _of_attribute(
         return
     if key in COLOCATION and _same_colocation(m, block, mine, other):
         return
-    # "branches[2]" belongs to the attribute `branches`, a list of functions.
-    counters = [{attr: index for attr, index in part.items() if attr.split("[")[0] == key} for part in called]
+    counters = [part.get(key, {}) for part in called]
     counts = canonical(mine, m.a.functions_called), canonical(other, m.b.functions_called)
     if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
         yield Difference(key, key, plain(mine), plain(other))
