@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.side import Side
@@ -134,16 +135,10 @@ def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> d
     """For each member without a partner: how many neighbours in the series are the same, itself counted."""
     counts: dict[int, int] = {}
     hashes = [int(side.structural[member.id]) for member in members]
-    for number in range(len(members)):
-        if number in kept:
-            continue
-        # Grow the run of equal members around it in both directions.
-        start, stop = number, number + 1
-        while start and hashes[start - 1] == hashes[number]:
-            start -= 1
-        while stop < len(hashes) and hashes[stop] == hashes[number]:
-            stop += 1
+    for _, run in groupby(range(len(members)), key=hashes.__getitem__):
+        equal = list(run)
+        left = [number for number in equal if number not in kept]
         # A run of which none was kept came or went as a whole: there is nothing to confuse it with.
-        if any(place in kept for place in range(start, stop)):
-            counts[members[number].id] = stop - start
+        if len(left) < len(equal):
+            counts.update({members[number].id: len(equal) for number in left})
     return counts
