@@ -6,6 +6,11 @@ import time
 from typing import Any
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.by_name import match_ops
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.flatten import flatten
 from graphviz_tb.proto import GraphDef
 
 
@@ -52,3 +57,22 @@ def test_equal_members_of_a_series_are_counted_once() -> None:
         return made
 
     assert seconds(series(12_000), series(5)) < 4
+
+
+def test_members_of_many_series_are_taken_out_one_by_one() -> None:
+    def series(first: int) -> Side:
+        made = GraphDef()
+        for at in range(20_000):
+            # Letters alone: each pair is a series of its own.
+            word = "".join(chr(ord("a") + int(digit)) for digit in str(at))
+            if at < 5000:
+                made.node.add(name=f"{word}_2", op="Op").attr["value"].i = first + at
+            made.node.add(name=word, op="Op")
+        return Side(flatten(made), DiffOptions())
+
+    m = Matching(series(1), series(2))
+    start = time.process_time()
+    for found in match_ops(m, 0, 0):
+        m.take(found)
+    assert time.process_time() - start < 2
+    assert len(m.together()[0]) == 25_000

@@ -102,18 +102,18 @@ def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, li
         yield scopes([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
         yield scopes(pairs_by_name, Reason.SERIES)
         made += pairs_by_name
-        _drop(there_a, mine)
-        _drop(there_b, others)
+        _drop(there_a, a.leaf, mine)
+        _drop(there_b, b.leaf, others)
     same = [(row, there_b[leaf]) for leaf, row in there_a.items() if leaf in there_b]
     yield scopes(same, Reason.NAME)
     return made + same
 
 
-def _drop(there: dict[str, int], members: Sequence[Member]) -> None:
+def _drop(there: dict[str, int], leaves: Sequence[str], members: Sequence[Member]) -> None:
     """Take members out of a table of names."""
-    gone = {member.id for member in members}
-    for leaf in [leaf for leaf, id in there.items() if id in gone]:
-        del there[leaf]
+    for member in members:
+        # None: `add_1` is a member of the series of `add`, and may also begin that of `add_1_1`.
+        there.pop(leaves[member.id], None)
 
 
 def match_ops(m: Matching, old: int, new: int) -> Findings:
@@ -141,8 +141,8 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
             # As with scopes: those that kept their number have the better reason.
             yield nodes(kept, Reason.NAME)
             yield nodes([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
-            _drop(mine_of, mine)
-            _drop(others_of, others)
+            _drop(mine_of, m.a.scopes.node_leaf, mine)
+            _drop(others_of, m.b.scopes.node_leaf, others)
         yield nodes([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
 
 
