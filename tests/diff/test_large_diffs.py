@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import match_ops
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
@@ -76,3 +77,16 @@ def test_members_of_many_series_are_taken_out_one_by_one() -> None:
         m.take(found)
     assert time.process_time() - start < 2
     assert len(m.together()[0]) == 25_000
+
+
+def test_the_heaviest_chain_is_found_without_a_look_at_all_pairs_before_each() -> None:
+    pairs = [(at, at) for at in range(8000)]
+    start = time.process_time()
+    assert heaviest(dict.fromkeys(pairs, 1.0)) == pairs
+    assert time.process_time() - start < 1
+
+
+def test_of_chains_of_one_weight_the_first_pairs_count() -> None:
+    crossed = {(0, 1): 1.0, (1, 0): 1.0, (2, 2): 1.0, (3, 3): 0.5, (3, 4): 0.5, (4, 3): 0.5}
+    assert heaviest(crossed) == [(0, 1), (2, 2), (3, 3)]
+    assert heaviest({}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -96,14 +97,26 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     >>> heaviest({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
     [(0, 0), (1, 1)]
     """
-    # Of each pair, the weight of the heaviest chain that ends in it, and that chain.
-    best: list[tuple[float, tuple[tuple[int, int], ...]]] = []
-    ordered = sorted(weights)
-    for number, (i, j) in enumerate(ordered):
-        before = [best[k] for k in range(number) if ordered[k][0] < i and ordered[k][1] < j]
-        weight, chain = max(before, key=lambda weighed: weighed[0], default=(0.0, ()))
-        best.append((weight + weights[i, j], (*chain, (i, j))))
-    return list(max(best, key=lambda weighed: weighed[0], default=(0.0, ()))[1])
+    # Chains by weight and last pair (negative: of equal weights the first pair counts), none heavier than one that
+    # ends further right: both ascend.
+    stairs: list[tuple[float, int, int]] = []
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
+    # Of pairs with one `i` the last first: none of them goes before another.
+    for i, j in sorted(weights, key=lambda pair: (pair[0], -pair[1])):
+        at = bisect_left(stairs, j, key=lambda stair: -stair[2])
+        best = stairs[at - 1] if at else None
+        before[i, j] = (-best[1], -best[2]) if best else None
+        stair = (weights[i, j] + (best[0] if best else 0.0), -i, -j)
+        end = bisect_left(stairs, stair, at)
+        # A heavier chain may end in the same `j`.
+        if at < end or at == len(stairs) or stairs[at][2] != -j:
+            stairs[at:end] = [stair]
+    chain = []
+    pair = (-stairs[-1][1], -stairs[-1][2]) if stairs else None
+    while pair:
+        chain.append(pair)
+        pair = before[pair]
+    return chain[::-1]
 
 
 def alike(m: Matching, old: int, new: int, likely: bool) -> float:
