@@ -21,7 +21,7 @@ from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.replaced import is_replaced, names_edit, replaced
+from graphviz_tb.diff.changes.replaced import Renames, replaced
 from graphviz_tb.diff.changes.several import edits_of, together, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.training import training_changes
@@ -122,10 +122,10 @@ def with_names(
     one has another name too, and both are one change."""
     causes = []
     named: set[Change] = set()
+    renames = Renames(m, others)
     for group in groups:
         change = composed(m, layers, [item.change for item in group])
-        name = next((name for name in others if is_replaced(m, name, group)), None)
-        name = name or next((name for name in others if names_edit(m, name, change)), None)
+        name = renames.replaced(group) or renames.named(change)
         causes.append(replaced(name, change) if name else change)
         named.update([name] if name else [])
     return causes, [change for change in others if change not in named]

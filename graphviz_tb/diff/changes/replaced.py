@@ -2,40 +2,84 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+
+import numpy as np
 
 from graphviz_tb.diff.changes.items import Item, touched
 from graphviz_tb.diff.changes.names import substitution
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.paths import last_segment
 
 
-def names_edit(m: Matching, name: Change, change: Change) -> bool:
-    """Whether many ops of a layer are others and so is its name: that says what it is now."""
-    if change.severity != "op" or change.kind != "changed" or is_plain(change) or "part" not in name.detail:
-        return False
-    renamed = {(m.a.scopes.name[old], m.b.scopes.name[new]) for old, new in name.edits.scopes}
-    return (change.old, change.new) in renamed
+class Renames:
+    """The scopes that have another name, filed by their rows: an edit is compared only with those around it."""
+
+    def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
+        self.m = m
+        self.changes = changes
+        # (place of the change, old row, new row), by either row.
+        self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_names: dict[tuple[str | None, str | None], Change] = {}
+        for place, name in enumerate(changes):
+            if "part" in name.detail:
+                for old, new in name.edits.scopes:
+                    self.by_old[old].append((place, old, new))
+                    self.by_new[new].append((place, old, new))
+                    self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
+        # How many nodes are in both of two scopes.
+        self.stayed: dict[tuple[int, int], int] = {}
+
+    def named(self, change: Change) -> Change | None:
+        """The rename that says what a layer is now of which many ops are others."""
+        name = self.by_names.get((change.old, change.new))
+        if not name or change.severity != "op" or change.kind != "changed" or is_plain(change):
+            return None
+        return name
+
+    def replaced(self, group: Sequence[Item]) -> Change | None:
+        """The first rename of a scope that an edit is mostly in, and of which it leaves at most two thirds."""
+        if not self.by_names:
+            return None
+        gone, fresh = (
+            np.array(sorted(set().union(*part)), np.int32)
+            for part in zip(*(touched(item.change) for item in group), strict=True)
+        )
+        a, b = self.m.a.scopes, self.m.b.scopes
+        around = {rename for row in a.around(a.of_node[gone]).tolist() for rename in self.by_old.get(row, ())}
+        around |= {rename for row in b.around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
+        for place, old, new in sorted(around):
+            if self._is_replaced(old, new, gone, fresh):
+                return self.changes[place]
+        return None
+
+    def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
+        m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
+        fresh_inside = fresh[b.is_under(new, fresh)]
+        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
+        if 2 * len(inside) <= len(gone) + len(fresh):
+            return False
+        if (old, new) not in self.stayed:
+            self.stayed[old, new] = self._both(old, new)
+        # Nodes of the scope that are in both and that this edit did not touch.
+        origin = m.to_a[fresh_inside]
+        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
+        return 3 * kept <= 2 * max(a.size(old), b.size(new))
+
+    def _both(self, old: int, new: int) -> int:
+        """How many nodes of an old scope are in a new one."""
+        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
+        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
 
 
 def is_plain(change: Change) -> bool:
     """Whether one op is in the place of another one."""
     return change.detail["key"] == "op" and " + " not in f"{change.detail['old']}{change.detail['new']}"
-
-
-def is_replaced(m: Matching, name: Change, group: Sequence[Item]) -> bool:
-    """Whether an edit is mostly in one scope that has another name too, and leaves at most two thirds of it."""
-    if "part" not in name.detail or not name.edits.scopes:
-        return False  # before the nodes of the group are counted: this is asked for every name and every edit
-    gone, fresh = (set().union(*part) for part in zip(*(touched(item.change) for item in group), strict=True))
-    for before, row in name.edits.scopes:
-        old, new = set(m.a.scopes.nodes(before).tolist()), set(m.b.scopes.nodes(row).tolist())
-        # Nodes of the scope that are in both and that this edit did not touch.
-        kept = sum(int(m.to_b[node]) in new - fresh for node in old)
-        if 3 * kept <= 2 * max(len(old), len(new)) and 2 * len((gone & old) | (fresh & new)) > len(gone) + len(fresh):
-            return True
-    return False
 
 
 def replaced(name: Change, change: Change) -> Change:

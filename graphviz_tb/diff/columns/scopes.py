@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.preorder import Numbered, number
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
-from graphviz_tb.model.columns import Ints, Longs, ints
+from graphviz_tb.model.columns import Bools, Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import SCOPE_NAMES, Room
@@ -73,6 +73,22 @@ class Scopes:
             rows.append(child)
             child = int(self.end[child])
         return rows
+
+    def around(self, rows: Ints) -> Ints:
+        """Some scopes and all that they are in, each once."""
+        found: set[int] = set()
+        for row in rows.tolist():
+            # What is around a scope that was found was found with it.
+            while row >= 0 and row not in found:
+                found.add(row)
+                row = int(self.parent[row])
+        return np.fromiter(found, np.int32, len(found))
+
+    def is_under(self, row: int, nodes: Ints) -> Bools:
+        """Which nodes lie under a row."""
+        rows = self.of_node[nodes]
+        under: Bools = (row <= rows) & (rows < self.end[row])
+        return under
 
     def below(self, row: int, nodes: Ints) -> Hashes:
         """Hashes of the names that `nodes` have below `row`."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.scopes import Scopes
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Findings, Reason, scopes
 from graphviz_tb.diff.match.matching import Matching
@@ -43,7 +40,7 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     if not len(partners):
         return None
     rows = np.sort(b.of_node[partners])
-    around = scopes_around(b, np.unique(rows).tolist())
+    around = b.around(np.unique(rows))
     free = around[free_b[around]]
     # What is under a scope is one run of rows: so many of the partners are in it.
     shared = np.searchsorted(rows, b.end[free]) - np.searchsorted(rows, free)
@@ -54,17 +51,6 @@ def best_container(m: Matching, old: int, free_b: np.ndarray) -> int | None:
     ]
     best = max(scored, default=(0.0, False, 0, 0))
     return -best[3] if best[0] >= SHARE else None
-
-
-def scopes_around(tree: Scopes, rows: Iterable[int]) -> Ints:
-    """Some scopes and all scopes that they are in, each once."""
-    found: set[int] = set()
-    for row in rows:
-        # What is around a scope that was found was found with it.
-        while exists(row) and row not in found:
-            found.add(row)
-            row = int(tree.parent[row])
-    return np.fromiter(found, np.int32, len(found))
 
 
 def free_scopes(m: Matching) -> tuple[Ints, Ints]:
