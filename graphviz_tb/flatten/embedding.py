@@ -17,7 +17,12 @@ from graphviz_tb.flatten.hosts import Marks, unique_pairs
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
+
+# Edges that may be led on through marks, and so many more for each edge: a constant with a thousand inputs and a
+# thousand users would lead a million on.
+LED, LED_OF_EDGE = 100_000, 10
 
 
 def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
@@ -95,6 +100,9 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     user = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
     start = np.searchsorted(edges.target, edges.source[user], side="left")
     stop = np.searchsorted(edges.target, edges.source[user], side="right")
+    fits = np.cumsum(stop - start) <= LED + LED_OF_EDGE * len(edges.source)
+    beyond = int(np.count_nonzero(~fits))
+    user, start, stop = user[fits], start[fits], stop[fits]
     repeat = stop - start
     outer = np.repeat(user, repeat)
     # 0, 1, … within each run
@@ -115,5 +123,13 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
         np.concatenate((edges.slot[plain], edges.slot[outer]))[order],
         control,
         reference & ~control,  # what comes out of a constant may be a reference; what it waited for is no tensor
-        edges.notices,
+        (*edges.notices, *led_limit(beyond)),
     )
+
+
+def led_limit(beyond: int) -> tuple[Notice, ...]:
+    """Tell how many uses of marks lead nothing on."""
+    if not beyond:
+        return ()
+    text = f"{beyond:,} uses of constants and summaries lead no edges on: in all these would be too many"
+    return (Notice("mark-limit", text, count=beyond, strict=False),)

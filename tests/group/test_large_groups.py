@@ -1,0 +1,27 @@
+"""Time for graphs that repeat one thing thousands of times: no more than in proportion to the graph."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import graphviz_tb
+from graphviz_tb.proto import GraphDef
+
+
+def seconds(*nodes: dict[str, Any], preset: str = "default") -> tuple[graphviz_tb.Model, float]:
+    """The model of such nodes, and the processor time that it took."""
+    graph = GraphDef(node=nodes)
+    start = time.process_time()
+    model = graphviz_tb.load(graph, preset=preset)
+    return model, time.process_time() - start
+
+
+def test_what_thousands_of_nodes_take_through_one_constant_is_bounded() -> None:
+    inputs = [{"name": f"a{number}", "op": "Foo"} for number in range(2000)]
+    middle = {"name": "c", "op": "FooConst", "input": [node["name"] for node in inputs]}
+    users = [{"name": f"b{number}", "op": "Bar", "input": ["c"]} for number in range(2000)]
+    model, _ = seconds(*inputs, middle, *users, preset="tensorboard")
+    # The first users have all inputs, as TensorBoard shows them; four million edges would fill memory.
+    assert model.hierarchy.graph.edge_count == 100_000 + 10 * 4000
+    assert [notice.code for notice in model.notices if notice.code == "mark-limit"] == ["mark-limit"]
