@@ -18,7 +18,8 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from graphviz_tb.algorithms.gradient_scopes import GRADIENTS
+from graphviz_tb.algorithms.gradient_scopes import gradient_scopes
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
@@ -42,7 +43,8 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
     known = layer_names(hierarchy)
     counted = counted_scopes(hierarchy)
     # Scopes of gradients repeat the names of the layers: they prove nothing, and are renamed only with these.
-    forward = {row: name for row, name in counted.items() if not is_gradient(hierarchy.name[row])}
+    gradients = among_gradients(hierarchy)
+    forward = {row: name for row, name in counted.items() if not gradients[row]}
     if not forward or not made_by_keras_3(hierarchy, forward):
         return known
     layers = {last_segment(hierarchy.name[row]) for row in forward}
@@ -139,6 +141,9 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
     return 1 if plain else -1 if any(scope in words for scope in scopes) else 0
 
 
-def is_gradient(name: str) -> bool:
-    """Whether a scope lies among gradients."""
-    return any(GRADIENTS.fullmatch(word) for word in name.split("/"))
+def among_gradients(hierarchy: Hierarchy) -> Bools:
+    """Which rows lie in a scope of gradients, itself taken in."""
+    inside = np.zeros(len(hierarchy), bool)
+    for row in gradient_scopes(hierarchy):
+        inside[row : hierarchy.end[row]] = True
+    return inside

@@ -11,6 +11,7 @@ from graphviz_tb.proto import GraphDef
 
 def seconds(*nodes: dict[str, Any], preset: str = "default") -> tuple[graphviz_tb.Model, float]:
     """The model of such nodes, and the processor time that it took."""
+    graphviz_tb.load(GraphDef(node=[{"name": "a", "op": "Foo"}]), preset=preset)  # the first imports modules
     graph = GraphDef(node=nodes)
     start = time.process_time()
     model = graphviz_tb.load(graph, preset=preset)
@@ -25,3 +26,8 @@ def test_what_thousands_of_nodes_take_through_one_constant_is_bounded() -> None:
     # The first users have all inputs, as TensorBoard shows them; four million edges would fill memory.
     assert model.hierarchy.graph.edge_count == 100_000 + 10 * 4000
     assert [notice.code for notice in model.notices if notice.code == "mark-limit"] == ["mark-limit"]
+
+
+def test_deep_scopes_are_looked_for_among_gradients_once() -> None:
+    _, took = seconds({"name": "a_1/" * 6000 + "x", "op": "MatMul"})
+    assert took < 2
