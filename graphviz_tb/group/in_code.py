@@ -136,7 +136,7 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
     >>> vote("dense/kernel", ["small_1", "dense_1"]), vote("dense_1/kernel", ["dense_1"]), vote("w", ["dense_1"])
     (1, -1, 0)
     """
-    words = variable.split("/")
+    words = set(variable.split("/"))  # a set: both names may have thousands of scopes
     plain = any(without_counter(scope) in words for scope in scopes)
     return 1 if plain else -1 if any(scope in words for scope in scopes) else 0
 

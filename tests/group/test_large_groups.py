@@ -31,3 +31,20 @@ def test_what_thousands_of_nodes_take_through_one_constant_is_bounded() -> None:
 def test_deep_scopes_are_looked_for_among_gradients_once() -> None:
     _, took = seconds({"name": "a_1/" * 6000 + "x", "op": "MatMul"})
     assert took < 2
+
+
+def weights(count: int, shared: str = "") -> list[dict[str, Any]]:
+    """Variables `v0` … that are read by `r0` …; their full names are `v0/`, then `shared`."""
+    dtype = {"dtype": {"type": 1}}
+    nodes: list[dict[str, Any]] = []
+    for number in range(count):
+        attr = {**dtype, "shared_name": {"s": f"v{number}/{shared}".encode()}} if shared else dtype
+        nodes.append({"name": f"v{number}", "op": "VarHandleOp", "attr": attr})
+        nodes.append({"name": f"r{number}", "op": "ReadVariableOp", "input": [f"v{number}"], "attr": dtype})
+    return nodes
+
+
+def test_deep_names_of_weights_are_compared_with_deep_scopes_quickly() -> None:
+    deep = {"name": "a_1/" * 3000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(20)]}
+    _, took = seconds(*weights(20, shared="b/" * 3000 + "w"), deep)
+    assert took < 3
