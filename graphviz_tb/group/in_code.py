@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice, pairwise
 
 import numpy as np
@@ -121,9 +122,14 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
     constant in a weight's place has no variable."""
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
+
+    @cache  # one op may use thousands of weights
+    def scopes_around(row: int) -> list[str]:
+        return [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted]
+
     for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
         row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.weights.get(int(beside.mark[index]))
-        scopes = [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted]
+        scopes = scopes_around(row)
         if scopes and weight is not None:
             mark = int(beside.mark[index])
             variable = UNNAMED if graph.op_types[graph.op[mark]] == "Const" else weight.variable

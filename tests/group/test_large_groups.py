@@ -48,3 +48,9 @@ def test_deep_names_of_weights_are_compared_with_deep_scopes_quickly() -> None:
     deep = {"name": "a_1/" * 3000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(20)]}
     _, took = seconds(*weights(20, shared="b/" * 3000 + "w"), deep)
     assert took < 3
+
+
+def test_the_scopes_around_one_user_of_many_weights_are_listed_once() -> None:
+    deep = {"name": "a/" * 10000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(5000)]}
+    _, took = seconds(*weights(5000), deep, {"name": "q_1/x", "op": "Foo"})
+    assert took < 3
