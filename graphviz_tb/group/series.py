@@ -124,10 +124,11 @@ def by_prefix(
         else:
             # TensorBoard's rule: a name without a number counts as number 0, and a "*" at its end is a suffix.
             filed[(leaf[:-1], "*") if leaf.endswith("*") else (leaf, "")].append((0, row))
-    zeros = [(lenient_zero(filed, leaf), row) for leaf, row in bare]
+    # Once for each name: many nodes may have the same.
+    zeros = {leaf: lenient_zero(filed, leaf) for leaf in dict(bare)}
     # Only now: a name found by `lenient_zero` must not change what others find.
-    for place, row in zeros:
-        if place is not None:
+    for leaf, row in bare:
+        if (place := zeros[leaf]) is not None:
             filed[place].append((0, row))
     return {place: sorted(members) for place, members in filed.items()}
 

@@ -54,3 +54,10 @@ def test_the_scopes_around_one_user_of_many_weights_are_listed_once() -> None:
     deep = {"name": "a/" * 10000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(5000)]}
     _, took = seconds(*weights(5000), deep, {"name": "q_1/x", "op": "Foo"})
     assert took < 3
+
+
+def test_one_name_of_many_nodes_is_looked_for_in_series_once() -> None:
+    names = [name for number in range(1, 10001) for name in ("x", f"x_{number}")]
+    model, took = seconds(*({"name": name, "op": "Foo"} for name in names))
+    assert "x_[0-10000]" in model.hierarchy.name
+    assert took < 2
