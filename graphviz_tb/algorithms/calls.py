@@ -112,7 +112,7 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     for row in sorted(unreached, key=lambda row: (row in called, row)):  # those in circles only where nothing leads in
         if row not in reached:
             uncalled.append(row)
-            reached |= reached_from([row], callees)
+            reached |= reached_from([row], callees, reached)
     other = other_forms(hierarchy)
     return sorted(row for row in uncalled if row not in other)
 

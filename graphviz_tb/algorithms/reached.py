@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints
 
 
-def reached(start: Iterable[int], after: Mapping[int, Collection[int]]) -> set[int]:
-    """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to.
+def reached(
+    start: Iterable[int], after: Mapping[int, Collection[int]], known: Container[int] = frozenset()
+) -> set[int]:
+    """All that edges lead to, `start` too; `after[v]` are the nodes that node v leads to. What is `known` is not
+    looked at again.
 
     >>> sorted(reached([1], {1: [2], 2: [3], 4: [1]}))
     [1, 2, 3]
+    >>> sorted(reached([4], {1: [2], 2: [3], 4: [1]}, {1, 2, 3}))
+    [4]
     """
     seen = set(start)
     todo = sorted(seen)
     while todo:
         for other in after.get(todo.pop(), ()):
-            if other not in seen:
+            if other not in seen and other not in known:
                 seen.add(other)
                 todo.append(other)
     return seen

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import graphviz_tb
+from graphviz_tb.algorithms.calls import uncalled_functions
 from graphviz_tb.proto import GraphDef
 
 
@@ -61,3 +62,19 @@ def test_one_name_of_many_nodes_is_looked_for_in_series_once() -> None:
     model, took = seconds(*({"name": name, "op": "Foo"} for name in names))
     assert "x_[0-10000]" in model.hierarchy.name
     assert took < 2
+
+
+def function(name: str, callee: str = "") -> dict[str, Any]:
+    """A function that calls another one."""
+    return {"signature": {"name": name}, "node_def": [{"name": "c", "op": callee or "NoOp"}]}
+
+
+def test_a_chain_of_functions_that_many_uncalled_ones_begin_is_followed_once() -> None:
+    chain = [function(f"g{number}", f"g{number + 1}") for number in range(4000)]
+    heads = [function(f"f{number}", "g0") for number in range(4000)]
+    library = {"function": [*chain, function("g4000"), *heads]}
+    hierarchy = graphviz_tb.load(GraphDef(node=[{"name": "x", "op": "NoOp"}], library=library)).hierarchy
+    start = time.process_time()
+    uncalled = uncalled_functions(hierarchy)
+    assert time.process_time() - start < 0.5
+    assert {hierarchy.name[row] for row in uncalled} == {f"f{number}" for number in range(4000)}
