@@ -78,3 +78,10 @@ def test_a_chain_of_functions_that_many_uncalled_ones_begin_is_followed_once() -
     uncalled = uncalled_functions(hierarchy)
     assert time.process_time() - start < 0.5
     assert {hierarchy.name[row] for row in uncalled} == {f"f{number}" for number in range(4000)}
+
+
+def test_thousands_of_edges_into_a_deep_scope_do_not_climb_level_by_level() -> None:
+    inputs = [{"name": f"y{number}", "op": "Foo"} for number in range(30000)]
+    deep = {"name": "a/" * 10000 + "x", "op": "AddN", "input": [node["name"] for node in inputs]}
+    _, took = seconds(*inputs, deep)
+    assert took < 3
