@@ -104,11 +104,13 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
     for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
         # Values lie one behind the other: each begins after the last, or where the same bytes were before.
-        start = record.payload.index(data, stop)
-        stop = start + len(data)
+        start = record.payload.find(data, stop)
+        stop = max(stop, start + len(data))
         # Where the file can be opened again, only the place is kept.
-        again = partial(_read_again, path, record.offset + HEADER + start, len(data)) if path else None
-        made.finds.append(Find(item, tag, event.step, len(data), again or partial(_kept, data)))
+        again = partial(_kept, data)
+        if path is not None and start >= 0:
+            again = partial(_read_again, path, record.offset + HEADER + start, len(data))
+        made.finds.append(Find(item, tag, event.step, len(data), again))
 
 
 def _affordable(record: Record) -> bool:
