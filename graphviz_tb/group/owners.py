@@ -18,7 +18,7 @@ def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, I
     if not len(active):
         return parent[source], source, target
     s, t = source[active], target[active]
-    jumps = jumps_of(parent, int(max(depth[s].max(), depth[t].max())))
+    jumps = jumps_of(parent, int(max(np.max(depth[s]), np.max(depth[t]))))
     # The deeper end goes up to the depth of the other.
     for levels, up in jumps:
         gap = depth[s] - depth[t]
