@@ -223,7 +223,7 @@ class Expander:
         if self._edges is None:
             self._edges = EdgeFiles(self.hierarchy)
         across = crossings_inside(self.hierarchy, self._edges, path)
-        bridges = find_bridges(self.hierarchy, self.facts, across, rows)
+        bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edges.known)
         return decide_drawable(self, path, bridges, away, self.options)
 
 

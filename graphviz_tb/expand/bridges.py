@@ -8,12 +8,14 @@ import numpy as np
 
 from graphviz_tb.expand.bundling import bundled, outward
 from graphviz_tb.expand.calls import through_call
+from graphviz_tb.model.bundles import Outputs
 from graphviz_tb.model.columns import Bools, Ints, Longs, positions, span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.metagraph import Bridge
 from graphviz_tb.model.paths import Path
+from graphviz_tb.model.tensors import Carried
 
 MANY = 1_000  # groups opened, from where on it pays to file the borders of all of them at once
 # Crossings of borders that are filed at once, of a hundred bytes each: some, and so many more for each edge. Where
@@ -74,6 +76,7 @@ class EdgeFiles:
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
         self.fileable = fileable(hierarchy)
+        self.known: dict[Outputs, Carried] = {}  # what edges carry that lead into group after group is the same
 
     @cached_property
     def borders(self) -> Borders:
@@ -247,12 +250,14 @@ def join(a: Crossings, b: Crossings) -> Crossings:
     )
 
 
-def find_bridges(hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int]) -> list[Bridge]:
-    """Bundle crossings by child, neighbour and direction. `drawable` is decided later."""
+def find_bridges(
+    hierarchy: Hierarchy, facts: Facts, across: Crossings, children: list[int], known: dict[Outputs, Carried]
+) -> list[Bridge]:
+    """Bundle crossings by child, neighbour and direction; `known` is what others carry. `drawable` is decided later."""
     if not children or not len(across.edge):
         return []
     # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
     position = positions(children, across.inner)
     other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
-    held = bundled(hierarchy.graph, facts, across.edge, (position, other))
+    held = bundled(hierarchy.graph, facts, across.edge, (position, other), known)
     return outward(held, 0, len(held.tensors))

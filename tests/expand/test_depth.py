@@ -8,6 +8,7 @@ import pytest
 
 from graphviz_tb import diff, load
 from graphviz_tb.diff.picture.overlay import picture
+from graphviz_tb.expand.bridges import fileable
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 
@@ -51,3 +52,20 @@ def test_diff_of_names_thousands_deep() -> None:
     changes = diff(old, new)
     assert len(list(changes)) == 2
     assert picture(changes, PictureOptions()).render("svg")
+
+
+def test_thousands_of_edges_that_lead_a_thousand_groups_deep() -> None:
+    """Each group finds its own lines, and what these carry is kept once: gigabytes, were all found together."""
+    deep, inputs = "/".join("s" * 700), [f"x{number}" for number in range(12_000)]
+    graph = GraphDef(node=[{"name": name, "op": "A"} for name in inputs])
+    graph.node.add(name=f"{deep}/y", op="B", input=inputs)
+    model = load(graph)
+    assert not fileable(model.hierarchy)
+    start = time.process_time()
+    model.expander.expect_all()
+    rows = [row for row, name in enumerate(model.hierarchy.name) if name.startswith("s") and model.hierarchy.opens(row)]
+    levels = [model.expander.metagraph((row,)) for row in rows]
+    carried = [line.carried for level in levels for line in level.bridges]
+    assert not any(each.known for each in carried)
+    assert 10 * len(set(map(id, carried))) < len(carried)
+    assert time.process_time() - start < 15
