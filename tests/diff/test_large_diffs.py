@@ -34,7 +34,7 @@ def nested(word: str, depth: int) -> Any:
 
 
 def test_scopes_in_one_another_are_each_looked_at_once() -> None:
-    assert seconds(nested("a", 500), nested("b", 500)) < 3
+    assert seconds(nested("a", 500), nested("b", 500)) < 9
 
 
 def test_functions_called_are_filed_by_attribute() -> None:
@@ -42,12 +42,12 @@ def test_functions_called_are_filed_by_attribute() -> None:
         made = GraphDef()
         node = made.node.add(name="x", op="Op")
         node.attr["value"].i = value
-        for at in range(6000):
+        for at in range(9000):
             node.attr[f"f{at}"].func.name = "f"
         made.library.function.add().signature.name = "f"
         return made
 
-    assert seconds(calling(1), calling(2)) < 2
+    assert seconds(calling(1), calling(2)) < 6
 
 
 def test_equal_members_of_a_series_are_counted_once() -> None:
@@ -57,7 +57,7 @@ def test_equal_members_of_a_series_are_counted_once() -> None:
             made.node.add(name=f"s_{number + 1}/x", op="Relu")
         return made
 
-    assert seconds(series(12_000), series(5)) < 4
+    assert seconds(series(12_000), series(5)) < 12
 
 
 def test_members_of_many_series_are_taken_out_one_by_one() -> None:
@@ -75,15 +75,15 @@ def test_members_of_many_series_are_taken_out_one_by_one() -> None:
     start = time.process_time()
     for found in match_ops(m, 0, 0):
         m.take(found)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 6
     assert len(m.together()[0]) == 25_000
 
 
 def test_the_heaviest_chain_is_found_without_a_look_at_all_pairs_before_each() -> None:
-    pairs = [(at, at) for at in range(8000)]
+    pairs = [(at, at) for at in range(16_000)]
     start = time.process_time()
     assert heaviest(dict.fromkeys(pairs, 1.0)) == pairs
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 3
 
 
 def test_of_chains_of_one_weight_the_first_pairs_count() -> None:
@@ -104,4 +104,4 @@ def test_edits_are_compared_only_with_renames_around_them() -> None:
             made.node.add(name=f"e{word}k", op="Conv2D", input=[name]).attr["strides"].i = at + stride
         return made
 
-    assert seconds(layers("z", "", 0), layers("", "q", 100_000)) < 4
+    assert seconds(layers("z", "", 0), layers("", "q", 100_000)) < 12

