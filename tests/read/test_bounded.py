@@ -100,17 +100,24 @@ def test_numbers_of_thousands_of_digits() -> None:
         read(b'{"class_name": "Sequential", "config": {"layers": [{"units": ' + b"9" * 5000 + b"}]}}")
 
 
+def called_many_times(inputs: int, calls: list[int]) -> bytes:
+    """A model with a model inside, and how many inputs each call of that gives it."""
+    places = [f"i{number}" for number in range(inputs)]
+    inner = json.loads(model(*map(layer, places), input_layers=[[place, 0, 0] for place in places]))
+    return model(layer("x"), {**inner, "inbound_nodes": [[["x", 0, 0, {}]] * given for given in calls]})
+
+
 def test_a_model_of_many_inputs_called_many_times() -> None:
     """Each input asks for its place in each call: looked up, not searched."""
 
-    def outer(inputs: int) -> bytes:
-        inner = json.loads(model(*(layer(f"i{number}") for number in range(inputs)),
-                                 input_layers=[[f"i{number}", 0, 0] for number in range(inputs)]))  # fmt: skip
-        return model(layer("x"), {**inner, "inbound_nodes": [[["x", 0, 0, {}]] * inputs] * 20})
-
-    few, many = outer(300), outer(3000)
+    few, many = called_many_times(300, 20 * [300]), called_many_times(3000, 20 * [3000])
     assert len(names(many)) == 3001
     assert cpu_seconds(lambda: names(many)) < 40 * cpu_seconds(lambda: names(few))
+
+
+def test_a_model_of_many_inputs_called_many_times_with_few() -> None:
+    few, many = called_many_times(500, 500 * [1]), called_many_times(8000, 8000 * [1])
+    assert cpu_seconds(lambda: names(many)) < 40 * cpu_seconds(lambda: names(few))  # 16 times as many
 
 
 def test_an_archive_without_a_model() -> None:

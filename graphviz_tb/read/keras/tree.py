@@ -48,6 +48,16 @@ class Layer:
         return {name: place for place, name in reversed(list(enumerate(names)))}
 
     @cached_property
+    def given(self) -> list[dict[Reference, None]]:
+        """Of a model: what its calls give each of its inputs, each reference once."""
+        given: list[dict[Reference, None]] = []
+        for call in self.calls or ():
+            given += ({} for _ in range(len(call) - len(given)))
+            for place, reference in enumerate(call):
+                given[place][reference] = None
+        return given
+
+    @cached_property
     def outputs(self) -> list[Reference]:
         """Of a model: the layers that make its outputs, and which of theirs."""
         return list(_triples(config_of(self.json).get("output_layers")))
@@ -166,11 +176,10 @@ def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
         if place is None or model.parent is None:
             return []
         outer = model.parent
-        calls = model.calls
-        if calls:
-            feeds = [call[place] for call in calls if place < len(call)]
-            return list(dict.fromkeys((outer.children[name], index) for name, index in feeds if name in outer.children))
-        if calls is None and model.before is not None and not _is_input(model, outer):
+        if model.calls:
+            feeds = model.given[place] if place < len(model.given) else ()
+            return [(outer.children[name], index) for name, index in feeds if name in outer.children]
+        if model.calls is None and model.before is not None and not _is_input(model, outer):
             return [(model.before, place)]
         layer, model = model, outer
 
