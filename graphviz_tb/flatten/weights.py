@@ -228,7 +228,7 @@ def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
     sources, targets = edges.source[edge].tolist(), edges.target[edge].tolist()
     # Decided once for each target, whose name may be as long as the file.
     frozen = {target for target in set(targets) if FROZEN.fullmatch(nodes.name[target])}
-    read = {target: name.removesuffix("/read") for target in frozen ^ set(targets) if (name := nodes.name[target])}
+    read = {target: nodes.name[target].removesuffix("/read") for target in frozen ^ set(targets)}
     reads = [
         index
         for index, source, target in zip(edge.tolist(), sources, targets, strict=True)

@@ -87,6 +87,12 @@ def test_the_first_node_of_a_file_may_be_a_variable() -> None:
     assert set(said.values()) == {("handle", (3,))}, said
 
 
+def test_a_node_without_a_name_reads_a_constant() -> None:
+    # c ─▶ "" ─▶ y
+    found = marks(constant("c", 3, 3), node("", "Identity", "c"), node("y", "MatMul", "c", ""))
+    assert found["c"] == Mark.WEIGHT
+
+
 def test_a_weight_is_followed_through_what_only_hands_it_on() -> None:
     # kernel ─▶ cast ─▶ identity ─▶ product ◀─ x
     found = marks(
