@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
+from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.notice import Notice
@@ -109,7 +110,7 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
         # Where the file can be opened again, only the place is kept.
         again = partial(_kept, data)
         if path is not None and start >= 0:
-            again = partial(_read_again, path, record.offset + HEADER + start, len(data))
+            again = partial(_read_again, path, record.offset + HEADER + start, len(data), crc32(data))
         made.finds.append(Find(item, tag, event.step, len(data), again))
 
 
@@ -166,11 +167,11 @@ def _bytes_of(event: Event, number: int) -> bytes:
     return event.graph_def if what == "graph_def" else event.meta_graph_def
 
 
-def _read_again(path: Path, offset: int, size: int) -> bytes:
+def _read_again(path: Path, offset: int, size: int, checksum: int) -> bytes:
     with path.open("rb") as handle:
         handle.seek(offset)
         data = handle.read(size)
-    if len(data) < size:
+    if len(data) < size or crc32(data) != checksum:
         raise MalformedRecord(f"{path} changed while it was read", offset=offset)
     return data
 

@@ -16,6 +16,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
 from graphviz_tb.read import contents, profiles, read, walk
 from graphviz_tb.read.crc import crc, masked_crc, slow_crc
+from graphviz_tb.read.tfevents import scan
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = FIXTURES / "logdirs"
@@ -219,6 +220,18 @@ def test_every_cut_of_a_file_is_survived_once_the_graph_is_whole() -> None:
     for end in range(13, len(whole)):
         with pytest.raises((MalformedRecord, NoGraph)):
             read(data[:end])
+
+
+def test_a_log_that_changes_while_it_is_read(tmp_path: Path) -> None:
+    """What was found is read again when it is chosen: by then other bytes may lie there, as many as before."""
+    path = write(tmp_path, ".", graph_event("x"))
+    with path.open("rb") as stream:
+        (found,) = scan(stream, path.name, path).finds
+    assert GraphDef.FromString(found.data()).node[0].name == "x"
+    for changed in (events(graph_event("y")), path.read_bytes()[:-8]):
+        path.write_bytes(changed)
+        with pytest.raises(MalformedRecord, match="changed while it was read"):
+            found.data()
 
 
 def test_a_torn_last_record_is_told_with_its_byte() -> None:
