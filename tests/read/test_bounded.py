@@ -125,9 +125,9 @@ def test_an_archive_without_a_model() -> None:
         read(archive(b"").replace(b"config.json", b"gonfig.json"))
 
 
-@pytest.mark.parametrize("data", [b"\n\0" * 400_000, b"node{}" * 800_000])
-def test_as_many_nodes_as_a_small_file_can_hold(data: bytes) -> None:
-    with pytest.raises(TooLarge, match=r"nodes in|empty messages"):
+@pytest.mark.parametrize(("data", "said"), [(b"\n\0" * 400_000, "empty messages"), (b"node{}" * 800_000, "nodes in")])
+def test_as_many_nodes_as_a_small_file_can_hold(data: bytes, said: str) -> None:
+    with pytest.raises(TooLarge, match=said):
         read(data)
     assert len(read(data[: len(data) // 8], ReadOptions()).graph_def.node) > 40_000
 
