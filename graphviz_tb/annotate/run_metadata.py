@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.columns import sum_up
 from graphviz_tb.annotate.devices import CANONICAL, Counted, Execution, count_once, is_accelerator
-from graphviz_tb.annotate.shapes import shape_of
 from graphviz_tb.annotate.trace_names import Place, TraceNames
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import DeviceUse, Sample, Stats, median
+from graphviz_tb.model.tensors import shape_of
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Call, Graph
-from graphviz_tb.model.tensors import MOST_DIMENSIONS, Origin, Shape, Tensor
+from graphviz_tb.model.tensors import Origin, Shape, Tensor, shape_of
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -153,20 +153,6 @@ def stated_shape(definition: NodeDef) -> Shape:
     if value.HasField("tensor"):
         return shape_of(value.tensor.tensor_shape)
     return shape_of(value.shape) if value.HasField("shape") else None
-
-
-def shape_of(message: Any) -> Shape:
-    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether, and so is one of more
-    dimensions than a tensor can have.
-
-    >>> from graphviz_tb.proto import TensorShapeProto
-    >>> shape_of(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])), shape_of(TensorShapeProto(unknown_rank=True))
-    ((None, 28), None)
-    """
-    if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
-        return None
-    sizes = [dim.size for dim in message.dim]
-    return tuple([None if size < 0 else size for size in sizes])
 
 
 def argument_of(graph: Graph, node: int) -> Outputs:

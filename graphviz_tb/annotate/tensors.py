@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 CONTRADICTION = "shape-contradiction"
+MOST_LISTED = 1 << 16  # outputs of one op: far more than any that TensorFlow runs
 
 
 class Tensors:
@@ -77,9 +78,6 @@ def completed(said: Shape, inferred: Shape) -> Shape:
     if said is None or inferred is None or len(said) != len(inferred):
         return inferred if said is None else said
     return tuple(other if size is None else size for size, other in zip(said, inferred, strict=True))
-
-
-MOST_LISTED = 1 << 16  # outputs of one op: far more than any that TensorFlow runs
 
 
 def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:

@@ -174,11 +174,9 @@ class TraceNames:
         """The functions in which a name may mean something: those with an op of that name, or a call that it begins
         with, of each the first `most`."""
         inner = FOLDED.sub("", name.removeprefix(MACHINERY))
-        heads = {
-            bare(name),
-            inner,
-            *(inner[:cut] for cut in cuts(inner, 0, self._lengths) if inner[:cut] in self._owners),
-        }
+        # The parts are made one by one: of a name of thousands of segments all together would take its length squared.
+        parts = (inner[:cut] for cut in cuts(inner, 0, self._lengths))
+        heads = {bare(name), inner, *(part for part in parts if part in self._owners)}
         return sorted({function for head in heads for function in self._owners.get(head, [])[:most]})
 
     @cached_property

@@ -75,8 +75,12 @@ class EdgeFiles:
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
-        self.fileable = fileable(hierarchy)
         self.known: dict[Outputs, Carried] = {}  # what edges carry that lead into group after group is the same
+
+    @cached_property
+    def fileable(self) -> bool:
+        """Whether `borders` is no more than memory holds."""
+        return fileable(self.hierarchy)
 
     @cached_property
     def borders(self) -> Borders:

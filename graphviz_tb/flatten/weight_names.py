@@ -13,13 +13,13 @@ from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.lazily import Lazily
 from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.flatten.weight_shapes import constant_shape, handled_shape, shape_of, used_shapes
+from graphviz_tb.flatten.weight_shapes import constant_shape, handled_shape, used_shapes
 from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
 from graphviz_tb.model.columns import Bools, Bytes, distinct
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.functions import node_def
 from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
+from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.wiring import output_number
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
+    from graphviz_tb.proto import AttrValue, GraphDef
 
     Attributes = Mapping[str, AttrValue]
 
@@ -33,13 +33,6 @@ def handled_shape(attrs: Attributes) -> Shape:
     """The shape behind a handle, where TensorFlow wrote it beside the argument."""
     shapes = list(attrs["_handle_shapes"].list.shape) if "_handle_shapes" in attrs else []
     return shape_of(shapes[0]) if shapes else None
-
-
-def shape_of(shape: TensorShapeProto) -> Shape:
-    """A shape message as a tuple; None where the rank is unknown, or more than that of any tensor."""
-    if shape.unknown_rank or len(shape.dim) > MOST_DIMENSIONS:
-        return None
-    return tuple(None if dim.size < 0 else int(dim.size) for dim in shape.dim)
 
 
 def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection[int]) -> dict[int, Shape]:

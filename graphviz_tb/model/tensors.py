@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from graphviz_tb.model.frozen import dataclass
 
@@ -90,6 +90,20 @@ class Carried:
 def carry(*tensors: Tensor) -> Carried:
     """Tensors that are already at hand."""
     return Carried([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
+
+
+def shape_of(message: Any) -> Shape:
+    """A shape message as a tuple; a dimension of -1 is None, an unknown rank None altogether, and so is one of more
+    dimensions than a tensor can have.
+
+    >>> from graphviz_tb.proto import TensorShapeProto
+    >>> shape_of(TensorShapeProto(dim=[{"size": -1}, {"size": 28}])), shape_of(TensorShapeProto(unknown_rank=True))
+    ((None, 28), None)
+    """
+    if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
+        return None
+    sizes = [dim.size for dim in message.dim]
+    return tuple([None if size < 0 else size for size in sizes])
 
 
 def elements(shape: Shape) -> int:

@@ -100,8 +100,10 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
         inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
         if not inside or not seen.isdisjoint(inside):
             return None
-        # Weighed only against another: of a chain of calls each would be followed to its end.
-        function = max(inside.values(), key=lambda each: reach(each, library) if len(inside) > 1 else 0)
+        function, *others = inside.values()
+        # Weighed only against others: of a chain of calls each would be followed to its end.
+        if others:
+            function = max(inside.values(), key=lambda each: reach(each, library))
         seen |= set(inside)
         nodes = function.node_def
     return list(call_of(function, (), {}, set())) if gets else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,11 @@ def elements_of(tensor: Any) -> Value | None:
     >>> elements_of(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 3}]}, int_val=[4, 7]))
     (4, 7, 7)
     """
-    kind = KINDS.get(tensor.dtype)
-    count = 1
-    for dim in tensor.tensor_shape.dim[:MOST_DIMENSIONS]:
-        count *= dim.size
-    if len(tensor.tensor_shape.dim) > MOST_DIMENSIONS or kind is None or not 0 <= count <= MOST_FOLDED:
+    kind, dims = KINDS.get(tensor.dtype), tensor.tensor_shape.dim
+    if kind is None or len(dims) > MOST_DIMENSIONS:
+        return None
+    count = prod(dim.size for dim in dims)
+    if not 0 <= count <= MOST_FOLDED:
         return None
     if tensor.tensor_content:
         size = np.dtype(kind[0]).itemsize

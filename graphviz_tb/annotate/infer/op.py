@@ -73,8 +73,7 @@ class Op:
         if value is not None:
             return tuple(self.symbols.fresh() if size == -1 else size for size in value)
         shape = self.shape(index)
-        # 254 is the most dimensions that a tensor of TensorFlow has.
-        if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= 254:
+        if shape is None or len(shape) != 1 or not HIDDEN < shape[0] <= MOST_DIMENSIONS:
             return None
         return self.symbols.several(shape[0])
 

@@ -97,7 +97,6 @@ def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, li
             continue
         yield series(m, True, words, mine, others, pairs)
         pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
-        # The same pairs twice: those of one name get the better reason, as what has a partner keeps it.
         # Twice the same pairs: those of one name get the better reason, since what has a partner keeps it.
         yield scopes([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
         yield scopes(pairs_by_name, Reason.SERIES)
