@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read.inline import free_names
+from graphviz_tb.read.inline import FreeNames
 from graphviz_tb.read.type_names import dtype_name
 
 CALL = "StatefulPartitionedCall"
@@ -31,14 +31,13 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
     made = GraphDef()
     made.CopyFrom(whole)
     handles = {variable_of(node): node.name for node in whole.node if node.op == "VarHandleOp"}
-    taken = {node.name for node in whole.node}
+    free = FreeNames({node.name for node in whole.node})
     several = Counter(spoken(each.signature.name) for each in functions)
     signatures = []
     for function in functions:
         name = function.signature.name
-        nodes = list(call_of(function, captured[name], handles, taken))
+        nodes = list(call_of(function, captured[name], handles, free))
         made.node.extend(nodes)
-        taken |= {node.name for node in nodes}
         called = spoken(name) if several[spoken(name)] == 1 else name.removeprefix(PREFIX)
         signatures.append(signature_of(called, function, nodes))
     return made, tuple(signatures)
@@ -59,22 +58,19 @@ def variable_of(handle: NodeDef) -> str:
 
 
 def call_of(
-    function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], taken: set[str]
+    function: FunctionDef, variables: tuple[str, ...], handles: Mapping[str, str], free: FreeNames
 ) -> Iterator[NodeDef]:
     """The arguments, but for variables that the graph has, then the call."""
     arguments = function.signature.input_arg
-    free = free_names((arg.name for arg in arguments), taken)
     # Position ─▶ variable: TensorFlow appends what a function captures to its arguments.
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
     for position, arg in enumerate(arguments):
         variable = captured.get(position, "") if arg.type == RESOURCE else ""
-        given.append(handles.get(variable, free[arg.name]))
+        given.append(handles[variable] if variable in handles else free.give(arg.name))
         if variable not in handles:
-            yield argument_of(function, position, free[arg.name], variable)
-    # One name, free of all names of the graph and of the arguments just made.
-    (name,) = free_names([spoken(function.signature.name)], taken | set(given)).values()
-    call = NodeDef(name=name, op=CALL, input=given)
+            yield argument_of(function, position, given[-1], variable)
+    call = NodeDef(name=free.give(spoken(function.signature.name)), op=CALL, input=given)
     call.attr["f"].func.name = function.signature.name
     yield call
 

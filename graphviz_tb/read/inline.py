@@ -67,23 +67,34 @@ def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
     )
 
 
+class FreeNames:
+    """Names that are not taken; each is taken once it is given."""
+
+    def __init__(self, taken: Container[str]) -> None:
+        self.taken = taken
+        self.given: set[str] = set()
+        # The last number that was tried of each name: of a thousand equal names none is tried twice.
+        self.numbers: dict[str, int] = {}
+
+    def give(self, name: str) -> str:
+        """A name, with a number where it is taken."""
+        made, number = name, self.numbers.get(name, 0)
+        while made in self.given or made in self.taken:
+            number += 1
+            made = f"{name}_{number}"
+        self.numbers[name] = number
+        self.given.add(made)
+        return made
+
+
 def free_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]:
-    """A name for each name, with a number where it is taken.
+    """A free name for each name.
 
     >>> free_names(["a", "b"], {"a", "a_1"})
     {'a': 'a_2', 'b': 'b'}
     """
-    names: dict[str, str] = {}
-    used: set[str] = set()
-    numbers: dict[str, int] = {}  # the last that was tried of each name: of a thousand equal names none is tried twice
-    for name in wanted:
-        made, number = name, numbers.get(name, 0)
-        while made in used or made in taken:
-            number += 1
-            made = f"{name}_{number}"
-        names[name], numbers[name] = made, number
-        used.add(made)
-    return names
+    free = FreeNames(taken)
+    return {name: free.give(name) for name in wanted}
 
 
 def _inside(given: Mapping[str, str], names: Mapping[str, str]) -> Callable[[str], str]:

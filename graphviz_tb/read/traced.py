@@ -16,7 +16,16 @@ from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
 from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, functions_of, tidied
-from graphviz_tb.read.inline import HANDLES, MOST_OPENED, Block, complete, data_inputs, node_of, open_call
+from graphviz_tb.read.inline import (
+    HANDLES,
+    MOST_OPENED,
+    Block,
+    FreeNames,
+    complete,
+    data_inputs,
+    node_of,
+    open_call,
+)
 from graphviz_tb.read.merge import merge
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
@@ -106,7 +115,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
             function = max(inside.values(), key=lambda each: reach(each, library))
         seen |= set(inside)
         nodes = function.node_def
-    return list(call_of(function, (), {}, set())) if gets else None
+    return list(call_of(function, (), {}, FreeNames(()))) if gets else None
 
 
 def reach(function: FunctionDef, library: Library) -> int:
