@@ -149,13 +149,20 @@ class Inference:
         try:
             outs = tuple([sensible(each) for each in rule(op)])
             fold = FOLDS.get(op.definition.op)
-            value = fold(op) if fold is not None and outs and small(outs[0].shape) else None
+            value = fold(op) if fold is not None and outs and self.followed(outs[0].shape) else None
         except (Contradiction, *ILL_FORMED):
             return ()  # the file is no graph that TensorFlow would run
         # A fold goes by the elements, a rule by shapes: where they disagree the elements are let go.
         if value is not None and len(value) == count(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
+
+    def followed(self, shape: Dims) -> bool:
+        """Whether the elements of such a tensor are followed: few are always, many while there is room for them."""
+        if not fixed(shape):
+            return False
+        number = count(shape)
+        return number <= MOST_DIMENSIONS or (number <= MOST_FOLDED and self.symbols.room_for(number))
 
     def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Declared shapes count where they say more, and where they contradict."""
@@ -211,11 +218,6 @@ def is_shape(dims: object) -> bool:
     (True, True, False, False)
     """
     return dims is None or (isinstance(dims, tuple | list) and all(isinstance(size, int) for size in dims))
-
-
-def small(shape: Dims) -> bool:
-    """Whether the elements of such a tensor are followed."""
-    return fixed(shape) and count(shape) <= MOST_FOLDED
 
 
 def count(shape: Dims) -> int:

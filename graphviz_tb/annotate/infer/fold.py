@@ -187,7 +187,7 @@ def turned(op: Op) -> Value | None:
     order = op.numbers(0)
     if order is None or sorted(order) != list(range(len(order))):
         return None
-    return tuple(order.index(axis) for axis in range(len(order)))
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def reversed_(op: Op) -> Value | None:

@@ -13,7 +13,7 @@ from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
-MOST_CLAIMED = 4_000_000  # sizes of outputs, all together, that nothing in the file but a number speaks of
+MOST_CLAIMED = 4_000_000  # numbers, all together, that a few bytes speak of: sizes of outputs, elements of vectors
 MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
 
 
@@ -84,10 +84,14 @@ class Symbols:
             raise ValueError(f"{count} sizes")
         return tuple(self.fresh() for _ in range(count))
 
+    def room_for(self, count: int) -> bool:
+        """Count so many numbers that a few bytes speak of; whether they leave memory."""
+        self._claimed += count
+        return self._claimed <= MOST_CLAIMED
+
     def claim(self, count: int) -> None:
         """Count so many sizes of outputs that an attribute claims. Raises ValueError where they would fill memory."""
-        self._claimed += count
-        if self._claimed > MOST_CLAIMED:
+        if not self.room_for(count):
             raise ValueError(f"{count} sizes")
 
     def calc(self, operation: str, *numbers: int) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graphviz_tb import load
+from graphviz_tb.annotate.infer import symbols
 from graphviz_tb.proto import GraphDef
 
 FLOAT, INT = {"type": 1}, {"type": 3}
@@ -279,3 +282,27 @@ def test_sparse_features_of_both_parsers_come_before_the_dense_ones() -> None:
     )
     sparse = [(None, 2), (None, 2), (None,), (None,), (2,), (2,)]
     assert [[found[name, output] for output in range(7)] for name in ("old", "new")] == [[*sparse, (8, 7)]] * 2
+
+
+@pytest.mark.parametrize("length", [3, 1000])
+def test_elements_of_many_long_vectors_are_not_all_followed(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # long ─▶ sum0 ─▶ sum1 ─▶ …, each cut to two elements, which are the shape of a Fill
+    monkeypatch.setattr(symbols, "MOST_CLAIMED", 20_000)
+    chain = [node(f"sum{at}", "AddV2", f"sum{at - 1}" if at else "long", "zero", T=INT) for at in range(40)]
+    cuts = [node(f"cut{at}", "Slice", f"sum{at}", "zero", "two", T=INT, Index=INT) for at in range(40)]
+    fills = [node(f"fill{at}", "Fill", f"cut{at}", "value", T=FLOAT, index_type=INT) for at in range(40)]
+    vectors = vector("long", *range(5, 5 + length)), vector("zero", 0), vector("two", 2)
+    found = shapes(*vectors, placeholder("value"), *chain, *cuts, *fills)
+    known = [found[f"fill{at}", 0] == (5, 6) for at in range(40)]
+    assert all(found[f"fill{at}", 0] in ((5, 6), (None, None)) for at in range(40))
+    assert all(found[f"sum{at}", 0] == (length,) for at in range(40))
+    assert known.count(True) == (40 if length == 3 else 19)
+
+
+def test_an_inverted_permutation() -> None:
+    vectors = vector("order", 2, 0, 1, 3), vector("axes", 5, 6, 7, 8)
+    inverse = node("inverse", "InvertPermutation", "order", T=INT)
+    target = node("target", "GatherV2", "axes", "inverse", "zero", Tindices=INT, Tparams=INT)
+    fill = node("fill", "Fill", "target", "value", T=FLOAT, index_type=INT)
+    found = shapes(*vectors, number("zero", 0), placeholder("value"), inverse, target, fill)
+    assert found["fill", 0] == (6, 7, 5, 8)
