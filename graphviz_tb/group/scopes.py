@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -251,11 +252,13 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     if not names:
         return frozenset()
     last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))  # as JavaScript compares strings
-    wanted = {full_name(graph, node) for node in marks}
-    around = {name for name in wanted if last.startswith(f"{name}/")}
-    return frozenset(
-        scope for scope in around if not any(name.startswith(scope + "/") for name in names if name != last)
-    )
+    # From the outside in: what a name lies in, it also lies in the scopes around.
+    scopes = sorted({name for name in map(partial(full_name, graph), marks) if last.startswith(f"{name}/")}, key=len)
+    seen = 0
+    for name in names:
+        while name != last and seen < len(scopes) and name.startswith(f"{scopes[seen]}/"):
+            seen += 1
+    return frozenset(scopes[seen:])
 
 
 def full_name(graph: Graph, node: int) -> str:

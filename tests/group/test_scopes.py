@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 import graphviz_tb
+from graphviz_tb.group.scopes import unseen_scopes
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from tests.conftest import cpu_seconds
 
 Rule = Callable[..., Model]
 
@@ -89,3 +93,33 @@ def test_a_scope_stands_where_its_op_of_the_same_name_does() -> None:
     ]  # fmt: skip
     inner = graphviz_tb.load(GraphDef(node=[{"name": name, "op": "A"} for name in names[1:]]), folds=False)
     assert [name for parent, name in tree(inner) if not parent] == ["s", "x"]
+
+
+def constants_around(depth: int, others: int) -> Model:
+    """Constants that are scopes of the last name, each inside the one before, beside other names."""
+    graph = GraphDef(node=[{"name": f"a{number}", "op": "Relu"} for number in range(others)])
+    graph.node.add(name="/".join("z" * (depth + 1)), op="Relu")
+    for level in range(1, depth + 1):
+        graph.node.add(name="/".join("z" * level), op="Const")
+    return graphviz_tb.load(graph, preset="tensorboard")
+
+
+def test_the_scopes_of_the_last_name_alone_are_not_seen() -> None:
+    graph = constants_around(3, 2).hierarchy.graph
+    marks = np.flatnonzero(graph.mark).tolist()
+    assert len(marks) == 3
+    assert unseen_scopes(graph, marks) == {"z", "z/z", "z/z/z"}
+    inside = GraphDef(node=[{"name": "z/z/x", "op": "Relu"}, {"name": "z/z/z/z", "op": "Relu"}])
+    for name in ("z", "z/z", "z/z/z"):
+        inside.node.add(name=name, op="Const")
+    seen = graphviz_tb.load(inside, preset="tensorboard").hierarchy.graph
+    assert unseen_scopes(seen, np.flatnonzero(seen.mark).tolist()) == {"z/z/z"}
+
+
+def test_names_are_not_searched_again_for_each_scope_of_the_last() -> None:
+    def seconds(depth: int) -> float:
+        graph = constants_around(depth, 20_000).hierarchy.graph
+        marks = np.flatnonzero(graph.mark).tolist()
+        return cpu_seconds(lambda: unseen_scopes(graph, marks))
+
+    assert seconds(400) < 4 * seconds(20)
