@@ -9,7 +9,7 @@ means: only that of rank 1). Functions of the library have a rank of their own.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from graphviz_tb.arrange import Around, around_children
 from graphviz_tb.expand import Expander
-from graphviz_tb.group import Regrouping, regrouping
+from graphviz_tb.group import regrouping
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -44,10 +44,11 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph.
     """
     base = model.hierarchy
-    if SERIES not in base.kind:
+    single = single_series(base)
+    if all(len(base.children(row)) > MEMBERS for row in single):  # only saves time: to fold anew takes seconds
         return {}
     grouping = regrouping(base.graph, model.options.group)
-    series = series_by_level(base, grouping)
+    series = series_by_level(base, single, grouping.names())
     rank = ranks(base, series)
     bits = chains(base, rank)
     seen: dict[Path, Neighbours] = {}
@@ -65,14 +66,21 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     return rank
 
 
-def series_by_level(hierarchy: Hierarchy, grouping: Regrouping) -> dict[int, list[int]]:
-    """The series that can come apart, by the level that they are on."""
-    names = grouping.names()
+def single_series(hierarchy: Hierarchy) -> list[int]:
+    """The series that lie in no other."""
+    rows = np.flatnonzero(hierarchy.kind == SERIES)
+    rows = rows[hierarchy.parent[rows] >= 0]
+    single: list[int] = rows[hierarchy.kind[hierarchy.parent[rows]] != SERIES].tolist()
+    return single
+
+
+def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[str]) -> dict[int, list[int]]:
+    """The series that can come apart, by the level that they are on: those of some names, where all that are on one
+    level have few enough members together."""
     by_level: dict[int, list[int]] = {}
-    for row in np.flatnonzero(hierarchy.kind == SERIES).tolist():
-        level = int(hierarchy.parent[row])
-        if hierarchy.name[row] in names and level >= 0 and hierarchy.kind[level] != SERIES:
-            by_level.setdefault(level, []).append(row)
+    for row in series:
+        if hierarchy.name[row] in names:
+            by_level.setdefault(int(hierarchy.parent[row]), []).append(row)
     return {
         level: rows for level, rows in by_level.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS
     }

@@ -285,6 +285,6 @@ def test_a_branch_opens_beside_what_is_around_it() -> None:
     groups = [group(How.NAME, inside, symbols.of("group", *(box.symbol for box in inside))) for inside in ops]
     dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])
     names = Vocabulary(box.name for inside in ops for box in inside)
-    found = branch(dag, Setting(names, symbols, Budget(100_000)), 0)
+    found = branch(dag, list(range(35)), Setting(names, symbols, Budget(100_000)), 0)
     assert len(found.members) <= 28
     assert found.ops == 105

@@ -70,18 +70,18 @@ def fold_parts(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
     ):
-        if len(members) == 1:
-            folded.append(dag.boxes[members[0]])
-        else:
-            folded.append(branch(part(dag, sorted(members, key=place.__getitem__)), setting, deep))
+        folded.append(branch(dag, sorted(members, key=place.__getitem__), setting, deep))
     return first + (side_by_side(folded, setting) if len(folded) > 4 else folded)
 
 
-def branch(dag: Dag, setting: Setting, deep: int) -> Box:
-    """A part of a level as one box."""
+def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> Box:
+    """Some boxes of a level as one."""
+    if len(members) == 1:
+        return dag.boxes[members[0]]
+    inside = part(dag, members)
     # Equal tokens are the same boxes wired alike (but for lines from FAR on): no test of isomorphism is needed.
-    symbol = setting.symbols.of("shape", *tokens(dag, setting.order(dag), setting.symbols))
-    boxes = fold_flow(dag, setting, setting.soft, deep + 1)
+    symbol = setting.symbols.of("shape", *tokens(inside, setting.order(inside), setting.symbols))
+    boxes = fold_flow(inside, setting, setting.soft, deep + 1)
     if width(boxes) > FITTING:
         boxes = cut_up(boxes, setting)
     return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
@@ -172,7 +172,7 @@ def meeting(dag: Dag, order: Order) -> int:
 def fold_ways(dag: Dag, ways: list[int], rest: list[int], setting: Setting, limit: int, deep: int) -> list[Box]:
     """Ways that begin apart, each as a branch and equal ones as a stack, and what comes after they have met."""
     before = part(dag, ways)
-    folded = [branch(part(before, members), setting, deep) for members in dag_components(before)]
+    folded = [branch(before, members, setting, deep) for members in dag_components(before)]
     return [*stacked(folded, setting, stack_from), *fold_flow(part(dag, rest), setting, limit, deep + 1)]
 
 
@@ -284,12 +284,10 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
     branching: list[Box] = []
     branches: list[Box] = []
     for members in parts:
-        if len(members) == 1:
-            branches.append(rest.boxes[members[0]])
-        elif alone:
+        if alone and len(members) > 1:
             branching += fold_flow(part(rest, members), setting, setting.soft, deep + 1)
         else:
-            branches.append(branch(part(rest, members), setting, deep))
+            branches.append(branch(rest, members, setting, deep))
     return [*branching, *stacked(branches, setting, stack_from), dag.boxes[line[-1]]]
 
 
